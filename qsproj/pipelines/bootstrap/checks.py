@@ -40,18 +40,7 @@ LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
 
 def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
-    """Check all that can be told of a source language before hours are spent on it; return how much there is.
-
-    Parameters
-    ----------
-    tagged : sequence of str
-        Files of target sentences.
-
-    Raises
-    ------
-    UsageError, DataError
-        As the checks of this module.
-    """
+    """Check all that can be told of a source language before hours are spent on it; return its sizes."""
     pairs, source, target = check_pairs(text)
     if text.paired_by == LINE:
         check_lines(text)
@@ -69,15 +58,7 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
 def check_pairs(text: SourceText) -> tuple[int, int, int]:
     """Check that a bitext is text, that its sides have as many lines, and enough of these on both.
 
-    Returns
-    -------
-    int, int, int
-        How many pairs have two sides, and about how many words either side of these has.
-
-    Raises
-    ------
-    DataError
-        When it is CoNLL-U, or the files do not fit together; when too few pairs have two sides.
+    Returns how many pairs have two sides, and about how many words either side of these has.
     """
     for path in text.bitext:
         _refuse_conllu(path, "the bitext")
@@ -105,11 +86,8 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
 def check_lines(text: SourceText) -> None:
     """Check, block by block, that line i of one side translates line i of the other.
 
-    Raises
-    ------
-    DataError
-        When SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. Of fewer such blocks
-        the first is told.
+    Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. Of fewer
+    such blocks the first is told.
     """
     blocks = shifted = first = 0
     where = ""
@@ -134,13 +112,7 @@ def check_lines(text: SourceText) -> None:
 
 
 def check_no_pairs(text: SourceText) -> None:
-    """Check of two files that neither holds pairs, both sides of each on a line.
-
-    Raises
-    ------
-    DataError
-        When more than half of the lines that are looked at have a tab.
-    """
+    """Raise DataError when more than half of the lines looked at in two files have a tab, as pairs do."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
         if sum("\t" in line for line in lines) > len(lines) / 2:
@@ -156,10 +128,8 @@ def check_no_pairs(text: SourceText) -> None:
 def check_sides(text: SourceText) -> int:
     """Check on the first pairs that the source side is in the treebank's language; return this one's words.
 
-    Raises
-    ------
-    DataError
-        When the treebank knows more words of the target side, or, being large enough to tell, few of either.
+    Raises DataError when the treebank knows more words of the target side, or, being large enough, few of
+    either.
     """
     counts = Counter(
         form.lower()
@@ -190,13 +160,7 @@ def check_sides(text: SourceText) -> int:
 
 
 def check_languages(text: SourceText) -> None:
-    """Check on the first pairs that either side is in the language of its code, as far as can be told.
-
-    Raises
-    ------
-    DataError
-        When codes are swapped, or one is that of another language.
-    """
+    """Raise DataError when the first pairs show that codes are swapped, or that one is wrong."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
     source, target = text.languages
@@ -223,13 +187,7 @@ def check_languages(text: SourceText) -> None:
 
 
 def check_raw(paths: Sequence[str], language: str) -> None:
-    """Check that files are text, in the language of a code as far as can be told.
-
-    Raises
-    ------
-    DataError
-        When one is CoNLL-U, blank, or in another language.
-    """
+    """Raise DataError when a file is CoNLL-U, blank, or in another language than that of a code."""
     for path in paths:
         _refuse_conllu(path, "raw text")
         with open_text(path) as lines:
@@ -259,13 +217,7 @@ def _refuse_conllu(path: str, what: str) -> None:
 
 
 def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
-    """Check that sentences that are said to be of the target are not of the source, and tell of the bitext's.
-
-    Raises
-    ------
-    DataError
-        When a file knows more words of the source side of the bitext than of the target side.
-    """
+    """Raise DataError when tagged sentences have more words of the bitext's source than of its target."""
     for path in tagged:
         sentences = list(read_sentences(path))
         vocabulary = {form.lower() for sentence in sentences for form in sentence.forms}

@@ -47,10 +47,7 @@ def pieces_of(line: str) -> list[str]:
 def cut_pair(source: str, target: str, *, ratio: float) -> Iterator[tuple[str, str]]:
     """Yield the pairs that a pair is cut into, or the pair where lengths of any two pieces do not agree.
 
-    Parameters
-    ----------
-    ratio : float
-        Letters of the target for a letter of the source, on average.
+    ``ratio``: letters of the target for a letter of the source, on average.
     """
     sides = pieces_of(source), pieces_of(target)
     if min(map(len, sides)) < 2:

@@ -1,4 +1,4 @@
-"""How long a bootstrap will take: told before it begins, and with each stage."""
+"""Estimates of how long a bootstrap will take, told before it begins, and with each stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How many words there are in the treebank of a source language, and on either side of its bitext."""
+    """Numbers of words in the treebank of a source language, and on either side of its bitext."""
 
     treebank: int
     pairs: int
@@ -25,13 +25,7 @@ class Sizes:
 
 
 def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
-    """Return about how long stages take on one core: rates measured in the runs of docs/bootstrap.md.
-
-    Parameters
-    ----------
-    sizes : sequence of Sizes
-        One for each source language; the names of its stages end in its number where there are several.
-    """
+    """Return about how long stages take on one core: rates measured in the runs of docs/bootstrap.md."""
     seconds = {}
     for name in names:
         kind, _, number = name.partition("-")
@@ -55,15 +49,7 @@ def _expected(kind: str, size: Sizes) -> float:
 
 
 class Estimate:
-    """What is left to do. Mutable; final.
-
-    Parameters
-    ----------
-    planned : sequence of Stage
-        All stages, those that are kept among them.
-    expected : mapping of str to float
-        Seconds of each, as :func:`expected_seconds` tells.
-    """
+    """The stages that are left of all that are planned, and the seconds expected of each. Mutable; final."""
 
     def __init__(self, planned: Sequence[Stage], expected: Mapping[str, float]) -> None:
         self._names = [stage.name for stage in planned]

@@ -29,18 +29,12 @@ _MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well the lines of a block fit.
+    """The fit of the lines of a block."""
 
-    Attributes
-    ----------
-    shift : int or None
-        How many lines further down the target's lines fit the source's, 0 where they are as they should be;
-        None where nothing tells.
-    by_chance : bool
-        Whether lines fit no better than any others; never where there are too few pairs to tell.
-    """
-
+    # lines by which the target's stand further down, 0 where they are as they should be; None where nothing
+    # tells
     shift: int | None
+    # whether lines fit no better than any others; never where there are too few pairs to tell
     by_chance: bool
 
 

@@ -32,7 +32,7 @@ LEAST_RATIO = 1.15
 
 @dataclass(slots=True)
 class LinkCounts:
-    """What links there are. Mutable; final."""
+    """Counts of links. Mutable; final."""
 
     pairs: int = 0
     target_words: int = 0
@@ -57,19 +57,11 @@ class LinkCounts:
 
 
 def check_translations(source: str, target: str, *, name: str) -> None:
-    """Check that two files of CoNLL-U translate each other, sentence by sentence.
+    """Check that two files of CoNLL-U, which a message calls ``name``, translate each other.
 
-    Parameters
-    ----------
-    name : str
-        What a message calls the bitext.
-
-    Raises
-    ------
-    DataError
-        When in the first LOOKED_AT pairs neither lengths, numbers and names go together, nor more words have
-        a likely link than if one side is shifted. Where only links tell nothing, as in languages that are
-        hard to link, that is no error; where lengths tell little, it is said.
+    Raises DataError when in the first LOOKED_AT pairs neither lengths, numbers and names go together, nor
+    more words have a likely link than if one side is shifted. Where only links tell nothing, as in languages
+    that are hard to link, that is no error; where lengths tell little, it is said.
     """
     pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
     fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
@@ -106,13 +98,7 @@ def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
 def link_words(
     paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
 ) -> StageReport:
-    """Align the words of two files of CoNLL-U, and weigh the links.
-
-    Raises
-    ------
-    DataError
-        As :func:`check_translations`.
-    """
+    """Align the words of two files of CoNLL-U, and weigh the links; checks as :func:`check_translations`."""
     check_translations(source, target, name=name)
     counts = LinkCounts()
     pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))

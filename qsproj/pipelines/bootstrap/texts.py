@@ -37,37 +37,17 @@ PAIRED_BY = (LINE, VERSE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
-    """A language that syntax comes from: its treebanks, and a bitext of it and the target language.
+    """A language that syntax comes from: its treebanks, and a bitext of it and the target language."""
 
-    Attributes
-    ----------
-    treebanks : tuple of str
-        CoNLL-U with trees and UPOS.
-    bitext : tuple of str
-        Two files, one sentence a line, or one of pairs parted by a tab or ``|||``; see
-        :func:`qsproj.corpus.bitext.read_bitext`. Paired by verse: two files of ``reference TAB text``.
-    languages : tuple of two str
-        Codes of source and target.
-    paired_by : str
-        One of PAIRED_BY.
-    cut : bool
-        Whether long pairs are cut where punctuation and lengths agree; verses are, whatever is said here.
-    """
-
-    treebanks: tuple[str, ...]
+    treebanks: tuple[str, ...]  # CoNLL-U with trees and UPOS
+    # two files, one sentence a line, or one of pairs; paired by verse: two files of ``reference TAB text``
     bitext: tuple[str, ...]
-    languages: tuple[str, str]
-    paired_by: str = LINE
-    cut: bool = False
+    languages: tuple[str, str]  # codes of source and target
+    paired_by: str = LINE  # one of PAIRED_BY
+    cut: bool = False  # whether long pairs are cut where punctuation and lengths agree, as verses always are
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield source and target, blank sides among them.
-
-        Raises
-        ------
-        UsageError, DataError
-            As :func:`qsproj.corpus.bitext.read_bitext` and :func:`.verses.paired_verses`.
-        """
+        """Yield source and target, blank sides among them."""
         return ((source, target) for _, source, target in self.named(Counter()))
 
     def pieces(self, named: Iterable[Named], whole: Container[str] = ()) -> Iterator[Named]:
@@ -105,25 +85,10 @@ def write_words(
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
     Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
-    those that were there before; verses without a partner.
-
-    Parameters
-    ----------
-    paths : two paths
-        Where source and target go.
-    text : SourceText
-    cut : two callables
-        Each makes a sentence of a line of its side; None of a blank one.
-    trees : iterable of Sentence
-        Gold trees over some of the source lines, in their order: these become words of the source as they
-        are, see :mod:`qsproj.pipelines.bootstrap.given_trees`.
-    workers : Workers
-        Who cuts; the result does not depend on it.
-
-    Raises
-    ------
-    UsageError, DataError
-        As :meth:`SourceText.pairs`, and when fewer than FEWEST_PAIRS pairs are left.
+    those that were there before; verses without a partner. ``cut``: each makes a sentence of a line of its
+    side; None of a blank one. ``trees``: gold trees over some of the source lines, in their order
+    (:mod:`qsproj.pipelines.bootstrap.given_trees`). Raises DataError when fewer than FEWEST_PAIRS pairs are
+    left.
     """
     left_out: Counter[str] = Counter()
     seen: set[bytes] = set()

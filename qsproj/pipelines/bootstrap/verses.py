@@ -35,36 +35,18 @@ Chapter = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Verses:
-    """The verses of one file.
+    """The verses of one file, by (chapter, verse)."""
 
-    Attributes
-    ----------
-    texts : dict of (chapter, verse) to str
-        In the order of the file; verses that are merged have their text at the first, and none at the others.
-    merged : dict of (chapter, verse) to (chapter, verse)
-        The first of the verses that another is merged with.
-    repeated : set of (chapter, verse)
-        Those with two different texts.
-    cleaned : int
-        How many had verse numbers or marks of footnotes in their text.
-    """
-
+    # in the order of the file; verses that are merged have their text at the first, and none at the others
     texts: dict[tuple[Chapter, int], str]
+    # the first of the verses that another is merged with
     merged: dict[tuple[Chapter, int], tuple[Chapter, int]]
-    repeated: set[tuple[Chapter, int]]
-    cleaned: int
+    repeated: set[tuple[Chapter, int]]  # those with two different texts
+    cleaned: int  # number of those that had verse numbers or marks of footnotes in their text
 
 
 def read_verses(path: str) -> Verses:
-    """Read a file of ``reference TAB text``.
-
-    Raises
-    ------
-    UsageError
-        When it cannot be opened.
-    DataError
-        When a line has no reference.
-    """
+    """Read a file of ``reference TAB text``; DataError when a line has no reference."""
     texts: dict[tuple[Chapter, int], str] = {}
     merged: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
     repeated: set[tuple[Chapter, int]] = set()
@@ -117,17 +99,8 @@ def _no_reference(path: str, number: int, reference: str, text: str) -> DataErro
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, source and target of the verses that both files have, in the order of the source.
 
-    Verses that one side has merged are merged on the other.
-
-    Parameters
-    ----------
-    left_out : Counter
-        Told how many verses are not paired, by the reason.
-
-    Raises
-    ------
-    DataError
-        As :func:`read_verses`, and when no verse is in both.
+    Verses that one side has merged are merged on the other. ``left_out`` counts those that are not paired, by
+    the reason. Raises DataError when no verse is in both.
     """
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)

@@ -48,7 +48,7 @@ class Made(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """What a stage says of itself: one line for the user, and the numbers in it for the report."""
+    """Report of a stage on itself: one line for the user, and the numbers in it for the report."""
 
     line: str
     figures: Figures
@@ -56,47 +56,25 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A kind of stage.
+    """A kind of stage."""
 
-    Attributes
-    ----------
-    name : str
-        What the stage is called in the workspace and the report.
-    make : callable
-        Takes the paths to write, each complete or not at all, and the stage's arguments by name.
-    version : int
-        To be raised whenever the same arguments make other files: what was kept then no longer counts.
-    files : tuple of str
-        Suffixes of the files that it makes, dot included.
-    """
-
-    name: str
+    name: str  # in the workspace and the report
+    # takes the paths to write, each complete or not at all, and the stage's arguments by name
     make: Callable[..., StageReport]
+    # to be raised whenever the same arguments make other files: what was kept then no longer counts
     version: int
-    files: tuple[str, ...] = (".model",)
+    files: tuple[str, ...] = (".model",)  # suffixes of the files that it makes, dot included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage that is done.
+    """A stage that is done."""
 
-    Attributes
-    ----------
-    name : str
-        That of its recipe, with a label where several stages have it.
-    files : tuple of Made
-    told : StageReport
-    seconds : float
-        Wall time of making it, in the run that made it.
-    kept : bool
-        Whether an earlier run made it.
-    """
-
-    name: str
+    name: str  # that of its recipe, with a label where several stages have it
     files: tuple[Made, ...]
     told: StageReport
-    seconds: float
-    kept: bool
+    seconds: float  # wall time of making it, in the run that made it
+    kept: bool  # whether an earlier run made it
 
     @property
     def file(self) -> Made:
@@ -108,31 +86,12 @@ _NOT_MADE = StageReport(line="", figures={})
 
 
 class Workspace:
-    """A folder of stages. Mutable; final.
+    """A folder of stages, ``run`` telling apart those of several target languages. Mutable; final.
 
-    Parameters
-    ----------
-    folder : path
-        Made where it is missing. What another run left there is used again if it was made of the same inputs
-        with the same options by stages of the same version; all else is left alone, but for what a killed run
-        left half-written.
-    run : str
-        What tells runs apart that share a folder: the target language.
-    say : callable
-        Is given a line for each stage, once it is done.
-
-    Attributes
-    ----------
-    run : str
-    stages : list of Stage
-        Those that this run asked for, in order.
-    begun, ended : callable
-        Are given the name of each stage that is made, before and after; after, also its seconds.
-
-    Raises
-    ------
-    UsageError
-        When the folder cannot be made.
+    What another run left there is used again if it was made of the same inputs with the same options by
+    stages of the same version; all else is left alone, but for what a killed run left half-written. ``say``
+    is given a line for each stage that is done; ``begun``, ``ended`` the name of each that is made, before
+    and after, then also its seconds. ``stages`` are those that this run asked for, in order.
     """
 
     def __init__(
@@ -171,25 +130,14 @@ class Workspace:
     ) -> Stage:
         """Return a stage, made now or by an earlier run.
 
-        Parameters
-        ----------
-        label : str
-            Is said after the name, where several stages have it. A stage that is numbered otherwise is not
-            made again.
-        files : sequence of str
-            In place of those of the recipe.
-        aside : mapping
-            More arguments, which the content does not depend on: who computes, what messages call a file.
-        **arguments
-            All that the content depends on, as ``recipe.make`` takes it: paths as :class:`Given` or
-            :class:`Made`, what JSON can hold, and dataclasses, tuples and lists of these.
+        ``label``: said after the name, where several stages have it; one that is numbered otherwise is not
+        made again. ``files``: in place of those of the recipe. ``aside``: more arguments, which the content
+        does not depend on: who computes, what messages call a file. ``arguments``: all that the content
+        depends on, as ``recipe.make`` takes it: paths as :class:`Given` or :class:`Made`, what JSON can hold,
+        and dataclasses, tuples and lists of these.
 
-        Raises
-        ------
-        UsageError
-            When an input cannot be read. What ``make`` raises is passed on; nothing counts as done then.
-        DataError
-            When a file that was kept is not as it was made.
+        Raises UsageError when an input cannot be read, DataError when a file that was kept is not as it was
+        made. What ``make`` raises is passed on; nothing counts as done then.
         """
         key, record, paths = self._place(recipe, arguments, files)
         earlier = self._read_record(record, paths)
@@ -217,13 +165,7 @@ class Workspace:
     def stages_at_once(
         self, recipe: Recipe, each: Sequence[Mapping[str, Any]], *, labels: Sequence[str], workers: Workers
     ) -> list[Stage]:
-        """Return a stage for each set of arguments; those that are missing are made at the same time.
-
-        Raises
-        ------
-        UsageError, DataError
-            As :meth:`stage`.
-        """
+        """Return a stage for each set of arguments; those that are missing are made at the same time."""
         missing = {}
         for arguments in each:
             _, record, paths = self._place(recipe, arguments)
@@ -249,13 +191,7 @@ class Workspace:
         return key, Path(f"{start}{RECORD_SUFFIX}"), paths
 
     def plan(self, job: Callable[[], object]) -> list[Stage]:
-        """Return the stages that a job asks this workspace for, and whether each is kept; none is made.
-
-        Raises
-        ------
-        UsageError, DataError
-            As :meth:`stage`.
-        """
+        """Return the stages that a job asks this workspace for, and whether each is kept; none is made."""
         before = self.stages, self._used
         self.stages, self._used, self._planning = [], set(), True
         try:
@@ -279,13 +215,7 @@ class Workspace:
         return found
 
     def remove_unused(self) -> None:
-        """Remove :meth:`unused` files, the record of a stage last, as it tells whose they are.
-
-        Raises
-        ------
-        UsageError
-            When one cannot be removed.
-        """
+        """Remove :meth:`unused` files, the record of a stage last, as it tells whose they are."""
         for path in sorted(self.unused(), key=lambda path: path.suffix == RECORD_SUFFIX):
             try:
                 path.unlink(missing_ok=True)
@@ -340,13 +270,7 @@ class Workspace:
             json.dump(known, handle, indent=1, ensure_ascii=False)
 
     def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[StageReport, float] | None:
-        """Return what a stage told and how long it took; None where it is to be made.
-
-        Raises
-        ------
-        DataError
-            When a file has changed since it was made.
-        """
+        """Return what a stage told and its seconds; None where it is to be made; DataError after changes."""
         known = _read_json(record)
         if not all(path.exists() for path in paths):
             return None
@@ -393,13 +317,7 @@ def _runs(record: Mapping[str, Any]) -> list[str]:
 
 
 def digest_of(path: str) -> str:
-    """Return the digest of a file's bytes.
-
-    Raises
-    ------
-    UsageError
-        When it cannot be read.
-    """
+    """Return the digest of a file's bytes."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as handle:
@@ -411,13 +329,7 @@ def digest_of(path: str) -> str:
 
 
 def copy_to(source: str, target: str) -> None:
-    """Copy a file; what was there is replaced once the copy is whole.
-
-    Raises
-    ------
-    UsageError
-        When the copy cannot be written.
-    """
+    """Copy a file; what was there is replaced once the copy is whole."""
     with Path(source).open("rb") as handle, open_binary_output(target) as out:
         while chunk := handle.read(_CHUNK_BYTES):
             out.write(chunk)

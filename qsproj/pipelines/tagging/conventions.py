@@ -18,22 +18,12 @@ from qsproj.corpus.sentence import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """Words of the source that have one tag there and often another in other languages.
+    """Words of the source that have one tag there and often another in other languages."""
 
-    Attributes
-    ----------
-    tag, relation : str
-        The words: their UPOS and relation.
-    becomes : str
-        Their UPOS elsewhere.
-    elsewhere, languages : int
-        In so many of so many languages.
-    """
-
-    tag: str
+    tag: str  # UPOS of the words
     relation: str
-    becomes: str
-    elsewhere: int
+    becomes: str  # their UPOS elsewhere
+    elsewhere: int  # in so many of ``languages``
     languages: int
 
     @property
@@ -67,19 +57,11 @@ def settled_names(
     *,
     guess: bool,
 ) -> dict[str, str]:
-    """Return the UPOS that the words of each convention have in the target.
+    """Return the UPOS that the words of each convention have in the target, of V types.
 
-    Parameters
-    ----------
-    vocabulary : iterable of str
-        The V types of the target.
-    shares : mapping
-        For the name of each convention that occurs: which share of the votes of each type is of its words,
-        float64[V].
-    known : mapping
-        Word of tagged sentences to tag to count.
-    guess : bool
-        Whether what most languages do decides where tagged words do not; else the source's convention stays.
+    ``shares``: the share of the votes of each type that is of words of a convention, float64[V], by its name.
+    ``known``: word of tagged sentences to tag to count. ``guess``: whether most languages decide where these
+    do not; else the source's convention stays.
     """
     forms = tuple(vocabulary)
     settled = {}

@@ -40,13 +40,7 @@ class FewTagged:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> FewTagged:
-        """Count what the sentences show.
-
-        Raises
-        ------
-        UsageError
-            When a word has no UPOS.
-        """
+        """Count what the sentences show; UsageError when a word has no UPOS."""
         counts: dict[str, Counter[str]] = {}
         for number, sentence in enumerate(sentences, start=1):
             if UNSPECIFIED in sentence.upos:

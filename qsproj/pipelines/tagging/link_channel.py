@@ -1,4 +1,4 @@
-"""How far the links of each word can be believed: what they bring, given the tag that the context tells.
+"""Belief in the links of each word: what they bring, given the tag that the context tells.
 
 Spanish *se* is often linked to an English auxiliary, whatever it is; *att* in Swedish is linked to a particle
 where it is one. Whether a word's own links say anything is seen by a tagger that has not listened to them:
@@ -35,7 +35,7 @@ DOUBT = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkChannel:
-    """What links bring to words of each tag.
+    """The tags that links bring to words of each tag.
 
     ``rows`` int32[V] is the channel of each type, 0 the one that rare types share; ``chances``
     float64[C, T, T] p(tag that a link brings | tag of the word), the latter first.

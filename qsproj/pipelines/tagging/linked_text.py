@@ -36,39 +36,19 @@ class MarkedLinks:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LinkedText:
-    """Target sentences, their words numbered, and what each word is linked to.
+    """Target sentences, their words numbered, and the links of each word."""
 
-    Attributes
-    ----------
-    tags : tuple of str
-        The T tags, sorted.
-    sentences : tuple of tuple of str
-        The S sentences; none is empty.
-    starts : int64[S+1]
-        Sentence s holds words ``starts[s]:starts[s + 1]`` of the N words.
-    vocabulary : tuple of str
-        The V types.
-    types : int32[N]
-        Type of each word.
-    votes : float32[N, T]
-        Sum over a word's links to source words of each tag of their probabilities to the power SURENESS.
-    links : int
-        How many links there were.
-    left_out : int
-        How many more sentences there were, of which these were drawn.
-    marked : MarkedLinks or None
-        What the source words of the links are marked by, where it was asked for.
-    """
-
-    tags: Words
-    sentences: tuple[Words, ...]
-    starts: NDArray[np.int64]
-    vocabulary: Words
-    types: NDArray[np.int32]
+    tags: Words  # the T tags, sorted
+    sentences: tuple[Words, ...]  # the S sentences; none is empty
+    starts: NDArray[np.int64]  # int64[S+1]: sentence s holds words ``starts[s]:starts[s + 1]`` of the N words
+    vocabulary: Words  # the V types
+    types: NDArray[np.int32]  # int32[N], type of each word
+    # float32[N, T]: sum over a word's links to source words of each tag of their probabilities to the power
+    # SURENESS
     votes: NDArray[np.float32]
     links: int
-    left_out: int = 0
-    marked: MarkedLinks | None = None
+    left_out: int = 0  # so many more sentences there were, of which these were drawn
+    marked: MarkedLinks | None = None  # marks of the source words of the links, where asked for
 
     def words_of(self, sentence: int) -> slice:
         """Return where the words of sentence 0..S-1 stand."""
@@ -107,33 +87,16 @@ def read_linked_text(
     rng: np.random.Generator | None = None,
     marked: bool = False,
 ) -> LinkedText:
-    """Gather target words and votes.
+    """Gather target words and votes of translations whose source has UPOS; links without weights count 1.
 
-    Parameters
-    ----------
-    corpus : iterable of Translations
-        Read once. The source has UPOS; links without weights count 1.
-    more_tags : iterable of str
-        Tags to be known beside those of the source.
-    contractions : mapping or None
-        Target tokens to be split into words. Parts have no votes: of the links of *zum* nobody knows which
-        are those of *zu*.
-    known : mapping or None
-        Words of tagged sentences to tags to counts: they tell which conventions of the source do not hold in
-        the target, see :mod:`qsproj.pipelines.tagging.conventions`.
-    few : int
-        In a text of fewer words than this, what most languages do tells so, too.
-    most : int or None
-        So many target sentences are kept; where there are more, ``rng`` draws them, all equally likely.
-    rng : numpy.random.Generator or None
-        Not used where there are no more.
-    marked : bool
-        Whether the features of the source are kept, too.
+    ``contractions``: target tokens to be split into words. Parts have no votes: of the links of *zum* nobody
+    knows which are those of *zu*. ``known``: word of tagged sentences to tag to count: they tell which
+    conventions of the source do not hold in the target (:mod:`qsproj.pipelines.tagging.conventions`); in a
+    text of fewer words than ``few``, what most languages do tells so, too. ``most``: so many target sentences
+    are kept; ``rng`` draws them where there are more. ``marked``: whether the features of the source are
+    kept.
 
-    Raises
-    ------
-    UsageError
-        When there is no target word, no source word has a UPOS, or no target word a link to one that has.
+    Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
 
     *Source*: algorithm R of Vitter (1985).
     """

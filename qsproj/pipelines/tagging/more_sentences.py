@@ -34,21 +34,11 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawText:
-    """Sentences of the target language.
+    """Sentences of the target language."""
 
-    Attributes
-    ----------
-    sentences : tuple of tuple of str
-        Their words; none is empty.
-    rows : mapping
-        Word to its row of ``allowed``.
-    allowed : bool[V, T]
-        The tags that script and lexicon leave each word.
-    """
-
-    sentences: tuple[Words, ...]
-    rows: dict[str, int]
-    allowed: Sets
+    sentences: tuple[Words, ...]  # their words; none is empty
+    rows: dict[str, int]  # word to its row of ``allowed``
+    allowed: Sets  # bool[V, T], the tags that script and lexicon leave each word
 
     @classmethod
     def of(

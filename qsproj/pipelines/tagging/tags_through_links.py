@@ -53,92 +53,49 @@ EVIDENT = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagProjectionOptions:
-    """How a tagger is learned through links; chosen on development files, see docs/tags-through-links.md.
+    """Options of a tagger learned through links, chosen on development files (docs/tags-through-links.md)."""
 
-    Attributes
-    ----------
-    read : int
-        Of more target sentences than this, and of more raw ones, so many are drawn, to learn all else from:
-        it bounds memory.
-    sentences : int
-        Learn from this many at most.
-    covered : float
-        Share of the words of such a sentence that must be linked.
-    shortest, longest : int
-        How many words it may have.
-    parts : int
-        The sentences are dealt out to so many taggers at most, of which the mean is taken.
-    fewest : int
-        Where there are not so many sentences for each, there are fewer parts.
-    few : int
-        In a text of fewer words than this, conventions of the source that most languages do not share are
-        left aside.
-    little : int
-        Fewer sentences are little text: forms that begin alike lean on each other, and word classes of the
-        target, as many as ``classes``, are features.
-    classes : int
-    first_sentences : int
-        The first rounds of all parts together learn from this many, by the sets of types alone; they tell
-        which links to believe.
-    first_least, least : float
-        Share of a type's links that makes a tag one of its set, in the first round and in the second.
-    training : SetTrainingOptions
-        Of either round.
-    raw_sentences : int
-        Sentences of raw text to learn from at most; more are drawn from.
-    raw_strength : float
-        Weight of such a sentence against 1 for one of the bitext.
-    balance : float
-        How little frequent tags count in raw text, see
-        :func:`qsproj.pipelines.tagging.more_sentences.as_tagged`.
-    in_digits : int
-        Where the bitext spells numbers out, so many sentences of each part have one in digits.
-    tagged_strength : float
-        Weight of a tagged sentence against 1 for one of the bitext.
-    tuning : SetTrainingOptions
-        Of the tagger on tagged sentences alone, at the end.
-    temperature, temperature_of_mean, temperature_of_raw : float
-        By which potentials are divided: of one tagger, of the mean of several, which is less sure of itself,
-        and where a tagger learned from what another said of raw text, which makes it too sure.
-    features : FeatureProjectionOptions
-    """
-
+    # of more target sentences than this, and of more raw ones, so many are drawn: it bounds memory
     read: int = 100_000
-    sentences: int = 60000
-    covered: float = 0.5
-    shortest: int = 5
+    sentences: int = 60000  # learn from this many at most
+    covered: float = 0.5  # share of the words of such a sentence that must be linked
+    shortest: int = 5  # words of a sentence
     longest: int = 49
-    parts: int = 3
-    fewest: int = 1200
+    parts: int = 3  # the sentences are dealt out to so many taggers at most, of which the mean is taken
+    fewest: int = 1200  # sentences of a part; where there are fewer, there are fewer parts
+    # in a text of fewer words, conventions of the source that most languages do not share are left aside
     few: int = 300_000
+    # fewer sentences are little text: forms that begin alike lean on each other, and ``classes`` word classes
+    # of the target are features
     little: int = 20000
     classes: int = 64
+    # the first rounds of all parts learn from this many, by the sets of types alone; they tell which links to
+    # believe
     first_sentences: int = 12000
-    first_least: float = 0.25
-    least: float = 0.15
+    first_least: float = 0.25  # share of a type's links that makes a tag one of its set, in the first round
+    least: float = 0.15  # the same, in the second round
+    # of either round
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
-    raw_sentences: int = 8000
-    raw_strength: float = 3.0
+    raw_sentences: int = 8000  # sentences of raw text to learn from at most; more are drawn from
+    raw_strength: float = 3.0  # weight of such a sentence against 1 for one of the bitext
+    # how little frequent tags count in raw text, see
+    # :func:`qsproj.pipelines.tagging.more_sentences.as_tagged`
     balance: float = 0.4
+    # where the bitext spells numbers out, so many sentences of each part have one in digits
     in_digits: int = 300
-    tagged_strength: float = 5.0
+    tagged_strength: float = 5.0  # weight of a tagged sentence against 1 for one of the bitext
+    # of the tagger on tagged sentences alone, at the end
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    temperature: float = 1.5
-    temperature_of_mean: float = 1.2
+    temperature: float = 1.5  # divides the potentials of one tagger
+    temperature_of_mean: float = 1.2  # of the mean of several, which is less sure of itself
+    # where a tagger learned from another's tags of raw text, which makes it too sure
     temperature_of_raw: float = 2.0
     features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectedTagger:
-    """A tagger of the target language, and what there is to say of how it came about.
-
-    Attributes
-    ----------
-    tagger : Tagger
-    report : tuple of str
-        Lines for the user.
-    """
+    """A tagger of the target language, and lines for the user on how it came about."""
 
     tagger: Tagger
     report: tuple[str, ...]
@@ -155,36 +112,16 @@ def project_tags(
     features: bool = True,
     options: TagProjectionOptions | None = None,
 ) -> ProjectedTagger:
-    """Train a tagger of the target language.
+    """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
-    Parameters
-    ----------
-    corpus : iterable of Translations
-        Sources with UPOS, the target's words, links with probabilities as weights; gone through once.
-    rng : numpy.random.Generator
-        Picks and orders sentences; the same seed gives the same model.
-    tagged : sequence of Sentence
-        Target sentences with UPOS on every word, as few as there are; their multiword tokens tell how those
-        of the corpus are split.
-    raw : iterable of sequence of str
-        Tokenised sentences of the target language, the text to be tagged among them: of little use where
-        there are many pairs, of much where most words of today are not in them.
-    lexicon : mapping or None
-        The tags that words may have.
-    language : str or None
-        Kept in the model, to tokenise plain text with.
-    features : bool
-        Whether to learn features (FEATS), too, where the sources have them; see
-        :mod:`qsproj.pipelines.tagging.features_through_links`.
+    ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens tell how those of the
+    corpus are split. ``raw``: tokenised sentences, the text to be tagged among them: of little use where
+    there are many pairs, of much where most words of today are not in them. ``lexicon``: the tags that words
+    may have. ``language``: kept in the model, to tokenise plain text with. ``features``: whether to learn
+    FEATS, too, where the sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`).
 
-    Raises
-    ------
-    UsageError
-        When the target is empty, the source has no UPOS, no word has a link, or a word of ``tagged`` no UPOS.
-
-    Notes
-    -----
-    Memory: about 800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
+    Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
+    800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
     """
     options, lexicon = options or TagProjectionOptions(), lexicon or {}
     few = FewTagged.of(tagged)
@@ -250,7 +187,7 @@ def project_tags(
 
 @dataclass(frozen=True, slots=True)
 class _Learner:
-    """What stays the same between rounds of training."""
+    """State that stays the same between rounds of training."""
 
     text: LinkedText
     extractor: FeatureExtractor
