@@ -117,6 +117,7 @@ examples:
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o mst.model --objective mira-kbest --epochs 7
   qsproj train train.conllu -o clusters.model --objective hidden --clusters 4
+  qsproj train train.conllu -o enhanced.model --enhanced             # DEPS too
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
 
@@ -194,6 +195,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             file: tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all
             alike)
     """)
+    parser.add_argument(
+        "--enhanced",
+        action="store_true",
+        help="also learn enhanced dependencies from DEPS; `qsproj parse` then writes them",
+    )
     add_seed(parser)
     declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 
@@ -202,6 +208,8 @@ def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
+    from qsproj.models.enhanced.enhanced_parser import EnhancedParser
+    from qsproj.models.enhanced.enhancer import check_enhanced, train_enhancer
     from qsproj.pipelines.treebank_weights import Treebank
 
     settings = training_options(options)
@@ -226,12 +234,20 @@ def run(options: argparse.Namespace) -> None:
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
+    if options.enhanced:
+        with naming(*options.treebanks):
+            check_enhanced(sentences)
     if options.features != "delexicalised":  # These are refused where there is no tag.
         _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with naming(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
-    parser.save(options.output, made=_made(options, sentences, parser))
+    made = _made(options, sentences, parser)
+    if options.enhanced:
+        enhancer = train_enhancer(sentences, rng=rng)
+        EnhancedParser(parser, enhancer).save(options.output, made=made)
+    else:
+        parser.save(options.output, made=made)
     print(report.summary(parser.inference), file=sys.stderr)
 
 

@@ -99,6 +99,12 @@ KINDS: dict[str, Kind] = {
         "parser of both sides of a bitext together",
         "qsproj biparse parse",
     ),
+    "enhanced-parser": Kind(
+        "qsproj.models.enhanced.enhanced_parser",
+        "EnhancedParser",
+        "parser of trees with enhanced dependencies",
+        "qsproj parse",
+    ),
     "text-parser": Kind(
         "qsproj.models.text.text_parser",
         "TextParser",

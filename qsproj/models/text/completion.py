@@ -25,6 +25,7 @@ from qsproj.errors import SentenceError, UsageError, counted
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.converter.converter import AdaptedParser
 from qsproj.models.dmv.dmv import Dmv, strip_heads
+from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.labelled.labelled_parser import LabelledParser
@@ -163,6 +164,8 @@ def conditioned(parser: Parser, sentence: Sentence) -> Parser:
     """
     if isinstance(parser, TextParser):
         return replace(parser, parser=conditioned(parser.parser, parser.tagged(sentence)))
+    if isinstance(parser, EnhancedParser):
+        return replace(parser, parser=conditioned(parser.parser, sentence))
     if isinstance(parser, JointParser):
         own = conditioned(parser.target, parser.with_tags_alone(sentence))
         return replace(parser, target=cast(Any, own))

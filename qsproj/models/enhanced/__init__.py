@@ -1,0 +1,1 @@
+"""Enhanced dependencies beside trees."""

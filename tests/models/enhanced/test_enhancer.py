@@ -1,0 +1,173 @@
+"""Enhanced dependencies: ways in a tree against all paths, patterns, what is learned, and what is written."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import NothingToLearnError
+from qsproj.models.enhanced.edges import WAYS, Tree, filled, pattern_of
+from qsproj.models.enhanced.enhancer import HASH_BITS, train_enhancer
+from qsproj.models.storage import load_model
+from qsproj.trees.crossings import crossing_arcs
+
+CORPUS = "corpora/en.conllu"
+
+
+def ways_to(heads, dependent):
+    """Return the steps up and down from a word to every other one and the root, breadth first."""
+    neighbours = {word: [] for word in range(len(heads))}
+    for word, head in enumerate(heads):
+        if head >= 0:
+            neighbours[word].append((head, "up"))
+            neighbours[head].append((word, "down"))
+    found, queue = {dependent: (0, 0)}, deque([dependent])
+    while queue:
+        word = queue.popleft()
+        for other, step in neighbours[word]:
+            if other not in found:
+                up, down = found[word]
+                found[other] = (up + 1, down) if step == "up" else (up, down + 1)
+                queue.append(other)
+    return found
+
+
+def by_rules(sentence):
+    """Return a sentence with DEPS by rule: lemmas of markers, conjuncts that share a head."""
+    tree = Tree(sentence)
+    graph = []
+    for word in range(1, len(sentence) + 1):
+        relation, head = tree.relation(word), tree.heads[word]
+        marker = tree.conjunction(word) if relation == "conj" else tree.marker(word, "case")
+        edges = [(str(head), f"{relation}:{marker}" if marker else relation)]
+        if relation == "conj":
+            edges.append((str(tree.heads[head]), tree.relation(head)))
+        graph.append(edges)
+    return with_graph(sentence, graph)
+
+
+@pytest.fixture(scope="module")
+def treebank():
+    return [by_rules(one) for one in read_conllu(CORPUS)]
+
+
+def test_candidates_are_all_words_on_the_ways_that_edges_take(treebank):
+    for sentence in treebank[:20]:
+        tree = Tree(sentence)
+        candidates = list(tree.candidates())
+        expected = {
+            (word, other, way)
+            for word in range(1, len(sentence) + 1)
+            for other, way in ways_to(tree.heads, word).items()
+            if way in WAYS and (other != 0 or way[1] == 0)
+        }
+        assert {(one.dependent, one.head, one.way) for one in candidates} == expected
+        assert len(candidates) == len(expected)
+        for one in candidates:
+            assert len(one.passed) == sum(one.way) - 1
+
+
+@given(
+    st.lists(st.sampled_from(["nmod", "obl", "of", "in", "gen", "arg", "x"]), min_size=1, max_size=4),
+    st.dictionaries(
+        st.sampled_from(["{0}", "{1}", "{case}", "{mark1}", "{Case}"]),
+        st.sampled_from(["nmod", "obl:arg", "of", "in", "gen"]),
+    ),
+)
+def test_a_pattern_gives_back_the_relation_that_it_was_made_of(parts, filling):
+    relation = ":".join(parts)
+    assert filled(pattern_of(relation, filling), filling) == relation
+
+
+def test_what_rules_have_made_is_learned(treebank):
+    enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
+    right = total = 0
+    for sentence in treebank[60:]:
+        graph, chances = enhancer.graph(sentence)
+        for gold, own, of_own in zip(graph_of(sentence), graph, chances, strict=True):
+            right += len(set(gold) & set(own))
+            total += max(len(gold), len(own))
+            assert len(own) == len(of_own)
+            assert all(0.0 <= chance <= 1.0 for chance in of_own)
+    assert right / total > 0.95
+
+
+def test_every_word_is_reached_whatever_the_weights(treebank):
+    rng = np.random.default_rng(4)
+    enhancer = train_enhancer(treebank[:40], rng=rng)
+    # Patterns of all ways for all signatures, no edge among them, and weights that make anything likely.
+    wild = {name: ("", *own) for name, own in enhancer.patterns.items()}
+    wild |= {relation: ("", "{0}") for sentence in treebank for relation in sentence.deprels}
+    lost = 0
+    for _ in range(5):
+        weights = rng.normal(size=1 << HASH_BITS).astype(np.float32)
+        for sentence in treebank[:40]:
+            graph, _ = replace(enhancer, patterns=wild, weights=weights).graph(sentence)
+            reached, queue = {"0"}, deque(["0"])
+            while queue:
+                above = queue.popleft()
+                for word, edges in enumerate(graph, start=1):
+                    if str(word) not in reached and any(head == above for head, _ in edges):
+                        reached.add(str(word))
+                        queue.append(str(word))
+            assert len(reached) == len(sentence) + 1
+            lost += sum(
+                (str(head), relation) not in edges
+                for edges, head, relation in zip(graph, sentence.heads[1:], sentence.deprels, strict=True)
+            )
+    assert lost > 5
+
+
+def test_without_deps_there_is_nothing_to_learn():
+    with pytest.raises(NothingToLearnError, match="is the DEPS column empty"):
+        train_enhancer(list(read_conllu(CORPUS)), rng=np.random.default_rng(1))
+
+
+def test_empty_nodes_are_passed_over_and_stay(tmp_path):
+    text = (
+        "1\ta\ta\tX\t_\t_\t0\troot\t0:root\t_\n1.1\tgo\t_\t_\t_\t_\t_\t_\t1:conj\t_\n"
+        "2\tb\tb\tX\t_\t_\t1\torphan\t1.1:obj|1:dep\t_\n\n"
+    )
+    path = tmp_path / "empty.conllu"
+    path.write_text(text)
+    (sentence,) = read_conllu(path)
+    assert graph_of(sentence)[1] == (("1.1", "obj"), ("1", "dep"))
+    assert collapsed_graph(sentence)[1] == (("1", "conj>obj"), ("1", "dep"))
+    write_conllu([with_graph(sentence, [[("0", "root")], [("2", "x"), ("1", "dep"), ("1", "a")]])], path)
+    assert path.read_text() == text.replace("1.1:obj|1:dep", "1:a|1:dep|2:x")
+    assert graph_of(Sentence.from_words(["a"])) == ((),)
+
+
+def test_the_command_learns_deps_and_writes_them(treebank, run_cli, tmp_path):
+    train, test = tmp_path / "train.conllu", tmp_path / "test.conllu"
+    write_conllu(treebank[:60], train)
+    write_conllu([with_graph(one, [()] * len(one)) for one in treebank[60:]], test)
+    model, out = tmp_path / "enhanced.model", tmp_path / "out.conllu"
+    outcome = run_cli("train", train, "-o", model, "--enhanced", "--epochs", "2")
+    assert outcome.code == 0, outcome.err
+    assert run_cli("parse", "-m", model, test, "-o", out, "--confidence").code == 0
+    for one in read_conllu(out):
+        assert all(graph_of(one))
+        for edges, cell in zip(graph_of(one), misc_values(one, "DepsProb"), strict=True):
+            assert len(cell.split(",")) == len(edges)
+        assert load_model(model).parse(with_columns(one, deprels=["_"] * len(one))).heads.tolist() == (
+            one.heads.tolist()
+        )
+    assert "enhanced dependencies" in run_cli("info", model).out
+    outcome = run_cli("train", CORPUS, "-o", model, "--enhanced")
+    assert outcome.code == 2
+    assert "en.conllu: no sentence has enhanced dependencies" in outcome.err
+    # Known heads hold here, too.
+    write_conllu([one for one in treebank[:60] if not crossing_arcs(one.heads).any()], test)
+    assert run_cli("parse", "-m", model, test, "-o", out, "--fixed").code == 0
+    for one, told in zip(read_conllu(test), read_conllu(out), strict=True):
+        assert one.heads.tolist() == told.heads.tolist()
