@@ -8,8 +8,8 @@ scored; how many is said.
 
 Where SYSTEM cuts the same text into other sentences, tokens or words, each score is the F1 of what is right,
 as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too. --columns counts so
-in any case, and adds XPOS, universal features (UFeats), AllTags, lemmas, and CLAS, MLAS and BLEX (of content
-words).
+in any case, and adds XPOS, universal features (UFeats), AllTags, lemmas, CLAS, MLAS and BLEX (of content
+words), and ELAS and EULAS (of enhanced dependencies).
 
 --by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
 "found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability

@@ -11,6 +11,8 @@ out. These are the scores of the CoNLL 2018 shared task (universaldependencies.o
   right where the gold file has none.
 - CLAS, MLAS and BLEX count content words alone: of each the head and the relation; for MLAS also UPOS,
   features and the function words that hang on it, with theirs; for BLEX also the lemma.
+- ELAS counts enhanced dependencies (DEPS) with the right head and relation, EULAS up to subtypes, as IWPT
+  2021 did: what leads through empty nodes is one edge, its relations joined.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.enhanced import THROUGH, collapsed_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import percentage
 from qsproj.evaluation.same_text import Text, aligned_words, laid_out, same_text
@@ -61,7 +64,7 @@ class CutScores:
     labelled: F1  # and the right relation
     labelled_no_subtypes: F1  # up to subtypes
     roots: F1  # words that hang on the root
-    # ``xpos``, ``ufeats`` ... ``blex``; those of XPOS, features and lemmas where the gold file has these
+    # ``xpos``, ``ufeats`` ... ``eulas``; those of XPOS, features, lemmas, DEPS where the gold file has these
     columns: Mapping[str, F1]
     complete: int  # gold sentences of which every word has the right head
     without_gold_head: int  # words of the gold file
@@ -119,6 +122,9 @@ def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
     }
     scores = {name: F1(counts[name], *words) for name in OF_WORDS}
     scores |= {name: F1(counts[name], *content) for name in OF_CONTENT}
+    if counts["gold_edges"]:
+        edges = counts["gold_edges"], counts["system_edges"]
+        scores |= {name: F1(counts[name], *edges) for name in OF_EDGES}
     return {name: score for name, score in scores.items() if name not in needs or needs[name] in has}
 
 
@@ -138,6 +144,7 @@ def _count(counts: Counter[str], gold: Text, system: Text) -> None:
     gold_relations, system_relations = gold.column("deprels"), system.column("deprels")
     partner = dict(aligned_words(gold.words, system.words, gold.column("forms"), system.column("forms")))
     count_columns(counts, gold, system, partner)
+    count_edges(counts, gold, system, partner)
     partner_or_root = {**partner, -1: -1}
     right_heads = set()
     for i, j in partner.items():
@@ -175,6 +182,8 @@ FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"
 # What is counted of all words, and of content words.
 OF_WORDS = ("xpos", "ufeats", "alltags", "lemmas")
 OF_CONTENT = ("clas", "mlas", "blex")
+# And of the edges of enhanced graphs.
+OF_EDGES = ("elas", "eulas")
 
 
 def universal_features(cell: str) -> str:
@@ -232,6 +241,40 @@ def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mappi
         functions = [(partner.get(k), one.relations[k], one.tags(k)) for k in one.functions.get(i, ())]
         found = [(k, other.relations[k], other.tags(k)) for k in other.functions.get(j, ())]
         counts["mlas"] += one.tags(i) == other.tags(j) and functions == found
+
+
+def count_edges(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
+    """Add edges of enhanced graphs, and those that are right, to ``counts`` (mutated)."""
+    one, other = _edges(gold), _edges(system)
+    counts["gold_edges"] += sum(map(len, one))
+    counts["system_edges"] += sum(map(len, other))
+    partner_or_root = {**partner, -1: -1}
+    for i, j in partner.items():
+        edges = [(partner_or_root.get(head), relation) for head, relation in one[i]]
+        counts["elas"] += len(set(edges) & set(other[j]))
+        bare = [Counter((head, _bare(relation)) for head, relation in own) for own in (edges, other[j])]
+        # As there, each pair counts of edges from one head that subtypes alone tell apart.
+        counts["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
+
+
+def _edges(text: Text) -> list[list[tuple[int, str]]]:
+    """Return for each word the heads that its DEPS name, as they are numbered in the text, with relations."""
+    edges: list[list[tuple[int, str]]] = []
+    for sentence in text.parts:
+        first = len(edges) - 1
+        for own in collapsed_graph(sentence):
+            edges.append(
+                [
+                    (first + int(head) if head != "0" else -1, relation)
+                    for head, relation in own
+                    if head.isdecimal()
+                ]
+            )
+    return edges
+
+
+def _bare(relation: str) -> str:
+    return THROUGH.join(map(bare_relation, relation.split(THROUGH)))
 
 
 def shown(gold: Text, names: tuple[str, ...] = ("xpos", "feats", "lemmas")) -> set[str]:

@@ -28,7 +28,7 @@ _SENTENCE_SCORES = (
 
 # What the CoNLL 2018 shared task scores beside UPOS and trees, with labels.
 _WORD_COLUMNS = {"xpos": "XPOS", "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "lemmas"}
-_CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX"}
+_CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELAS", "eulas": "EULAS"}
 
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:

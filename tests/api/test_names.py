@@ -71,8 +71,11 @@ def test_help_shows_every_name():
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_names_are_documented_and_their_examples_run(name):
+def test_names_are_documented_and_their_examples_run(name, tmp_path, monkeypatch):
     value = getattr(qsproj, name)
+    # Examples read the sample, and may write.
+    (tmp_path / "corpora").symlink_to(Path(qsproj.__file__).parent.parent / "corpora")
+    monkeypatch.chdir(tmp_path)
     assert len(value.__doc__) > 40
     assert getattr(import_module(qsproj._HOMES[name]), name) is value
     finder = doctest.DocTestFinder(recurse=False)

@@ -48,7 +48,7 @@ def test_json(run_cli, files):
             "sentences": 2,
             "words_without_gold_head": 0,
             **{"xpos": None, "ufeats": None, "alltags": None, "lemmas": 100.0},
-            **{"clas": 100.0, "mlas": None, "blex": 100.0},
+            **{"clas": 100.0, "mlas": None, "blex": 100.0, "elas": None, "eulas": None},
         }
     )
 

@@ -24,7 +24,7 @@ SCORES = (
 )
 COLUMNS = {
     **{"XPOS": "xpos", "UFeats": "ufeats", "AllTags": "alltags", "Lemmas": "lemmas"},
-    **{"CLAS": "clas", "MLAS": "mlas", "BLEX": "blex"},
+    **{"CLAS": "clas", "MLAS": "mlas", "BLEX": "blex", "ELAS": "elas", "EULAS": "eulas"},
 }
 FEATURES = ["_", "Case=Nom", "Case=Nom|Own=Yes", "Own=Yes", "Case=Acc|Number=Sing", "Gender=Fem|Number=Sing"]
 RELATIONS = ["nsubj", "nsubj:pass", "case", "det", "punct", "obj"]
@@ -57,10 +57,16 @@ def random_block(rng, text, letters):
         if isinstance(number, str)
         else f"{number}\t{form}\t{rng.choice(['l', 'm', '_'])}\t{rng.choice(['A', 'B'])}\t"
         f"{rng.choice(['a', 'b', '_'])}\t{rng.choice(FEATURES)}\t{heads[number]}\t"
-        f"{rng.choice(RELATIONS) if heads[number] else 'root'}\t_\t_"
+        f"{rng.choice(RELATIONS) if heads[number] else 'root'}\t{random_edges(rng, words)}\t_"
         for number, form in rows
     ]
     return "\n".join([*lines, "", ""])
+
+
+def random_edges(rng, words):
+    """Return a cell of DEPS."""
+    edges = {(int(head), rng.choice(RELATIONS)) for head in rng.integers(words + 1, size=rng.integers(1, 5))}
+    return "|".join(f"{head}:{relation}" for head, relation in sorted(edges))
 
 
 def official(gold, system):
@@ -175,3 +181,14 @@ def test_the_same_file_is_right():
 def test_other_text_is_an_error_that_names_the_first_word(system, message):
     with pytest.raises(DataError, match=message):
         ours(GOLD, system)
+
+
+def test_a_path_through_an_empty_node_is_an_edge():
+    gold, system = (
+        "1\ta\t_\tA\t_\t_\t0\troot\t0:root\t_\n"
+        f"1.1\tgo\t_\t_\t_\t_\t_\t_\t1:conj\t_\n2\tb\t_\tA\t_\t_\t1\torphan\t{deps}\t_\n\n"
+        for deps in ("1.1:obj", "1:conj>obj")
+    )
+    scores = ours(gold, system.replace("1.1\tgo\t_\t_\t_\t_\t_\t_\t1:conj\t_\n", ""))
+    assert scores.columns["elas"].f1 == scores.columns["eulas"].f1 == 100.0
+    assert ours(gold, gold.replace("1:conj\t_", "1:parataxis\t_")).columns["elas"].f1 == 50.0

@@ -1,0 +1,76 @@
+"""Enhanced dependencies, column DEPS of CoNLL-U: for each word its heads, each with a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED
+from qsproj.corpus.sentence import Sentence, layout_of
+
+# The number of a head as DEPS has it: 0 is the root, 8.1 an empty node.
+Edge = tuple[str, str]
+# For each of the n words its edges, in the order of DEPS.
+Graph = tuple[tuple[Edge, ...], ...]
+# Between the relations of a path through an empty node, as IWPT 2021 writes it.
+THROUGH = ">"
+
+
+def edges_of(cell: str) -> tuple[Edge, ...]:
+    """Return the edges of a cell of DEPS; none for ``_`` and for what has no relation."""
+    if cell == UNSPECIFIED:
+        return ()
+    pairs = (item.partition(":") for item in cell.split("|"))
+    return tuple((head, relation) for head, _, relation in pairs if relation)
+
+
+def has_graph(sentence: Sentence) -> bool:
+    """Tell whether any word has DEPS."""
+    return any(graph_of(sentence))
+
+
+def graph_of(sentence: Sentence) -> Graph:
+    """Return the edges into each word, those from empty nodes among them."""
+    if sentence.layout is None:
+        return ((),) * len(sentence)
+    lines = sentence.layout.lines
+    return tuple(edges_of(lines[at].split("\t", DEPS + 1)[DEPS]) for at in sentence.layout.word_lines)
+
+
+def collapsed_graph(sentence: Sentence) -> Graph:
+    """Return the edges into each word, a path through empty nodes as one edge, its relations joined.
+
+    *Source*: the evaluation of IWPT 2021, which so compares graphs with and without empty nodes.
+    """
+    empty = {}
+    for line in () if sentence.layout is None else sentence.layout.lines:
+        cells = line.split("\t")
+        if "." in cells[0] and len(cells) == COLUMN_COUNT:
+            empty[cells[0]] = edges_of(cells[DEPS])
+
+    def paths(edge: Edge, passed: tuple[str, ...]) -> set[Edge]:
+        head, relation = edge
+        if head not in empty:
+            return {edge}
+        return {
+            (above, f"{first}{THROUGH}{relation}")
+            for upper in empty[head]
+            if head not in passed
+            for above, first in paths(upper, (*passed, head))
+        }
+
+    return tuple(
+        tuple(sorted({found for edge in edges for found in paths(edge, ())})) for edges in graph_of(sentence)
+    )
+
+
+def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
+    """Return the sentence with other edges into its words, in the order of their heads; empty nodes stay."""
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    for at, edges in zip(layout.word_lines, graph, strict=True):
+        cells = lines[at].split("\t")
+        ordered = sorted(edges, key=lambda edge: ([int(part) for part in edge[0].split(".")], edge[1]))
+        cells[DEPS] = "|".join(":".join(edge) for edge in ordered) or UNSPECIFIED
+        lines[at] = "\t".join(cells)
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
