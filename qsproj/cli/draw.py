@@ -140,7 +140,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
         try:
-            is_named = options.sentence is None or name in options.sentence
+            is_named = not options.sentence or name in options.sentence
             drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
             # Of a pair, either side may be wrong.
