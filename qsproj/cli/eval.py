@@ -23,6 +23,9 @@ were trained with --labels joint, is that of the arc together with its relation.
 calibration where there is ArcProb; of several systems side by side, and with --at, the number of trees that
 each has learned from, their learning curve.
 
+--validate has the validator of Universal Dependencies (udtools, pip install 'qsproj[validate]') test a single
+file, instead: the tests that fail, how often, and of each the first sentence.
+
 --alignments scores links of the same sentence pairs: the alignment error rate (AER; less is better) and
 precision against sure and possible gold links, recall against the sure ones.
 """
@@ -80,6 +83,7 @@ EXAMPLES = """examples:
   qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
   qsproj parse -m MODEL gold.conllu --retag | qsproj eval gold.conllu - --columns
   qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
+  qsproj parse -m MODEL text.txt | qsproj eval --validate - --level 3
   qsproj eval gold.conllu parsed.conllu other-parser.conllu --report report.html
   qsproj eval gold.conllu by-100.conllu by-300.conllu by-1000.conllu --at 100 300 1000 --report report.html
   qsproj eval --alignments corpora/en-de.pharaoh links.pharaoh
@@ -95,6 +99,7 @@ WAYS = {
     "--columns": (),
     "--calibration": ("no_punct",),
     "--alignments": ("gold_format", "alignment_format"),
+    "--validate": ("level", "language"),
 }
 
 
@@ -102,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_options(parser)("""
         gold GOLD: CoNLL-U file with the right trees (.gz, .xz; - for stdin)
-        system SYSTEM: CoNLL-U file of the same text, parsed
+        system SYSTEM?: CoNLL-U file of the same text, parsed; none for --validate
         more SYSTEM*: further ones, for --report
         --no-punct: do not score words whose gold UPOS is PUNCT
     """)
@@ -126,6 +131,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --tags: score no trees; files need not have any
         --calibration: tell how far ArcProb, and RelProb, can be trusted, instead of scores
         --alignments: score the links of SYSTEM against those of GOLD instead
+        --validate: count the faults of GOLD, any file of sentences, that UD's tests find
+    """)
+    add_options(parser)("""
+        --level N[1..5]=2: of --validate: 1 columns, 2 the format of UD, 3 its guidelines, 4 and 5 those of the
+            language
+        --language CODE=ud: of --validate, two or three letters (default: any)
     """)
     formats = ", ".join(names_of(ALIGNMENTS))
     add_options(parser)(f"""
@@ -138,14 +149,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score, and print a table or JSON."""
-    paths = [options.gold, options.system] + ([options.versus] if options.versus is not None else [])
+    if options.validate != (options.system is None):
+        raise UsageError(
+            "--validate tests one file, expected no SYSTEM"
+            if options.validate
+            else "found no SYSTEM to score"
+        )
+    paths = [path for path in (options.gold, options.system, options.versus) if path is not None]
     if [*paths, *options.more].count("-") > 1:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
     asked = [way for way in WAYS if getattr(options, way.removeprefix("--"), False)]
     refuse_unread(options, WAYS, asked[0] if asked else TREES)
-    if options.alignments:
+    if options.validate:
+        _run_validation(options)
+    elif options.alignments:
         _run_alignments(options)
     elif options.calibration:
         _run_calibration(options)
@@ -155,6 +174,17 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("several systems, and --at, need --report; two systems are compared by --versus")
     else:
         _run_trees(options, paths)
+
+
+def _run_validation(options: argparse.Namespace) -> None:
+    """Print what fails."""
+    from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
+
+    found = validate(options.gold, level=options.level, language=options.language)
+    if options.json:
+        _print(json.dumps(validation_as_json(found), ensure_ascii=False, indent=2))
+    else:
+        _print("\n".join(validation_as_table(name_of(options.gold), found)))
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
@@ -177,7 +207,7 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     """Print the scores of trees and tags."""
-    files = [_readable_twice(path) for path in paths]
+    files = [_readable_twice(path, kept=options.json) for path in paths]
     if options.columns:
         _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
@@ -205,9 +235,12 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     _print(text)
 
 
-def _readable_twice(path: str) -> Callable[[], Iterable[Sentence]]:
-    """Return what reads a file from its beginning at each call; what is no regular file is kept in memory."""
-    if Path(path).is_file():
+def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]]:
+    """Return what reads a file from its beginning at each call.
+
+    What is no regular file, and what is ``kept``, is read once into memory.
+    """
+    if Path(path).is_file() and not kept:
         return partial(read_sentences, path)
     sentences = list(read_sentences(path))
     return lambda: sentences

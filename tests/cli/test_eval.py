@@ -1,5 +1,6 @@
 """``qsproj eval``: what it prints, as a table and as JSON, and what it says of files that do not fit."""
 
+import gzip
 import json
 import re
 
@@ -455,3 +456,44 @@ def test_reports_that_cannot_be(run_cli, files, monkeypatch, arguments, message)
     outcome = run_cli("eval", "gold", "system", *arguments)
     expected = (0, "") if message is None else (2, f"qsproj eval: {message}\n")
     assert (outcome.code, outcome.err) == expected
+
+
+FAULTY = (
+    "# sent_id = a\n# text = Go.\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
+    "2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    "# sent_id = b\n# text = Sit\n1\tSit\tsit\tVERB\t_\tB=1|A=2\t0\troot\t_\t_\n\n"
+    "1\tNo\tno\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
+)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_faults_are_counted_by_test_with_their_sentences(run_cli, tmp_path, compressed):
+    pytest.importorskip("udtools", reason="needs udtools")
+    path = tmp_path / ("x.conllu.gz" if compressed else "x.conllu")
+    path.write_bytes(gzip.compress(FAULTY.encode()) if compressed else FAULTY.encode())
+    done = run_cli("eval", "--validate", path)
+    assert done.code == 0, done.err
+    assert done.out.startswith(f"{path} at level 2 of UD: of 3 sentences, 2 fail\n")
+    assert "      1  L2 unsorted-features\n         line 8, sentence b: Morphological features" in done.out
+    told = json.loads(run_cli("eval", "--validate", path, "--json").out)
+    assert (told["sentences"], told["failing"]) == (3, 2)
+    assert {"L2 missing-text", "L2 missing-sent-id", "L2 unsorted-features"} <= told["faults"].keys()
+    fine = run_cli("eval", "--validate", "-", stdin=FAULTY[: FAULTY.index("# sent_id = b")])
+    assert fine.out.endswith(" at level 2 of UD: of 1 sentence, 0 fail\n")
+
+
+def test_the_validator_is_named_where_it_is_not(run_cli, tmp_path, monkeypatch):
+    (tmp_path / "x.conllu").write_text(FAULTY)
+    monkeypatch.setattr("qsproj.evaluation.validation.PROGRAM", "no-such-program")
+    done = run_cli("eval", "--validate", tmp_path / "x.conllu")
+    assert done.code == 2
+    assert "pip install 'qsproj[validate]'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(["a"], "found no SYSTEM"), (["a", "b", "--validate"], "expected no SYSTEM")]
+)
+def test_one_file_is_validated_and_two_are_compared(run_cli, given, told):
+    done = run_cli("eval", *given)
+    assert done.code == 2
+    assert told in done.err

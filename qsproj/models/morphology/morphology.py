@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, plain_form
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
 from qsproj.features.tagging import LONG_SUFFIXES, WORD_TEMPLATES, WordTable, compiled
@@ -47,6 +47,8 @@ TEMPLATES = (
 # Analyses and scripts of a form under a UPOS, with how often each occurs.
 Entries = Sequence[tuple[int, int, int]]
 NO_SCRIPT = -1
+# Candidates int64[n, PLACES], potentials float64[n, PLACES], those of neighbours float64[n, PLACES, PLACES].
+Lattice = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
 class AnalysisFeatures:
@@ -116,12 +118,18 @@ class Morphology:
     weights: AnalysisWeights | None
     lemmatizer: Lemmatizer | None
 
-    def fill(self, sentence: Sentence, *, columns: Sequence[str] | None = None) -> Sentence:
-        """Return the sentence with these learned columns filled in by its forms and UPOS; None: all."""
+    def fill(
+        self, sentence: Sentence, *, columns: Sequence[str] | None = None, confidence: bool = False
+    ) -> Sentence:
+        """Return the sentence with these learned columns filled in by its forms and UPOS; None: all.
+
+        With ``confidence`` MISC says how probable all features of a word are: ``FeatProb=0.9123``.
+        """
         wanted = [column for column in self.columns if columns is None or column in columns]
         if not wanted:
             return sentence
-        analyses = self.analyses(sentence.forms, sentence.upos)
+        lattice = self._lattice(sentence.forms, sentence.upos)
+        analyses = self._best(lattice, sentence.upos)
         cells: dict[str, list[str]] = {}
         if "xpos" in wanted:
             cells["xpos"] = [analysis.xpos for analysis in analyses]
@@ -132,16 +140,23 @@ class Morphology:
                 composed_as(form, self.lemma(plain_form(form), analysis))
                 for form, analysis in zip(sentence.forms, analyses, strict=True)
             ]
-        return with_columns(sentence, **cells)
+        filled = with_columns(sentence, **cells)
+        if not confidence or "feats" not in wanted:
+            return filled
+        return with_probabilities(filled, FEATURE_PROBABILITY, self._probabilities(lattice, filled.feats))
 
     def analyses(self, forms: Sequence[str], upos: Sequence[str]) -> list[Analysis]:
         """Return the best sequence of analyses under the tags; of a tag that was never seen, an empty one."""
+        return self._best(self._lattice(forms, upos), upos)
+
+    def _best(self, lattice: Lattice | None, upos: Sequence[str]) -> list[Analysis]:
+        """Return what :meth:`analyses` does, by the lattice of the words."""
         numbers = [self.table.ranges.get(tag, (0, 1))[0] for tag in upos]
-        if self.weights is not None and forms:
-            candidates, scores, links = self._lattice(self.weights, forms, upos)
-            best = np.empty(len(forms), dtype=np.int64)
+        if lattice is not None:
+            candidates, scores, links = lattice
+            best = np.empty(len(upos), dtype=np.int64)
             best_candidates(scores, links, best)
-            numbers = candidates[np.arange(len(forms)), best].tolist()
+            numbers = candidates[np.arange(len(upos)), best].tolist()
         return [
             self.table.analyses[number]
             if tag in self.table.ranges
@@ -151,11 +166,14 @@ class Morphology:
 
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
-    ) -> list[float]:
+    ) -> NDArray[np.float64]:
         """Return the probability that all features of a word are these, given its tag and the words."""
-        if self.weights is None or not forms:
-            return [1.0] * len(forms)
-        candidates, scores, links = self._lattice(self.weights, forms, upos)
+        return self._probabilities(self._lattice(forms, upos), feats)
+
+    def _probabilities(self, lattice: Lattice | None, feats: Sequence[str]) -> NDArray[np.float64]:
+        if lattice is None:
+            return np.ones(len(feats))
+        candidates, scores, links = lattice
         marginals, pairs = np.empty_like(scores), np.empty_like(links)
         candidate_posterior(scores, links, marginals, pairs)
         same = np.array(
@@ -164,7 +182,7 @@ class Morphology:
                 for row, cell in zip(candidates.tolist(), feats, strict=True)
             ]
         )
-        probabilities: list[float] = (marginals * same).sum(axis=1).tolist()
+        probabilities: NDArray[np.float64] = (marginals * same).sum(axis=1)
         return probabilities
 
     def lemma(self, form: str, analysis: Analysis) -> str:
@@ -198,11 +216,11 @@ class Morphology:
             counts[analysis] = counts.get(analysis, 0) + count
         return counts
 
-    def _lattice(
-        self, weights: AnalysisWeights, forms: Sequence[str], upos: Sequence[str]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the candidates of each word, their potentials and those of neighbours."""
-        n = len(forms)
+    def _lattice(self, forms: Sequence[str], upos: Sequence[str]) -> Lattice | None:
+        """Return the candidates of each word, their potentials and those of neighbours; None: no choice."""
+        n, weights = len(forms), self.weights
+        if weights is None or not forms:
+            return None
         emissions = np.empty((n, self.table.n_parts))
         add_emissions(weights.index.rows(self.features.keys(forms, upos)), weights.emissions, emissions)
         candidates = np.empty((n, PLACES), dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import FEATURE_PROBABILITY, TAG_PROBABILITY, with_columns, with_probabilities
+from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
@@ -206,8 +206,12 @@ class Tagger(Stored):
                 raise unknown_name("column of this model", column, list(self.columns))
         tagged = sentence
         if UPOS_COLUMN in wanted:
-            tags = self.tag_words(sentence.forms)
-            tagged = with_columns(sentence, upos=tags)
+            emissions = self.emissions(sentence.forms)
+            numbers = self.best_numbers(emissions)
+            tagged = with_columns(sentence, upos=[self.tags[number] for number in numbers.tolist()])
+            if confidence:
+                probabilities = self.tag_distribution(sentence, emissions)[np.arange(len(sentence)), numbers]
+                tagged = with_probabilities(tagged, TAG_PROBABILITY, probabilities)
         elif UNSPECIFIED in sentence.upos:
             word = sentence.upos.index(UNSPECIFIED)
             raise SentenceError(
@@ -216,14 +220,7 @@ class Tagger(Stored):
                 remedy="add upos to the columns",
             )
         if self.morphology is not None:
-            tagged = self.morphology.fill(tagged, columns=wanted)
-        if confidence and UPOS_COLUMN in wanted:
-            places = [self.tags.index(tag) for tag in tags]
-            probabilities = self.tag_distribution(sentence)[np.arange(len(sentence)), places]
-            tagged = with_probabilities(tagged, TAG_PROBABILITY, probabilities)
-        if confidence and self.morphology is not None and "feats" in wanted:
-            sure = self.morphology.feature_probabilities(tagged.forms, tagged.upos, tagged.feats)
-            tagged = with_probabilities(tagged, FEATURE_PROBABILITY, np.array(sure))
+            tagged = self.morphology.fill(tagged, columns=wanted, confidence=confidence)
         return tagged
 
     def with_morphology(self, sentence: Sentence, *, anew: bool) -> Sentence:
@@ -241,9 +238,14 @@ class Tagger(Stored):
         """Do what :meth:`tag` does, under the name that every model answers to."""
         return self.tag(sentence)
 
-    def tag_distribution(self, sentence: Sentence) -> NDArray[np.float64]:
-        """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
-        return self._marginals(self.emissions(sentence.forms))
+    def tag_distribution(
+        self, sentence: Sentence, emissions: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``.
+
+        ``emissions``: those of the words, where they are known already.
+        """
+        return self._marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
     def distribution_within(self, forms: tuple[str, ...], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""

@@ -98,9 +98,11 @@ class _KnownTags(Tagger):
         pairs = zip(sentence.upos, tagged.upos, strict=True)
         return with_columns(tagged, upos=[new if own == UNSPECIFIED else own for own, new in pairs])
 
-    def tag_distribution(self, sentence: Sentence) -> NDArray[np.float64]:
+    def tag_distribution(
+        self, sentence: Sentence, emissions: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Return the probability of each tag, float64[n, T]; that of a known one is 1."""
-        chances = super().tag_distribution(sentence).copy()
+        chances = super().tag_distribution(sentence, emissions).copy()
         for word, tag in enumerate(sentence.upos):
             if tag in self.tags:
                 chances[word] = np.arange(len(self.tags)) == self.tags.index(tag)

@@ -170,8 +170,8 @@ def read_uncertain(
     O(readings n^3) time. The mean of log potentials is a product of experts.
     """
     free = np.array([retag or tag == UNSPECIFIED for tag in sentence.upos], dtype=bool)
-    emissions, marginals = tagger.emissions(sentence.forms), tagger.tag_distribution(sentence)
-    words = UncertainWords(tagger, sentence, free, emissions, marginals)
+    emissions = tagger.emissions(sentence.forms)
+    words = UncertainWords(tagger, sentence, free, emissions, tagger.tag_distribution(sentence, emissions))
     best = words.read(parser, tagger.best_numbers(words.emissions))
     tried = [best]
     changes = range(readings_of(len(sentence), readings))
