@@ -134,8 +134,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --validate: count the faults of GOLD, any file of sentences, that UD's tests find
     """)
     add_options(parser)("""
-        --level N[1..5]=2: of --validate: 1 columns, 2 the format of UD, 3 its guidelines, 4 and 5 those of the
-            language
+        --level N[1..5]=2: of --validate: 1 columns, 2 the format of UD, 3 its guidelines, 4 and 5 those of
+            the language
         --language CODE=ud: of --validate, two or three letters (default: any)
     """)
     formats = ", ".join(names_of(ALIGNMENTS))
