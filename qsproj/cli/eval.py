@@ -37,6 +37,7 @@ import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from qsproj.cli.options.common import add_options, check_files, number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
@@ -107,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_options(parser)("""
         gold GOLD: CoNLL-U file with the right trees (.gz, .xz; - for stdin)
-        system SYSTEM?: CoNLL-U file of the same text, parsed; none for --validate
+        system SYSTEM: CoNLL-U file of the same text, parsed
         more SYSTEM*: further ones, for --report
         --no-punct: do not score words whose gold UPOS is PUNCT
     """)
@@ -131,8 +132,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --tags: score no trees; files need not have any
         --calibration: tell how far ArcProb, and RelProb, can be trusted, instead of scores
         --alignments: score the links of SYSTEM against those of GOLD instead
-        --validate: count the faults of GOLD, any file of sentences, that UD's tests find
     """)
+    instead.add_argument(
+        "--validate",
+        action=_Alone,
+        metavar="FILE",
+        help="count the faults that UD's tests find in this file, without GOLD and SYSTEM",
+    )
     add_options(parser)("""
         --level N[1..5]=2: of --validate: 1 columns, 2 the format of UD, 3 its guidelines, 4 and 5 those of
             the language
@@ -147,14 +153,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare_ways(parser, WAYS)
 
 
+class _Alone(argparse.Action):
+    """Stores a file in place of GOLD and SYSTEM, which need not be given then."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        options: argparse.Namespace,
+        value: Any,
+        flag: str | None = None,
+    ) -> None:
+        setattr(options, self.dest, value)
+        for action in parser._actions:
+            if not action.option_strings:
+                action.required = False
+
+
 def run(options: argparse.Namespace) -> None:
     """Score, and print a table or JSON."""
-    if options.validate != (options.system is None):
-        raise UsageError(
-            "--validate tests one file, expected no SYSTEM"
-            if options.validate
-            else "found no SYSTEM to score"
-        )
+    if options.validate and options.gold is not None:
+        raise UsageError(f"--validate tests one file, {options.validate}; leave out {options.gold}")
     paths = [path for path in (options.gold, options.system, options.versus) if path is not None]
     if [*paths, *options.more].count("-") > 1:
         raise UsageError(
@@ -180,11 +198,11 @@ def _run_validation(options: argparse.Namespace) -> None:
     """Print what fails."""
     from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 
-    found = validate(options.gold, level=options.level, language=options.language)
+    found = validate(options.validate, level=options.level, language=options.language)
     if options.json:
         _print(json.dumps(validation_as_json(found), ensure_ascii=False, indent=2))
     else:
-        _print("\n".join(validation_as_table(name_of(options.gold), found)))
+        _print("\n".join(validation_as_table(name_of(options.validate), found)))
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:

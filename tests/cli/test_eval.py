@@ -491,7 +491,7 @@ def test_the_validator_is_named_where_it_is_not(run_cli, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [(["a"], "found no SYSTEM"), (["a", "b", "--validate"], "expected no SYSTEM")]
+    ("given", "told"), [(["a"], "required: SYSTEM"), (["a", "--validate", "b"], "leave out a")]
 )
 def test_one_file_is_validated_and_two_are_compared(run_cli, given, told):
     done = run_cli("eval", *given)
