@@ -5,10 +5,10 @@ files, or one of pairs parted by a tab or |||. Nothing of the target needs to be
 text into words, tags and parses: qsproj parse -m MODEL TEXT.
 
 Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
-(links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
-side (tagged), train parsers on TREEBANK with its words translated by the links (prior), project the trees
-and train on them (parser), put all into one file (model); for --report and --suggest, parse some of the text
-(examples).
+(links), parse the source side (trees), learn the target's tags through the links, and features that its forms
+show (tagger), tag the target side (tagged), train parsers on TREEBANK with its words translated by the links
+(prior), project the trees and train on them (parser), put all into one file (model); for --report and
+--suggest, parse some of the text (examples).
 Each says in a line what it did. With --work DIR each is kept, and made again only when its inputs, its
 options or the version of the stage have changed: after a kill, the same command goes on. A second language
 with the same DIR finds the source's stages made. All of DIR may be deleted: models are whole without it, and
@@ -94,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
             given
         --report FILE: also write a page of HTML: stages, figures, pairs
+        --features: pairs on the page of --report show values of features (FEATS)
         --work DIR: keep each stage here, and go on from what is kept
         --clean: in the end, remove from --work what only earlier runs of this language used
     """)
@@ -132,7 +133,7 @@ def run(options: argparse.Namespace) -> None:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
             )
-            write_report(options.report, made, workspace, title=title)
+            write_report(options.report, made, workspace, title=title, features=options.features)
         if options.work:
             _tell_unused(workspace, clean=options.clean)
 
@@ -256,6 +257,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
     ]
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
+    if options.features and not options.report:
+        raise UsageError("--features is for the page of a report; name it: --report FILE")
     if options.clean and not options.work:
         raise UsageError(
             "--clean removes from --work what this run does not use; name the folder: --work DIR"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
   qsproj draw corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh -o pairs.html
+  qsproj draw tagged.conllu --features -o trees.html                        # NOUN Nom.Sing below each word
   qsproj draw parsed.conllu --versus gold.conllu -o differences.html
   qsproj parse -m en.model new.conllu --confidence | qsproj draw > new.html
   qsproj draw new.conllu --relation nsubj --below 0.5 -o unsure-subjects.pdf  # pip install 'qsproj[images]'
@@ -47,6 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment_format(parser)
     parser.add_argument(
         "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
+    )
+    parser.add_argument(
+        "--features", action="store_true", help="show the values of features (FEATS) beside each tag"
     )
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
     add_options(chosen)("""
@@ -120,22 +125,35 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.corpus.pairs.pairing import pair_files
-    from qsproj.viz.trees import draw_pair, draw_tree
+    from qsproj.viz.trees import draw_pair, draw_tree, with_features_shown
+
+    def shown(sentence: Sentence) -> Sentence:
+        return with_features_shown(sentence) if options.features else sentence
 
     width = options.width or None
     items: Iterable[tuple[Sentence, Callable[[], Drawing]]]
     if options.versus is not None:
         items = (
-            (sentence, partial(_versus, sentence, other, width, options.versus))
+            (sentence, partial(_versus, shown(sentence), shown(other), width, options.versus))
             for sentence, other in pair_files(options.file, options.versus, pairing=options.pair)
         )
     elif options.target is not None:
         aligned = AlignedFiles(
             options.file, options.target, options.alignment, options.alignment_format, options.pair
         )
-        items = ((pair.source, partial(draw_pair, pair, width=width)) for pair in aligned)
+        items = (
+            (
+                pair.source,
+                partial(
+                    draw_pair,
+                    replace(pair, source=shown(pair.source), target=shown(pair.target)),
+                    width=width,
+                ),
+            )
+            for pair in aligned
+        )
     else:
-        items = ((one, partial(draw_tree, one, width=width)) for one in read_sentences(options.file))
+        items = ((one, partial(draw_tree, shown(one), width=width)) for one in read_sentences(options.file))
     line = 1
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)

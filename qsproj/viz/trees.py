@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
 from qsproj.viz.drawing import Drawing
@@ -38,6 +40,20 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
     """
     arcs = tree_arcs(sentence)
     return _drawn(place(sentence, above=arcs, width=width), _marks(arcs))
+
+
+def with_features_shown(sentence: Sentence) -> Sentence:
+    """Return the sentence with the values of its features beside each tag, to be drawn: ``NOUN Nom.Sing``."""
+    cells = zip(sentence.upos, sentence.feats, strict=True)
+    return with_columns(
+        sentence, upos=[" ".join(filter(None, (tag, _values(feats)))) for tag, feats in cells]
+    )
+
+
+def _values(feats: str) -> str:
+    if feats == UNSPECIFIED:
+        return ""
+    return ".".join(feature.partition("=")[2] for feature in feats.split("|"))
 
 
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:

@@ -295,6 +295,18 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     assert {name[:2] for name in names} == {"1-", "2-"}
 
 
+def test_features_come_along(tmp_path, run_cli):
+    report = ("--report", tmp_path / "report.html", "--features")
+    outcome = run_cli("bootstrap", *options(tmp_path, source="es"), *report)
+    assert outcome.code == 0, outcome.err
+    assert re.search(r"^tagger: .*features that forms show: .*PronType of DET", outcome.err, re.MULTILINE)
+    assert "DET Sing.Art</text>" in re.sub(
+        r"(Def|Masc|Fem)\.", "", (tmp_path / "report.html").read_text("utf-8")
+    )
+    out = run_cli("parse", "-m", tmp_path / "model", stdin="Der Hund schläft im Garten.\n").out
+    assert "PronType=Art" in out.splitlines()[2]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -305,6 +317,7 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
         (("--languages", "german", "de"), "1 --treebank, 1 --bitext and 2 --languages"),
         (("--report", "no/such/folder/r.html"), "r.html: cannot be written"),
         (("--work", "/dev/null/x"), "/dev/null/x: cannot be made"),
+        (("--features",), "--features is for the page of a report; name it: --report FILE"),
         (("--paired-by", "chapter"), "unknown pairing 'chapter'; known: line, verse"),
         (("--paired-by", "verse"), "en.txt:1: found a line that begins with"),
     ],

@@ -35,6 +35,14 @@ def test_a_page_on_the_standard_output(run_cli):
     assert re.findall("<h2[^>]*>(.*?)</h2>", outcome.out) == ["sample-001", "sample-002"]
 
 
+def test_features_stand_beside_tags_where_asked_for(run_cli):
+    one = ("draw", ENGLISH, "--sentence", "sample-001", "--target", GERMAN, "--alignment", LINKS)
+    assert ">DET Def.Art</text>" not in run_cli(*one).out
+    page = run_cli(*one, "--features").out
+    assert ">DET Def.Art</text>" in page
+    assert ">PUNCT</text>" in page
+
+
 def test_pairs_are_drawn_with_their_links(run_cli):
     outcome = run_cli(
         "draw",

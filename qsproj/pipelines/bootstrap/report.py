@@ -19,7 +19,7 @@ from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.viz.drawing import legend
 from qsproj.viz.marks import Mark
 from qsproj.viz.page import Heading, Piece, Table, page
-from qsproj.viz.trees import draw_pair
+from qsproj.viz.trees import draw_pair, with_features_shown
 
 # Shorter sentences say little, longer ones do not fit on a screen.
 SHOWN_WORDS = range(6, 21)
@@ -27,8 +27,10 @@ SHOWN_OF_EACH = 10
 SHOWN_DOUBTFUL = 50
 
 
-def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str) -> None:
-    """Write the page.
+def write_report(
+    path: str, made: Bootstrapped, workspace: Workspace, *, title: str, features: bool = False
+) -> None:
+    """Write the page; ``features``: values of features stand beside the tags of its pairs.
 
     Raises
     ------
@@ -36,10 +38,10 @@ def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: 
         When it cannot be written.
     """
     with open_output(path) as handle:
-        handle.writelines(page(title, _pieces(made, workspace)))
+        handle.writelines(page(title, _pieces(made, workspace, features=features)))
 
 
-def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
+def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iterator[Piece]:
     yield Heading("Stages")
     yield Table(
         ("stage", "what it did", "seconds", ""),
@@ -70,7 +72,11 @@ def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
         yield Heading(name)
         for example in chosen:
             yield Heading(f"mean probability {example.confidence:.2f}", 3)
-            yield draw_pair(example.pair)
+            pair = example.pair
+            if features:
+                source, target = map(with_features_shown, (pair.source, pair.target))
+                pair = replace(pair, source=source, target=target)
+            yield draw_pair(pair)
     yield Heading("What to annotate next")
     yield (
         "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "

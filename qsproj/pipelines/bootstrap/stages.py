@@ -25,6 +25,7 @@ from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -71,7 +72,7 @@ SUGGESTED = 20
 
 
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
-    """Train what tags and parses the source side: it reads words and tags, as text has no more.
+    """Train what tags and parses the source: trees by words and tags, features so that they can be projected.
 
     Raises
     ------
@@ -82,6 +83,10 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     rng = np.random.default_rng(seed)
     tagger = train_tagger(sentences, rng=rng, language=language)
     parser, report = train_arc_parser(sentences, rng=rng, options=TrainingOptions(template_set="words"))
+    if "feats" in columns_shown(sentences):
+        # A generator of its own: tags and trees are the same without features.
+        features = train_morphology(sentences, rng=np.random.default_rng(seed), columns=["feats"])
+        tagger = replace(tagger, morphology=features)
     text_parser(tagger, parser).save(paths[0])
     words = sum(map(len, sentences))
     return StageReport(
@@ -447,7 +452,7 @@ def prior_files(others: Sequence[str], *, translated: bool) -> list[str]:
 
 
 # A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
-SOURCE = Recipe(name="source", make=train_source, version=1)
+SOURCE = Recipe(name="source", make=train_source, version=2)
 WORDS = Recipe(name="words", make=cut_words, version=2, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))

@@ -9,7 +9,7 @@ treebank are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.morphology.morphology import Morphology
+from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
@@ -44,6 +44,8 @@ FEWEST_VOTES = 20.0
 MOST_OF_A_TYPE = 5.0
 # A value that nearly all words of a tag have says nothing: so much doubt, in nats, is always left.
 LEAST_DOUBT = 0.1
+# As how many votes all values count where the tag alone tells, so that none is impossible.
+BARELY = 0.1
 BLOCK_WORDS = 50
 # A value that the source does not tell is as likely as the likeliest, times this.
 UNTOLD = 0.5
@@ -63,18 +65,24 @@ class FeatureProjectionOptions:
         As how many votes the values of a type count beside those of one word's links.
     shown : float
         Share of the uncertainty of an attribute's values, given the tag, that forms must take away.
+    agreeing : float
+        The same of what adjectives share with nouns: what their endings show of it is often something else.
     precision : float
         Expected share of right values, where one is written.
     rarest : float
         Features that fewer of a tag's words have together are not taken over.
+    temperature : float
+        By which potentials are divided: what was learned from is surer of itself than links are right.
     """
 
     sentences: int = 12000
     leaning: float = 3.0
     trust: float = 0.5
-    shown: float = 0.05
+    shown: float = 0.03
+    agreeing: float = 0.12
     precision: float = 0.6
     rarest: float = 0.002
+    temperature: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +210,11 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
         own = (
             counts - half,
             leaning_chances(half, by_form, leaning),
-            leaning_chances(half, groups[:1], leaning),
+            leaning_chances(half, groups[:1], BARELY),
         )
         few = counts * np.minimum(1.0, MOST_OF_A_TYPE / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9))
-        others = few, *(leaning_chances(few, by, leaning, others=True) for by in (groups, groups[:1]))
+        by_suffix = leaning_chances(few, groups, leaning, others=True)
+        others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
         for tag in sorted(TELLING.intersection(tags.tolist())):
             right, said = _right(own[0][tags == tag], own[1][tags == tag], told=name not in SHARED)
             if said >= FEWEST_VOTES:
@@ -238,14 +247,18 @@ def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptio
     """
     good = [one for one in judged if one.shown >= options.shown and one.precision >= options.precision]
     shown = {(one.tag, one.attribute) for one in good}
-    inflected = {attribute for tag, attribute in shown if tag in OPEN}
+    kept = [
+        one
+        for one in good
+        if one.attribute not in SHARED
+        or (
+            (one.tag not in FIRST_OF or (FIRST_OF[one.tag], one.attribute) in shown)
+            and (one.tag != "ADJ" or one.shown >= options.agreeing)
+        )
+    ]
+    inflected = {one.attribute for one in kept if one.tag in OPEN}
     written: dict[str, list[str]] = {}
-    for one in good:
-        first = FIRST_OF.get(one.tag)
-        if one.attribute in SHARED and first is not None and (first, one.attribute) not in shown:
-            continue
-        if one.attribute in SHARED and one.tag == "ADJ" and one.shown < 2.0 * options.shown:
-            continue
+    for one in kept:
         if one.attribute not in INFLECTED or one.attribute in inflected:
             written.setdefault(one.tag, []).append(one.attribute)
     return written
@@ -334,7 +347,22 @@ def learn_features(
     written = written_attributes(judged, options)
     if not written:
         return None, ["no features: what the source marks does not show in forms of the target"]
-    return train_morphology(made, rng=rng, columns=["feats"]), [*_told(judged, written)]
+    morphology = train_morphology(made, rng=rng, columns=["feats"])
+    return morphology and _cooled(morphology, options.temperature), [*_told(judged, written)]
+
+
+def _cooled(morphology: Morphology, temperature: float) -> Morphology:
+    """Return the model with all potentials divided: the same features, less sure of themselves."""
+    weights = morphology.weights
+    if weights is None:
+        return morphology
+    cooled = AnalysisWeights(
+        weights.index,
+        (weights.emissions / temperature).astype(np.float32),
+        weights.transitions / temperature,
+        weights.support / temperature,
+    )
+    return replace(morphology, weights=cooled)
 
 
 def _told(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:

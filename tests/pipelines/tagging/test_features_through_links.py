@@ -7,7 +7,13 @@ import pytest
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.features_through_links import leaning_chances, suffix_groups
+from qsproj.pipelines.tagging.features_through_links import (
+    FeatureProjectionOptions,
+    Judged,
+    leaning_chances,
+    suffix_groups,
+    written_attributes,
+)
 from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
@@ -136,3 +142,23 @@ def test_chances_lean_as_plain_loops_say(others):
 
     found = leaning_chances(counts, suffix_groups(names), 2.0, others=others)
     assert np.allclose(found, [chances(word, 4) for word in range(len(names))])
+
+
+def written(*judged):
+    return written_attributes([Judged(*one) for one in judged], FeatureProjectionOptions())
+
+
+def test_what_inflects_must_show_where_words_inflect():
+    # Swedish: pronouns have persons, verbs show none; what is not written of adjectives does not count.
+    assert written(("PRON", "Person", 0.9, 0.99), ("VERB", "Person", 0.0, 0.8)) == {}
+    assert written(("PRON", "Gender", 0.9, 0.99), ("ADJ", "Gender", 0.05, 0.8)) == {}
+    # Articles alone show definiteness in German.
+    german = ("DET", "Definite", 0.9, 0.99), ("NOUN", "Definite", -0.1, 0.7), ("ADJ", "Definite", 0.2, 0.8)
+    assert written(*german) == {"DET": ["Definite"]}
+
+
+def test_auxiliaries_show_what_verbs_do():
+    both = ("AUX", "Number", 0.3, 0.9), ("VERB", "Number", 0.2, 0.8)
+    assert written(*both) == {"AUX": ["Number"], "VERB": ["Number"]}
+    assert written(both[0], ("NOUN", "Number", 0.3, 0.9)) == {"NOUN": ["Number"]}
+    assert written(("NOUN", "Number", 0.3, 0.5)) == {}
