@@ -50,12 +50,14 @@ def _span_sum(half, a, b, i, j):
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
-def valence_inside(first, weights, stop, go, half, sealed_by_end, opened):
-    """Fill the charts, whose entries beyond the N nodes and n words are not read.
+def valence_inside(first, space):
+    """Fill the charts ``half``, ``sealed``, ``opened``, by ``weights``, ``stop``, ``go`` of the space.
 
-    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i. ``weights`` [head node, dependent
-    node] are not read between nodes of one word. ``half``, ``sealed_by_end``, ``opened`` are written.
+    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i. Weights between nodes of one word
+    are not read.
     """
+    weights, stop, go = space.weights, space.stop, space.go
+    half, sealed_by_end, opened = space.half, space.sealed, space.opened
     n = first.shape[0] - 1
     for i in range(n):
         for a in range(first[i], first[i + 1]):
@@ -109,40 +111,25 @@ def _ends(first, stop, half, a, word):
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
-def valence_goal(first, root_weights, stop, half):
+def valence_goal(first, space):
     """Return the total weight of all derivations: one child of the root, its halves reaching both ends."""
     n = first.shape[0] - 1
     total = 0.0
     for word in range(n):
         for a in range(first[word], first[word + 1]):
-            left, right = _ends(first, stop, half, a, word)
-            total += root_weights[a] * left * right
+            left, right = _ends(first, space.stop, space.half, a, word)
+            total += space.root_weights[a] * left * right
     return total
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
-def valence_outside(
-    first,
-    weights,
-    root_weights,
-    stop,
-    go,
-    half,
-    sealed_by_end,
-    opened,
-    goal,
-    d_half,
-    d_sealed,
-    d_opened,
-    empty,
-):
-    """Turn the charts into expectations.
+def valence_outside(first, space, goal):
+    """Turn the charts that :func:`valence_inside` filled into expectations; ``goal`` is finite, above 0.
 
-    Arrays are as :func:`valence_inside` read and left them, and ``goal``, finite, above 0, as
-    :func:`valence_goal` gave it. Overwritten by posterior probabilities: ``opened``, of each arc between
-    nodes (0 between nodes of one word), and ``root_weights``, of each node as the child of the root.
-    ``empty`` is filled; ``d_half``, ``d_sealed``, ``d_opened`` are working space.
+    Overwritten by posterior probabilities: ``opened``, of each arc between nodes (0 between nodes of one
+    word), and ``root_weights``, of each node as the child of the root. ``empty`` is filled.
     """
+    weights, root_weights, stop, go, half, sealed_by_end, opened, d_half, d_sealed, d_opened, empty = space
     n = first.shape[0] - 1
     nodes = first[n]
     for a in range(nodes):
@@ -272,20 +259,17 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     probabilities. To ``stop_counts`` float64[T, 2, 2, {stop, go on}] expected decisions are added. Returns
     the natural log of the total; -inf, and nothing counted, where there is no derivation.
     """
-    weights, root_weights, stop, go, half, sealed, opened, d_half, d_sealed, d_opened, empty = space
-    _fill_node_stops(tags, stop_by_tag, stop, go)
-    goal, log_scale = _rescaled_goal(first, weights, root_weights, stop, go, half, sealed, opened)
+    _fill_node_stops(tags, stop_by_tag, space.stop, space.go)
+    goal, log_scale = _rescaled_goal(first, space)
     if goal == 0.0:
         return -np.inf
-    valence_outside(
-        first, weights, root_weights, stop, go, half, sealed, opened, goal, d_half, d_sealed, d_opened, empty
-    )
-    _add_stop_counts(tags, opened, root_weights, empty, stop_counts)
+    valence_outside(first, space, goal)
+    _add_stop_counts(tags, space.opened, space.root_weights, space.empty, stop_counts)
     return np.log(goal) + log_scale
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _rescaled_goal(first, weights, root_weights, stop, go, half, sealed_by_end, opened):
+def _rescaled_goal(first, space):
     """Fill the charts, scaling the weights in place until the goal is in range.
 
     Returns the total weight of all derivations as scaled, 0 when there is none, and what to add to its log.
@@ -295,16 +279,16 @@ def _rescaled_goal(first, weights, root_weights, stop, go, half, sealed_by_end, 
     step = 10.0 ** (DECADES_A_STEP / n)
     log_scale = 0.0
     for _ in range(MOST_STEPS):
-        valence_inside(first, weights, stop, go, half, sealed_by_end, opened)
-        goal = valence_goal(first, root_weights, stop, half)
+        valence_inside(first, space)
+        goal = valence_goal(first, space)
         if LOWEST < goal < HIGHEST:
             return goal, log_scale
         # Infinity times zero may have left a NaN: that too is too much.
         factor = step if goal <= LOWEST else 1.0 / step
         for a in range(nodes):
-            root_weights[a] *= factor
+            space.root_weights[a] *= factor
             for b in range(nodes):
-                weights[a, b] *= factor
+                space.weights[a, b] *= factor
         log_scale -= n * np.log(factor)
     return 0.0, log_scale
 
