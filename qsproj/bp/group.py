@@ -95,7 +95,7 @@ class KernelGroup(FactorGroup):
         pass
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        outgoing: Messages = np.asarray(self.messages(*self.given(incoming), maximise)).reshape(-1)
+        outgoing: Messages = self.messages(*self.given(incoming), maximise).reshape(-1)
         return outgoing
 
     def log_partition(self, incoming: Messages) -> float:
