@@ -25,7 +25,7 @@ _PROGRAM = "eflomal-align"
 def find_eflomal() -> str:
     """Return the path of ``eflomal-align``: on PATH, else beside this Python.
 
-    Raises UsageError when it is not installed.
+    UsageError when there is none.
     """
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
@@ -39,10 +39,8 @@ def find_eflomal() -> str:
 def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[tuple[Links, Links]]:
     """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once.
 
-    eflomal draws random samples without a seed: two runs differ a little.
-
-    Raises UsageError when the program is not installed. Raises QsprojError when it fails; the text ends with
-    the last line that it wrote.
+    eflomal draws random samples without a seed: two runs differ a little. Raises UsageError when the program
+    is not installed, QsprojError when it fails, with the last line that it wrote.
     """
     program = find_eflomal()
     with temporary_folder() as folder:

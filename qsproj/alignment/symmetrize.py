@@ -54,8 +54,7 @@ KNOWN = (THRESHOLD, *SYMMETRIZATIONS)
 def directed_links(posteriors: Posteriors) -> Links:
     """Return the link of each generated word to its likeliest origin, where that is likelier than NULL.
 
-    ``posteriors`` float[m, n]: p(generated word of column j comes from row i); what a column lacks to 1 is
-    NULL. Returns bool[m, n]: at most one link in each column.
+    ``posteriors`` float[m, n]: p(generated word of column j comes from row i); the rest of a column is NULL.
     """
     links = np.zeros(posteriors.shape, dtype=np.bool_)
     if posteriors.size:
@@ -73,12 +72,11 @@ def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float6
 def symmetrize(
     forward: Posteriors, backward: Posteriors, *, name: str = THRESHOLD, threshold: float = DEFAULT_THRESHOLD
 ) -> Links:
-    """Return one alignment from the posteriors of two directions.
+    """Return one alignment from the posteriors of two directions, float[m, n].
 
-    ``forward``, ``backward`` float[m, n]: p(target word comes from source word), p(source word comes from
-    target word). ``name``: ``threshold``: links whose :func:`link_weights` exceed ``threshold``. Else one of
-    ``SYMMETRIZATIONS``, applied to the :func:`directed_links` of both. ``threshold``: in 0..1; read by
-    ``threshold`` alone. Raises UsageError when the name is unknown or the threshold out of range.
+    ``threshold``: links whose :func:`link_weights` exceed that number. Else one of ``SYMMETRIZATIONS``,
+    applied to the :func:`directed_links` of both. Raises UsageError when the name is unknown or the threshold
+    out of range.
     """
     check_symmetrization(name, threshold)
     if name == THRESHOLD:

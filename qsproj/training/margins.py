@@ -75,9 +75,7 @@ class Constraints:
 class Margins(Protocol):
     """What arc scores of one sentence have to meet."""
 
-    def constraints(self, scores: Scores) -> Constraints:
-        """Return the constraints that matter under the scores of the moment, float64[n+1, n+1]."""
-        ...
+    def constraints(self, scores: Scores) -> Constraints: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,20 +24,13 @@ Array = NDArray[np.float64]
 class SecondOrderScores:
     """Scores of the parts of a tree, natural log, -inf forbids; make them with :func:`second_order_scores`.
 
-    Attributes
-    ----------
-    arcs : float64[n+1, n+1]
-        [head, dependent]: LINK.
-    siblings : float64[n+1, n+1, n+1]
-        [head, dependent, previous]: CHILDSEQ. The previous one is the next dependent of the head from this
-        one towards the head, or the head itself where there is none: the step from "#".
-    stops : float64[n+1, n+1]
-        [head, outermost dependent]: the step to "#", once for each side that has a dependent.
-    childless : float64[n+1, 2]
-        [head, side]: the step from "#" to "#", for each side without a dependent (0 left, 1 right). Not
-        read for the root.
-    grandparents : float64[n+1, n+1, n+1] or None
-        [grandparent, head, dependent]: GRAND. None: no such scores, and O(n^3) instead of O(n^4).
+    ``arcs`` float64[n+1, n+1], [head, dependent]: LINK. ``siblings`` float64[n+1, n+1, n+1], [head,
+    dependent, previous]: CHILDSEQ; the previous one is the next dependent of the head from this one towards
+    the head, or the head itself where there is none: the step from "#". ``stops`` float64[n+1, n+1], [head,
+    outermost dependent]: the step to "#", once for each side that has a dependent. ``childless`` float64[n+1,
+    2], [head, side]: the step from "#" to "#", for each side without one (0 left, 1 right); not read for the
+    root. ``grandparents`` float64[n+1, n+1, n+1] or None, [grandparent, head, dependent]: GRAND; None: no
+    such scores, and O(n^3) instead of O(n^4).
     """
 
     arcs: Scores
@@ -190,30 +183,13 @@ def hill_climb(
 ) -> tuple[Heads, float]:
     """Find a good tree, projective or not: change one head at a time for as long as that helps.
 
-    Parameters
-    ----------
-    scores : SecondOrderScores
-    start : int[n+1], optional
-        The tree to start from; by default the best projective one.
-    single_root : bool
-        Whether the root must have exactly one dependent. No single change can then replace that dependent.
+    From ``start`` int[n+1], by default the best projective tree. With ``single_root``, no single change can
+    replace the root's dependent. Returns heads int32[n+1] that no change of one head makes better, and their
+    score, at least that of ``start``. O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change.
+    Raises NoTreeError when no projective tree has a finite score, UsageError when ``start`` is no tree, or
+    its score is -inf.
 
-    Returns
-    -------
-    heads : int32[n+1]
-        A tree that no change of one head makes better.
-    score : float
-        The sum of the scores of its parts, at least that of ``start``.
-
-    Raises
-    ------
-    NoTreeError
-        When no projective tree has a finite score.
-    UsageError
-        When ``start`` is no tree, or its score is -inf.
-
-    O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change. *Source*: McDonald and Pereira
-    (2006), section 2.
+    *Source*: McDonald and Pereira (2006), section 2.
     """
     parts = _log_parts(scores, single_root)
     if start is None:
