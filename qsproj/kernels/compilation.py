@@ -57,10 +57,7 @@ def njit(*, cache: bool = False, inner: bool = False, borrows: bool = False, **o
 
 
 def _undisturbed(compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return ``compiling`` without a search for garbage, and have signals wait until it is done.
-
-    Little of what numba makes is garbage: a tenth of the time is saved.
-    """
+    """Return ``compiling`` without a search for garbage, which saves a tenth; signals wait for it."""
 
     def compile_all(signature: Any) -> Any:
         collected = gc.isenabled()

@@ -189,10 +189,7 @@ def score_relations(source, templates, heads, weights, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_relations(source, templates, heads, gradient, weights, state, rate, step):
-    """Take one AdaGrad step for each arc of a sentence, by ``gradient`` float64[n+1, COPIES + L].
-
-    The rest as for :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
-    """
+    """Take one AdaGrad step for each arc of a sentence, by ``gradient`` float64[n+1, COPIES + L]."""
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
     for word in range(1, heads.shape[0]):

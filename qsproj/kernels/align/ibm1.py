@@ -42,10 +42,7 @@ def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, nul
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def token_order(words, offsets, vocabulary_size):
-    """Sort tokens by word: int64[V+1] starts, int64[T] tokens, int32[T] their sentences.
-
-    Tokens of one word keep their order. Counting sort, O(T + V).
-    """
+    """Sort tokens by word, stably, O(T + V): starts int64[V+1], tokens int64[T], sentences int32[T]."""
     starts = np.zeros(vocabulary_size + 1, np.int64)
     for token in range(words.size):
         starts[words[token] + 1] += 1

@@ -53,10 +53,7 @@ def weight_if_true(log_odds):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def others_totals(values, before, result, maximise):
-    """Fill ``result[k]`` with the total of all values but the k-th, without a subtraction.
-
-    ``before`` is workspace; all three are float64[d].
-    """
+    """Fill ``result[k]`` with the total of all values but the k-th, without a subtraction; float64[d]."""
     d = values.shape[0]
     running = -np.inf
     for k in range(d):
@@ -113,10 +110,7 @@ def ratios_against_state_0(weights, incoming, ratios):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def settle_forced(log_odds, weights):
-    """Fill ``weights`` with log odds of which exactly one is true: one that is certain rules out the rest.
-
-    Two that are certain leave nothing possible.
-    """
+    """Fill ``weights`` with log odds of which one is true: one that is certain rules out all others."""
     certain = 0
     for k in range(log_odds.shape[0]):
         certain += log_odds[k] == np.inf

@@ -195,10 +195,7 @@ def exactly_one_log_partition(incoming, starts, log_weight_of_none):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def link_beliefs(incoming, scores):
-    """Return the sum of log partitions and float64[F], the probability that each factor fires.
-
-    A score of +inf gives true weight 1 and false weight 0.
-    """
+    """Return log partition and the chance that each fires; with a score of +inf false weighs 0, true 1."""
     fired = np.empty(scores.shape[0])
     log_partition = 0.0
     for f in range(scores.shape[0]):

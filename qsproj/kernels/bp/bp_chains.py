@@ -109,9 +109,9 @@ def _fast_backward(messages, scores, before, reached, after, skipped):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
-    """Return the outgoing log-odds float64[E] of chains whose candidates begin at ``starts`` int64[F+1].
+    """Return the outgoing log-odds float64[E].
 
-    Their blocks of ``scores`` begin at ``score_starts`` int64[F+1].
+    Chains begin at ``starts``, their scores at ``score_starts``.
     """
     outgoing = np.empty(incoming.shape[0])
     longest = 0
@@ -176,9 +176,9 @@ def _count_forward(messages, counted, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def valence_messages(incoming, starts, scores, maximise):
-    """Return the outgoing log-odds float64[E] of chains whose booleans begin at ``starts`` int64[F+1].
+    """Return the outgoing log-odds float64[E]; chains begin at ``starts``.
 
-    ``scores`` float64[F, B+1]: natural log, by count.
+    ``scores`` float64[F, B+1] by count.
     """
     outgoing = np.empty(incoming.shape[0])
     last = scores.shape[1] - 1

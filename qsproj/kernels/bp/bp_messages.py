@@ -106,10 +106,7 @@ def _normalise(weights):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def state_probabilities(log_ratios, starts):
-    """Return the probability of every state of every variable, float64[S + V], variable after variable.
-
-    ``log_ratios`` float64[S] are the beliefs, from ``starts`` int64[V+1] on.
-    """
+    """Return the probability of every state, float64[S + V], from log-ratios that begin at ``starts``."""
     n_variables = starts.shape[0] - 1
     result = np.empty(log_ratios.shape[0] + n_variables)
     for v in range(n_variables):

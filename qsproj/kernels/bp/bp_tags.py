@@ -23,10 +23,7 @@ from qsproj.kernels.compilation import FAST, njit
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_messages(incoming, scores):
-    """Return the outgoing log-ratios float64[F, K-1] by ``scores`` float64[F, K].
-
-    Incoming ones are only looked at for states that they rule out.
-    """
+    """Return the outgoing log-ratios float64[F, K-1]; incoming ones only say which states are ruled out."""
     outgoing = np.empty(incoming.shape)
     weights = np.empty(scores.shape[1])
     for f in range(scores.shape[0]):

@@ -16,9 +16,9 @@ from qsproj.kernels.compilation import FAST, njit
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tree_scores(incoming, heads, dependents, size):
-    """Return arc scores float64[size, size] [head, dependent] of log-odds; -inf where there is no variable.
+    """Return arc scores of log-odds, -inf without a variable.
 
-    A certain arc forbids its dependent's other heads.
+    A certain arc forbids its dependent's others.
     """
     by_dependent = np.full((size, size), -np.inf)
     for e in range(incoming.shape[0]):
@@ -116,9 +116,9 @@ def _spread(messages, heads, weights):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
-    """Fill the messages to the heads of one word, ``outgoing`` float64[k], in log space.
+    """Fill the messages to the heads of one word in log space.
 
-    ``own`` and ``rivals`` are the incoming log-odds of the heads of ``word`` and of ``other``.
+    ``own``, ``rivals``: log-odds of both words.
     """
     weights = np.empty(work.shape[1] - 2)
     totals, before, others = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(own.shape[0])

@@ -69,10 +69,7 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_row(weights, state, row, slopes, rate, step):
-    """Take one step in one row of ``weights`` float[rows, L], all of whose outcomes have slopes float64[L].
-
-    Others as for :func:`adagrad_outcomes`.
-    """
+    """Do as :func:`adagrad_outcomes` in one row of ``weights`` float[rows, L], with slopes float64[L]."""
     for outcome in range(slopes.shape[0]):
         move(weights, state, row, outcome, slopes[outcome], rate, step)
 
@@ -95,10 +92,7 @@ def move(weights, state, row, outcome, slope, rate, step):
 
 @njit(cache=True, error_model="numpy")
 def plain_step(weights, sums, gradient, touched, used, rate, step):
-    """Take one step down the gradient, and clear it; a listed bucket may have none.
-
-    As :func:`adagrad` otherwise.
-    """
+    """Take one step down the gradient, and clear it, as :func:`adagrad`; a listed bucket may have none."""
     for k in range(used):
         bucket = touched[k]
         if gradient[bucket] != 0.0:

@@ -65,10 +65,7 @@ def mix(state, value):
 
 @njit(cache=True, error_model="numpy")
 def position_parts(atoms, operations, seeds, parts):
-    """Write the hash of what each template asks of each position into ``parts`` uint64[n+1, T].
-
-    A template that asks nothing of this end gets its seed alone.
-    """
+    """Write the hash of what each template asks of each position, or its seed, into ``parts``."""
     for position in range(parts.shape[0]):
         for t in range(operations.shape[0]):
             state = seeds[t]
@@ -155,10 +152,7 @@ def hash_between(features, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_lines(features, head, dependent, between, out):
-    """Write the buckets of an arc's features with direction and distance, each in a block of its own.
-
-    Count them.
-    """
+    """Write an arc's buckets with direction and distance, each in a block of its own; return how many."""
     head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
     directed, shift = features.directed, features.shift
     place = direction_and_distance(head, dependent)
@@ -226,10 +220,7 @@ def one_arc(features, head, dependent, between, out):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def total_of_lines(features, weights, buckets, place):
-    """Return the sum of the weights of an arc's features, also of those without direction and distance.
-
-    ``buckets`` are those that :func:`arc_lines` wrote.
-    """
+    """Return the sum of an arc's weights, also without direction and distance, by :func:`arc_lines`."""
     near = buckets[: features.plain]
     alone = buckets[features.plain : features.directed]
     far = buckets[features.directed :]
@@ -286,10 +277,7 @@ def score_arcs(features, weights, first, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_block(features, weights, starts, sizes, scores):
-    """Score the arcs of several sentences, encoded as one, into ``scores`` float64[sum of sizes squared].
-
-    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`.
-    """
+    """Score the arcs of sentences encoded as one (:class:`~qsproj.features.atoms.EncodedBlock`)."""
     begin = 0
     for sentence in range(starts.shape[0]):
         size = sizes[sentence]
@@ -363,10 +351,7 @@ def keep_supported(buckets, count, support):
 
 @njit(cache=True, error_model="numpy")
 def list_arcs(features, heads, dependents, support):
-    """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
-
-    Returns ``starts`` int64[A + 1]; ``buckets`` uint64[starts[A]].
-    """
+    """List the features of some arcs int32[A]: ``starts`` int64[A + 1], ``buckets`` uint64[starts[A]]."""
     between, out = between_workspace(features), bucket_workspace(features)
     starts = np.zeros(heads.shape[0] + 1, np.int64)
     buckets = np.empty(256 * (heads.shape[0] + 1), np.uint64)

@@ -28,10 +28,7 @@ LINE = 16
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def score_labels(features, heads, weights, scores):
-    """Write the score of every relation for the arc into each word into ``scores`` float64[n+1, L].
-
-    ``heads`` int32[n+1]; rows of words without a head (and row 0) become zero.
-    """
+    """Write the score of every relation of the arc into each word into ``scores``; 0 without a head."""
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     scores[:] = 0.0
     # Memory is asked for the weights of an arc while those of the arc before are summed.
@@ -215,10 +212,7 @@ def sum_relations(arcs, heads, dependents, relations, summed, chances):
 
 @njit(cache=True, error_model="numpy")
 def best_relations(marginals, heads, dependents, chances, best):
-    """Write how probable the likeliest labelled arc between two words is into ``best`` float64[n+1, n+1].
-
-    -inf where there is no such arc, or its probability is 0.
-    """
+    """Write the chance of the likeliest labelled arc between two words into ``best``; -inf for none or 0."""
     best[:] = -np.inf
     for arc in range(heads.shape[0]):
         top = 0.0

@@ -104,10 +104,7 @@ def viterbi(emissions, transitions, tags):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_emissions(rows, weights, emissions):
-    """Fill ``emissions`` float64[n, T] with the sums of the rows of ``weights`` float32[R, T] that fire.
-
-    ``rows`` int32[n, K] names them; -1 is a feature that training never saw.
-    """
+    """Fill ``emissions`` with the sums of the ``rows`` int32[n, K] of ``weights`` that fire, -1 for none."""
     n, n_templates = rows.shape
     emissions[:] = 0.0
     for i in range(n):
@@ -188,10 +185,7 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_steep_emissions(rows, slopes, weights, state, rate, step):
-    """Do as :func:`step_emissions`, but along steep slopes alone.
-
-    To pass over slopes below FLAT takes two thirds of the time away.
-    """
+    """Do as :func:`step_emissions` along slopes above FLAT alone, which takes a third of the time."""
     steep = np.empty(slopes.shape[1], np.int64)
     for i in range(rows.shape[0]):
         n_steep = _steep(slopes[i], steep)

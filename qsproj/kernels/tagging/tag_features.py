@@ -49,10 +49,7 @@ def feature_keys(attributes, words, templates, keys):
 
 @njit(cache=True)
 def find_rows(keys, slots, rows, found):
-    """Fill ``found`` int32[n, K] with the weight row of each key, -1 for keys that are not in the table.
-
-    ``slots`` uint64[2^b] and ``rows`` int32[2^b] are the open-addressing table of :func:`fill_table`.
-    """
+    """Fill ``found`` int32[n, K] with the row of each key in the table of :func:`fill_table`, or -1."""
     mask = np.uint64(len(slots) - 1)
     for i in range(keys.shape[0]):
         for k in range(keys.shape[1]):

@@ -61,9 +61,9 @@ def log_charts(scores, first, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
-    """Complete ``outer``, the log of what surrounds each closed span, and return it for the open spans.
+    """Complete ``outer``, what surrounds closed spans, given the goal's own parts.
 
-    It comes in with the goal's own parts and -inf elsewhere.
+    Return it for open spans.
     """
     size = scores.shape[0]
     outer_by_end = np.full((size, size), -np.inf)
@@ -193,9 +193,9 @@ def _inside_with_slopes(scores, values, first):
 
 @njit(cache=True, error_model="numpy")
 def eisner_covariance(scores, values, single_root):
-    """Give each arc's probability, and its covariance with the sum of the ``values`` of a tree's arcs.
+    """Give each arc's probability, and its covariance with a tree's sum of ``values``.
 
-    At least one tree must be possible. The values are finite, of any scale.
+    Some tree is possible.
     """
     size = scores.shape[0]
     last = size - 1

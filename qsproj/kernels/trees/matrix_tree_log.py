@@ -201,9 +201,9 @@ def _substitute_with_slopes(block, slope, start, stop, gone, left, takes_root, r
 
 @njit(cache=True, error_model="numpy")
 def matrix_tree_covariance(scores, values, single_root):
-    """Give each arc's probability, and its covariance with the sum of the ``values`` of a tree's arcs.
+    """Give each arc's probability, and its covariance with a tree's sum of ``values``.
 
-    At least one tree must be possible. The values are finite, of any scale.
+    Some tree is possible.
     """
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)

@@ -315,9 +315,9 @@ def _push(stack, depth, head, context, fence):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_tree(parts, charts):
-    """Return the heads of the best tree, by the maxima that :func:`inside` found, whose total must be finite.
+    """Return the heads of the best tree by the maxima of :func:`inside`.
 
-    Splits are found anew instead of stored: a tree needs few of them.
+    Splits are found anew, not stored.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     heads = np.full(size, -1, np.int32)
