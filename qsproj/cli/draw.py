@@ -199,10 +199,10 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
 
 
 def _chosen(
-    drawings: Iterable[tuple[str, Drawing | None]], wanted: Sequence[str] | None, path: str
+    drawings: Iterable[tuple[str, Drawing | None]], wanted: Sequence[str], path: str
 ) -> Iterator[tuple[str, Drawing]]:
     """Yield the drawings; raise after the last when one that was wanted was not among them."""
-    missing = dict.fromkeys(wanted or ())
+    missing = dict.fromkeys(wanted)
     for name, drawing in drawings:
         missing.pop(name, None)
         if drawing is not None:
