@@ -22,6 +22,11 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 SHARED = 1
 
 
+def cased_as(casing: str, form: str) -> str:
+    """Return a form as scripts of a casing see it."""
+    return _CASINGS.get(casing, _CASINGS[AS_IT_IS])(form)
+
+
 class EditScript(NamedTuple):
     """What is cut off and put on at both ends of a form, and how the lemma is cased.
 

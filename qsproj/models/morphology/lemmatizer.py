@@ -14,11 +14,13 @@ from qsproj.features.hashing import stable_hash
 from qsproj.features.tagging import word_attributes
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
-from qsproj.models.morphology.edit_scripts import EditScript
+from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, cased_as
 
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
 # Past this many words that are not in the lexicon, those seen before are forgotten.
 _MOST_REMEMBERED = 1 << 16
+# By casing, the longest suffix that is cut off, and by suffix the scripts.
+_BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
 
 class Word(NamedTuple):
@@ -48,6 +50,7 @@ class Lemmatizer:
     lemmas: Collection[str]
     weights: NDArray[np.float32]
     _found: dict[Word, str] = field(default_factory=dict, repr=False)
+    _of_tags: dict[str, _BySuffix] = field(default_factory=dict, repr=False)
 
     def lemma(self, word: Word) -> str:
         """Return the lemma of a word that the lexicon lacks; the form itself where no script is known."""
@@ -68,10 +71,28 @@ class Lemmatizer:
 
     def candidates(self, word: Word) -> Iterator[tuple[int, str]]:
         """Yield the number of each script that fits, and the lemma that it gives, never empty."""
-        for number in self.allowed.get(word.analysis.upos, ()):
+        fitting: list[int] = []
+        for casing, (longest, by_suffix) in self._indexed(word.analysis.upos).items():
+            cased = cased_as(casing, word.form)
+            for length in range(min(longest, len(cased)) + 1):
+                fitting += by_suffix.get(cased[len(cased) - length :], ())
+        for number in sorted(fitting):
             lemma = self.scripts[number].apply(word.form)
             if lemma:
                 yield number, lemma
+
+    def _indexed(self, upos: str) -> _BySuffix:
+        """Return the scripts of a tag by casing and what they cut off the end of a form."""
+        if upos not in self._of_tags:
+            found: dict[str, tuple[int, dict[str, list[int]]]] = {}
+            for number in self.allowed.get(upos, ()):
+                script = self.scripts[number]
+                suffix = "" if script.casing == WHOLE else script.cut_suffix
+                longest, by_suffix = found.get(script.casing, (0, {}))
+                by_suffix.setdefault(suffix, []).append(number)
+                found[script.casing] = max(longest, len(suffix)), by_suffix
+            self._of_tags[upos] = found
+        return self._of_tags[upos]
 
 
 def shift_of(weights: NDArray[np.float32]) -> np.uint64:

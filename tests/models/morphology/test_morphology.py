@@ -1,5 +1,6 @@
 """Lemmas, XPOS and FEATS: the chain against listing, edit scripts, what is learned, stored and written."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from unicodedata import is_normalized, normalize
@@ -17,6 +18,7 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
+from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import MorphologyOptions, train_morphology
 from qsproj.models.storage import load_model
@@ -290,3 +292,23 @@ def test_words_with_accents_apart_are_the_same_words():
         assert [normalize("NFC", lemma) for lemma in one.lemmas] == list(whole.lemmas)
         for form, lemma, composed in zip(one.forms, one.lemmas, whole.lemmas, strict=True):
             assert lemma == (composed if is_normalized("NFC", form) else normalize("NFD", composed))
+
+
+def test_the_scripts_that_fit_a_word_are_found_by_its_ending():
+    """Those of trying each in turn."""
+    rng = random.Random(5)
+    parts = ["", "a", "b", "ab", "ba"]
+    rows = {
+        (rng.choice(["lower", "title", "upper", "as", "whole"]), *(rng.choice(parts) for _ in range(4)))
+        for _ in range(150)
+    }
+    scripts = tuple(EditScript(*row) for row in sorted(rows))
+    one = Lemmatizer(scripts, {"X": tuple(range(0, len(scripts), 2))}, (), np.zeros(4, dtype=np.float32))
+    found = 0
+    for form in ("ab", "BAB", "Abba", "a", "bbbb", "aBa", "\u0130b", "ß"):
+        word = Word(form, Analysis("X", "_", "_"))
+        tried = [(number, scripts[number].apply(form)) for number in range(0, len(scripts), 2)]
+        assert list(one.candidates(word)) == [(number, lemma) for number, lemma in tried if lemma]
+        found += len(list(one.candidates(word)))
+    assert found > 50
+    assert list(one.candidates(Word("ab", Analysis("Y", "_", "_")))) == []
