@@ -1,7 +1,8 @@
-"""Every path and every dotted name that docs/architecture.md mentions is there."""
+"""Every path and dotted name that pages on the code mention is there, and every option of docs/papers.md."""
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import tomllib
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import qsproj
+from qsproj.cli.main import build_parser
 
 CHECKOUT = Path(qsproj.__file__).parents[1]
-PAGES = ("docs/architecture.md", "CONTRIBUTING.md")
+PAGES = ("docs/architecture.md", "docs/papers.md", "CONTRIBUTING.md")
 
 
 def mentioned(text):
@@ -62,7 +64,41 @@ def test_what_is_mentioned_is_there(page):
     assert sorted(name for name in names if not is_there(name)) == []
 
 
+def unknown_to(command):
+    """Return the words and options of a command, ``qsproj ...``, that the program does not know."""
+    words = command.split()[1:]
+    parser, unknown = build_parser(words[0]), []
+    for word in words:
+        actions = next((one for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
+        if actions and not word.startswith("-"):
+            parser = actions.choices.get(word, parser)
+            unknown += [word] if word not in actions.choices else []
+        elif word.startswith("-") and word not in parser._option_string_actions:
+            unknown.append(word)
+    return unknown
+
+
+def headings_of(page):
+    """Return the anchors of a page's headings, as GitHub and the site name them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_what_the_papers_page_tells_to_type_and_to_read_is_there():
+    page = CHECKOUT / "docs/papers.md"
+    text = page.read_text(encoding="utf-8")
+    commands = re.findall(r"`(qsproj [^`]+)`", text)
+    links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text)]
+    assert min(len(commands), len(links)) > 50
+    assert {command: unknown_to(command) for command in commands if unknown_to(command)} == {}
+    assert [file for file, _, _ in links if not (page.parent / file).exists()] == []
+    assert [name for file, _, name in links if name and name not in headings_of(page.parent / file)] == []
+
+
 def test_what_is_not_there_is_seen():
+    assert unknown_to("qsproj train --order 2 --factors grand") == []
+    assert unknown_to("qsproj train --odrer 2 --factors grand") == ["--odrer"]
+    assert unknown_to("qsproj biparse cotrane --jobs 2")[0] == "cotrane"
     assert is_there("qsproj.bp.group.FactorGroup.propagate")
     for name in (
         "qsproj/nothing.py",
