@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --lexicon FILE: target words and the tags they may have: WORD TAB TAGS
         --text FILE+: raw text of the target, one sentence a line, that to be parsed among it: tags are
             learned from it, too; how many of its words the bitext does not have is told
+        --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules
         --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
         --untranslated: the prior reads tags alone: the words of TREEBANK are not translated by the links
     """)
@@ -237,6 +238,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         parsed=tuple(options.parsed_source),
         lexicon=options.lexicon,
         text=tuple(options.text),
+        paragraphs=options.paragraphs,
         unspaced=options.unspaced,
         translated=not options.untranslated,
         soft=SoftProjectionOptions(order=options.order),

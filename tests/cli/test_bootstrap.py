@@ -136,6 +136,10 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     # What is to be parsed is annotated, not the bitext.
     (sentence,) = read_conllu(suggested)
     assert sentence.forms == ("Zwergwels", "und", "Dackelmops")
+    far.write_text("Zwergwels und Dackelmops. Dackelmops!\n", encoding="utf-8")
+    outcome = run_cli("bootstrap", *options(folder), *work, "--text", far, "--paragraphs", *outputs)
+    assert outcome.code == 0, outcome.err
+    assert {len(sentence) for sentence in read_conllu(suggested)} == {4, 2}
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ class BootstrapOptions:
         Target words with the tags they may have.
     text : tuple of str
         Raw text of the target, one sentence a line: that which is to be parsed, and more.
+    paragraphs : bool
+        Whether that is running text, whose sentences are to be found.
     translated : bool
         Whether the source's own part of the prior reads words, translated by the links; else tags alone.
     unspaced : str or None
@@ -51,6 +53,7 @@ class BootstrapOptions:
     parsed: tuple[str, ...] = ()
     lexicon: str | None = None
     text: tuple[str, ...] = ()
+    paragraphs: bool = False
     translated: bool = True
     unspaced: str | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
@@ -195,6 +198,7 @@ def _run(
         tagged=tagged,
         lexicon=options.lexicon,
         text=options.text,
+        paragraphs=options.paragraphs,
         language=language,
         seed=seed,
     )
@@ -233,6 +237,7 @@ def _run(
             stages.EXAMPLES,
             words=sides[0].words,
             text=options.text,
+            paragraphs=options.paragraphs,
             tagged=tagged,
             language=language,
             seed=seed,

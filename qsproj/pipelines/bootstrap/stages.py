@@ -17,6 +17,7 @@ from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import read_lexicon
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
@@ -195,12 +196,13 @@ def tag_target(
     tagged: Sequence[str],
     lexicon: str | None,
     text: Sequence[str],
+    paragraphs: bool,
     language: str,
     seed: int,
 ) -> StageReport:
     """Train a tagger of the target by what links carry over; compare words of raw text with the bitext's."""
     sentences = list(read_all(tagged))
-    raw = raw_sentences(text, tagged=sentences, language=language, seed=seed)
+    raw = raw_sentences(text, paragraphs=paragraphs, tagged=sentences, language=language, seed=seed)
     compared = compared_words(raw, corpora)
     projected = project_tags(
         join_same_targets(corpora),
@@ -253,14 +255,17 @@ class Compared:
 
 
 def raw_sentences(
-    paths: Sequence[str], *, tagged: Sequence[Sentence], language: str, seed: int
+    paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str, seed: int
 ) -> list[Sentence]:
-    """Read raw text, each sentence once."""
+    """Read raw text, each sentence once; ``paragraphs``: its sentences are to be found, a line is not one."""
     found: dict[tuple[str, ...], Sentence] = {}
+    splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
+    starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
     for path in paths:
         read = reader_of_target(tagged, language=language, seed=seed, name=path)
         with open_text(path) as lines:
-            for sentence in track(read(lines), "reading raw text"):
+            sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
+            for sentence in track(sentences, "reading raw text"):
                 found.setdefault(sentence.forms, sentence)
     return list(found.values())
 
@@ -395,6 +400,7 @@ def parse_examples(
     *,
     words: str,
     text: Sequence[str],
+    paragraphs: bool,
     tagged: Sequence[str],
     language: str,
     seed: int,
@@ -412,7 +418,7 @@ def parse_examples(
     known = list(read_all(tagged))
     candidates = examples[:CANDIDATES]
     if text:
-        raw = raw_sentences(text, tagged=known, language=language, seed=seed)
+        raw = raw_sentences(text, paragraphs=paragraphs, tagged=known, language=language, seed=seed)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
     write_conllu(suggested(candidates, load_tags(model), known), paths[1])
