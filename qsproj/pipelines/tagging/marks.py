@@ -44,7 +44,7 @@ def marks_of(sentence: Sentence) -> list[Mark]:
     """Return the mark of each word; without heads, by its features alone, and without any all is unknown."""
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
-    found = [dict(feature_pairs(cell)) for cell in sentence.feats]
+    found = [_features(cell) for cell in sentence.feats]
     # Of each word its head and relation; a root and a word without a head have none.
     arcs = [
         (word, int(head) - 1, relation if relation == "nmod:poss" else bare_relation(relation))
@@ -79,6 +79,11 @@ def marks_of(sentence: Sentence) -> list[Mark]:
     for word, subject in subjects.items():
         _agree(subject, sentence.upos[word], found[word])
     return [Mark(tag, _values(tag, features)) for tag, features in zip(sentence.upos, found, strict=True)]
+
+
+def _features(cell: str) -> dict[str, str]:
+    """Return the features of a cell, in whatever order; no value of UD (``Case=nom``) is none."""
+    return {name: value for name, value in feature_pairs(cell) if value[:1].isupper() or value[:1].isdigit()}
 
 
 def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...]) -> None:

@@ -115,6 +115,20 @@ def test_words_share_what_their_neighbours_mark():
     ]
 
 
+@pytest.mark.parametrize(
+    ("cell", "values"),
+    [
+        ("PronType=Art|Definite=Def", {"Definite": "Def", "PronType": "Art"}),  # not sorted
+        ("Number=Sing|Number=Plur", {"Number": "Plur"}),  # twice
+        ("Case=nom|Number=Sing", {"Number": "Sing"}),
+        ("SpaceAfter=No", {}),  # MISC
+        ("Number|=Sing|Number=", {}),
+    ],
+)
+def test_features_that_are_not_those_of_ud_are_passed_over(cell, values):
+    assert values_of([("x", "PRON", cell, 0, "root")]) == [values]
+
+
 def test_without_features_all_is_unknown():
     (mark,) = marks_of(Sentence.from_words(["x"], upos=["NOUN"]))
     assert set(mark.values) == {UNKNOWN}
