@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +53,12 @@ class Checkpoint:
     """A folder for the state of a training: a file for each stage, replaced when there is more to keep.
 
     ``resume``: whether to go on from what is there; without a state, training starts from the beginning.
+    ``fingerprint``: of what states depend on: data, and options but for how long; see :meth:`of`.
     """
 
     folder: Path
     resume: bool = False
+    fingerprint: str = ""
 
     def path(self, stage: str) -> Path:
         return self.folder / f"{stage}.checkpoint"
@@ -70,29 +72,19 @@ class Checkpoint:
         except OSError as error:
             raise UsageError(f"{self.folder}: cannot be made a folder: {error.strerror}") from error
 
-    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays) -> None:
-        """Write JSON and finite numbers; the file appears when it is whole."""
-        save_model(self.path(stage), _kind(stage), header, arrays)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptStages:
-    """A checkpoint, and the fingerprint of what its states depend on: data, and options but for how long."""
-
-    checkpoint: Checkpoint
-    fingerprint: str
-
-    def path(self, stage: str) -> Path:
-        return self.checkpoint.path(stage)
+    def of(self, fingerprint: str) -> Self:
+        """Return the checkpoint for states of this fingerprint; its folder is there."""
+        self.make_folder()
+        return replace(self, fingerprint=fingerprint)
 
     def write(
         self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
     ) -> None:
-        """Keep the state of a stage, and that of the generator."""
+        """Keep JSON and finite numbers, and the state of the generator; the file appears when it is whole."""
         header = {"fingerprint": self.fingerprint, **header}
         if rng is not None:
             header["generator"] = rng.bit_generator.state
-        self.checkpoint.write(stage, header, arrays)
+        save_model(self.path(stage), _kind(stage), header, arrays)
 
     def read(
         self, stage: str, rng: np.random.Generator | None = None
@@ -102,7 +94,7 @@ class KeptStages:
         Raises DataError when the file is damaged, or was made from other data or with other options.
         """
         path = self.path(stage)
-        if not (self.checkpoint.resume and path.exists()):
+        if not (self.resume and path.exists()):
             return None
         kind, header, arrays = load_archive(path)
         if kind != _kind(stage) or header.get("fingerprint") != self.fingerprint:
@@ -137,7 +129,7 @@ def learn_kept(
     epochs: int,
     rng: np.random.Generator,
     description: str,
-    stages: KeptStages | None,
+    stages: Checkpoint | None,
     tell: Callable[[EpochRecord], None],
 ) -> tuple[Model, list[EpochRecord]]:
     """Do what :func:`qsproj.training.loop.learn_on` does, from the beginning or from what was kept.
@@ -163,7 +155,7 @@ def learn_kept(
 
 
 def _restored(
-    stages: KeptStages, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
+    stages: Checkpoint, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
 ) -> tuple[EpochRecord, ...]:
     """Put what was kept into a trainer; return the epochs that it has behind it."""
     found = stages.read(EPOCHS, rng)
@@ -212,8 +204,7 @@ def run_em_kept(
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
     beginning = start()
-    checkpoint.make_folder()
-    stages = KeptStages(checkpoint=checkpoint, fingerprint=fingerprint)
+    stages = checkpoint.of(fingerprint)
     state = _read_em(stages, beginning)
     return run_em(
         state.parameters if state else beginning,
@@ -224,7 +215,7 @@ def run_em_kept(
     )
 
 
-def _write_em(stages: KeptStages, state: EMState[Any]) -> None:
+def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
     """Keep a state of EM whose parameters are a dataclass of arrays."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
@@ -233,7 +224,7 @@ def _write_em(stages: KeptStages, state: EMState[Any]) -> None:
     stages.write(EM, _told(state.records), arrays)
 
 
-def _read_em(stages: KeptStages, like: Parameters) -> EMState[Parameters] | None:
+def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
     """Read what :func:`_write_em` wrote, of the shapes of ``like``; None where nothing is kept or wanted."""
     found = stages.read(EM)
     if found is None:

@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.checkpoint import KeptStages, learn_kept
+from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint.joint_graph import (
     LEARNED,
     JointBeliefs,
@@ -313,7 +313,7 @@ def _learned(
     examples: Sequence[Example],
     *,
     rng: np.random.Generator,
-    stages: KeptStages | None,
+    stages: Checkpoint | None,
     tell: Tell | None,
 ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
     """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
@@ -334,7 +334,7 @@ def train_joint_weights(
     *,
     rng: np.random.Generator,
     options: JointTrainingOptions,
-    stages: KeptStages | None = None,
+    stages: Checkpoint | None = None,
     tell: Tell | None = None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch."""
@@ -397,7 +397,7 @@ def train_target_jointly(
     *,
     rng: np.random.Generator,
     options: JointTrainingOptions,
-    stages: KeptStages | None = None,
+    stages: Checkpoint | None = None,
     tell: Tell | None = None,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's, which was trained on all ``sentences``.

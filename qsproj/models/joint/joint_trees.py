@@ -27,7 +27,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import damage_told
-from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
+from qsproj.models.checkpoint import Checkpoint, checksum
 from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
@@ -234,9 +234,8 @@ def kept_stages(
     *,
     rng: np.random.Generator,
     options: BiparseOptions,
-) -> KeptStages:
+) -> Checkpoint:
     """Return where a training is kept, with all that it depends on but the number of epochs."""
-    checkpoint.make_folder()
     crc = 0
     for pair in pairs:
         crc = _of_sentence(pair.target, _of_sentence(pair.source, crc))
@@ -247,9 +246,7 @@ def kept_stages(
         crc = zlib.crc32(json.dumps(header).encode(), crc)
         crc = checksum((arrays[name] for name in sorted(arrays)), crc)
     told = replace(options, training=replace(options.training, epochs=0))
-    return KeptStages(
-        checkpoint=checkpoint, fingerprint=f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}"
-    )
+    return checkpoint.of(f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}")
 
 
 def _of_sentence(sentence: Sentence, crc: int) -> int:
@@ -266,7 +263,7 @@ def _of_links(links: Alignment | None, crc: int) -> int:
 
 
 def write_target(
-    stages: KeptStages, parser: TreeParser, scores: Sequence[TreeScores], rng: np.random.Generator
+    stages: Checkpoint, parser: TreeParser, scores: Sequence[TreeScores], rng: np.random.Generator
 ) -> None:
     """Keep a target parser, and what parsers that have not seen them say of its training trees."""
     header, arrays = parser.to_archive()
@@ -274,7 +271,7 @@ def write_target(
     stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
 
 
-def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[TreeParser, list[TreeScores]] | None:
+def read_target(stages: Checkpoint, rng: np.random.Generator) -> tuple[TreeParser, list[TreeScores]] | None:
     """Return what :func:`write_target` kept, and set the generator; None where nothing was kept."""
     found = stages.read(STAGE, rng)
     if found is None:
@@ -393,7 +390,7 @@ def train_target(
     training: TrainingOptions | None = None,
     order: int = 1,
     least_probability: float = MIN_PROBABILITY,
-    stages: KeptStages | None = None,
+    stages: Checkpoint | None = None,
     tags: TargetTags = GIVEN,
 ) -> TrainedTarget:
     """Train the target parser, and score each target tree by one that has not seen it.

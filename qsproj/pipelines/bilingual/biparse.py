@@ -18,7 +18,7 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.checkpoint import Checkpoint, KeptStages
+from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH, TAG_THRESHOLD, BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
@@ -225,7 +225,7 @@ def _learned(
     *,
     rng: np.random.Generator,
     options: BiparseOptions,
-    stages: KeptStages | None,
+    stages: Checkpoint | None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights, and where the options say so move those of the target parser."""
     if options.target_weights == "fixed":

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.checkpoint import KeptStages
 from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import TrainedTarget, TreeParser, train_target
@@ -71,7 +70,7 @@ class Setting:
         train_target(self.warming.train, rng=np.random.default_rng(1), order=order)
         name = f"order-{order}"
         state, start = self.checkpoint(name), time.process_time()
-        stages = None if state is None else KeptStages(checkpoint=state, fingerprint=name)
+        stages = None if state is None else state.of(name)
         trained = train_target(self.train, rng=np.random.default_rng(1), order=order, stages=stages)
         return TimedTarget(trained, seconds_since(start, state))
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.schema import Arrays
 from scripts.experiments.harness.cache import write_json
@@ -39,9 +41,11 @@ class TimedCheckpoint(Checkpoint):
         """Seconds of all runs until now."""
         return self.before + time.process_time() - self.started
 
-    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+    def write(
+        self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
+    ) -> None:
         """Write the state of a stage, and how long it took to get there."""
-        super().write(stage, header, arrays)
+        super().write(stage, header, arrays, rng)
         write_json(self.folder / SECONDS, self.seconds)
 
 
