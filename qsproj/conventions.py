@@ -17,6 +17,8 @@ MAX_WORDS = 1000
 
 Heads = NDArray[np.int32]
 Scores = NDArray[np.float64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def frozen_heads(heads: ArrayLike) -> Heads:

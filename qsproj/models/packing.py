@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.models.schema import Arrays, UnreadArrays, ascending, declared, shaped
+from qsproj.models.schema import Archive, Arrays, UnreadArrays, ascending, declared, shaped
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -21,7 +21,7 @@ def unnested(prefix: str, arrays: Arrays) -> Arrays:
     return _Part(prefix, arrays)
 
 
-def joined(parts: Mapping[str, tuple[str, Any]]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
     """Return the headers of the parts of a model, null for None, and their arrays under their prefixes.
 
     ``parts``: by name, the prefix of its arrays and what has ``to_archive``.

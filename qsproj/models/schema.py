@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[Any]]
+# JSON header and arrays.
+Archive = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 Check = Callable[[Any], None]
 
 # Weights are added by dozens, and their exponentials by thousands.

@@ -23,7 +23,7 @@ from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.models.archive import HEADER_NAME, ArchivedArrays, opened_archive, read_header
-from qsproj.models.schema import Arrays, UnreadArrays
+from qsproj.models.schema import Archive, Arrays, UnreadArrays
 
 FORMAT = "qsproj-model"
 VERSION = 2
@@ -156,7 +156,7 @@ class Stored(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         """Return JSON header and arrays."""
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Mask, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
@@ -56,7 +56,7 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
     return [sentence for sentence, reason in judged if not reason], dict(skipped)
 
 
-def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] | None:
+def agreeing_trees(heads: Heads, inference: TreeInference) -> Mask | None:
     """Return the arcs bool[n+1, n+1] of the trees that agree with heads int32[n+1]; None: there are none."""
     allowed = agreeing_arcs(heads, inference)
     if inference.single_root and np.any(heads[1:] == ROOT):
@@ -75,7 +75,7 @@ class RightTrees:
     """
 
     heads: Heads
-    allowed: NDArray[np.bool_]
+    allowed: Mask
     inference: TreeInference
 
     @property

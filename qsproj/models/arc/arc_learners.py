@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Scores
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, aligned_weights, zero_weights
@@ -170,7 +170,7 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
         return loss
 
-    def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """Return the loss under weights float64[k] of ``buckets``, and its gradient float64[k]."""
         self.rule.weights[self.buckets] = weights
         self.rule.gradient[:] = 0.0
@@ -181,7 +181,7 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
     def mean(self) -> float:
         return self._last / len(self._examples)
 
-    def scorer(self, weights: NDArray[np.float64]) -> ArcScorer:
+    def scorer(self, weights: Floats) -> ArcScorer:
         all_weights = zero_weights(len(self.rule.weights))
         all_weights[self.buckets] = weights
         return ArcScorer(self.live.template_set, all_weights)
@@ -207,7 +207,7 @@ def minimise(
     best: tuple[float, ArcScorer] | None = None
     began = process_time()
 
-    def after(weights: NDArray[np.float64]) -> None:
+    def after(weights: Floats) -> None:
         nonlocal best, began
         seconds, scored = process_time() - began, None
         if score is not None:

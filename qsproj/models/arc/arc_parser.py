@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from numpy.typing import NDArray
-
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -17,7 +15,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.packing import joined
-from qsproj.models.schema import anything, checked, flag, number
+from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
 
@@ -104,7 +102,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
             parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))
         )
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = joined({"scorer": ("", self.scorer), "labeller": ("", self.labeller)})
         own = {"projective": self.inference.projective, "single_root": self.inference.single_root}
         return {**header, **own}, arrays
@@ -123,7 +121,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
 
 
 def parts_from(
-    header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], kind: type[Scorer]
+    header: dict[str, Any], arrays: Arrays, kind: type[Scorer]
 ) -> tuple[Scorer, Labeller | None, TreeInference]:
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
     scorer, labels = kind.from_archive(header["scorer"], arrays), header["labeller"]
@@ -209,11 +207,11 @@ class ArcParser(FirstOrderParser[ArcScorer]):
                 parsed = with_arc_probabilities(parsed, of_tree(marginals, parsed.heads))
             yield parsed
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
         return {**header, "temperature": self.temperature}, arrays
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ArcParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> ArcParser:
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])

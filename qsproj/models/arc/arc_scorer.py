@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads, Scores
+from qsproj.conventions import ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UntaggedError
@@ -20,7 +20,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import buckets, checked, one_of, optional, some_of
+from qsproj.models.schema import Archive, Arrays, buckets, checked, one_of, optional, some_of
 from qsproj.models.tree_inference import arcs_in
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Annealed, Objective
@@ -61,12 +61,12 @@ class HashedWeights:
     def untrained(cls, template_set: str, *, hash_bits: int = HASH_BITS) -> Self:
         return cls(template_set, zero_weights(1 << hash_bits))
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header = {"template_set": self.template_set, "buckets": len(self.weights)}
         return header, packed_weights(self.prefix, self.weights)
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Self:
         checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
         weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
         return cls(header["template_set"], weights)
@@ -113,12 +113,12 @@ class ArcWeights(HashedWeights):
     def scores(self, features: ArcFeatures) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant."""
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
         return ({**header, "ignored": list(self.ignored)} if self.ignored else header), arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Self:
         return replace(super().from_archive(header, arrays), ignored=ignored_in(header))
 
 
@@ -140,30 +140,30 @@ class ArcScorer(ArcWeights):
 
     def scores_of(
         self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return what :meth:`scores` gives some arcs, by their ends int32[A] each: float64[A]."""
-        chosen: NDArray[np.float64] = kernels.score_chosen_arcs(features, self.weights, heads, dependents)
+        chosen: Floats = kernels.score_chosen_arcs(features, self.weights, heads, dependents)
         return chosen
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
         read = [without_columns(sentence, self.ignored) for sentence in sentences]
         return encode_block(read, self.templates.attributes)
 
-    def score_block(self, block: EncodedBlock) -> NDArray[np.float64]:
+    def score_block(self, block: EncodedBlock) -> Floats:
         """Return what :meth:`scores` gives for each sentence of a block, one after the other, flat."""
         scores = np.zeros(int(np.sum(block.sizes**2)))
         kernels.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
         return scores
 
 
-def bit_mask(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
     """Pack bool[buckets] into uint64[buckets / 64]; bucket b is bit b % 64 of word b // 64."""
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
 
 def supported_buckets(
     template_set: str,
-    examples: Iterable[tuple[EncodedSentence, NDArray[np.bool_]]],
+    examples: Iterable[tuple[EncodedSentence, Mask]],
     *,
     hash_bits: int = HASH_BITS,
     cutoff: int,
@@ -249,20 +249,20 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
 SHORT = 5
 
 
-def short_arcs(heads: Heads, most: int) -> NDArray[np.bool_]:
+def short_arcs(heads: Heads, most: int) -> Mask:
     """Return bool[n+1, n+1], true for arcs of at most so many words, and for those from the root."""
     places = np.arange(len(heads))
-    short: NDArray[np.bool_] = np.abs(places[:, None] - places) <= most
+    short: Mask = np.abs(places[:, None] - places) <= most
     short[ROOT] = True
     return short
 
 
-def candidate_arcs(heads: Heads) -> NDArray[np.bool_]:
+def candidate_arcs(heads: Heads) -> Mask:
     return np.ones((len(heads),) * 2, dtype=np.bool_)
 
 
 # By the name of a criterion, the arcs that it counts.
-SUPPORTS: Mapping[str, Callable[[Heads], NDArray[np.bool_]]] = {
+SUPPORTS: Mapping[str, Callable[[Heads], Mask]] = {
     "trees": arcs_in,
     "links": candidate_arcs,
     "short": lambda heads: short_arcs(heads, SHORT),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import (
@@ -33,7 +33,7 @@ from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import step_label_evidence
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import buckets, check_cells, checked, labels, one_of
+from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, labels, one_of
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -60,7 +60,7 @@ class RelationWeights:
         arcs = compile_templates(TEMPLATE_SETS[self.template_set.removesuffix(IN_TREE)])
         return compile_templates(LABEL_TEMPLATE_SETS[self.template_set], arcs.attributes)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header = {
             "template_set": self.template_set,
             "relations": list(self.relations),
@@ -70,7 +70,7 @@ class RelationWeights:
 
     @classmethod
     def fields_from(
-        cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
+        cls, header: dict[str, Any], arrays: Arrays
     ) -> tuple[str, tuple[str, ...], NDArray[np.float32]]:
         known = one_of(LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
@@ -99,9 +99,7 @@ class Labeller(RelationWeights):
         """Hash what the templates ask of a sentence and its tree, or what is known of it."""
         return with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
 
-    def features(
-        self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
-    ) -> ArcFeatures:
+    def features(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> ArcFeatures:
         in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
         return arc_features(in_tree, self.templates, len(self.weights))
 
@@ -146,9 +144,7 @@ class Labeller(RelationWeights):
             for start, size in zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
         ]
 
-    def _of_features(
-        self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.float64]:
+    def _of_features(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> Floats:
         """Return the sum of the weights of the features of each arc, float64[n+1, L]."""
         scores = np.empty((len(heads), len(self.relations)))
         features = self.features(encoded, heads, inside)
@@ -156,7 +152,7 @@ class Labeller(RelationWeights):
         label_features.score_labels(features, heads.copy(), self.weights, scores)
         return scores
 
-    def _give_root(self, scores: NDArray[np.float64], at_root: NDArray[np.bool_]) -> None:
+    def _give_root(self, scores: Floats, at_root: Mask) -> None:
         """Change scores so that root's children, and no others, have the relation ``root``."""
         if ROOT_RELATION in self.relations and len(self.relations) > 1:
             column = self.relations.index(ROOT_RELATION)
@@ -164,7 +160,7 @@ class Labeller(RelationWeights):
             scores[at_root] = -np.inf
             scores[at_root, column] = 0.0
 
-    def _best(self, scores: NDArray[np.float64], heads: Heads) -> list[str]:
+    def _best(self, scores: Floats, heads: Heads) -> list[str]:
         best: list[str] = self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
         return best
 
@@ -174,7 +170,7 @@ class Labeller(RelationWeights):
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Labeller:
         return cls(*cls.fields_from(header, arrays))
 
 
@@ -275,7 +271,7 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
 def train_on_evidence(
     start: Labeller,
     trees: Sequence[Sentence],
-    evidence: Sequence[NDArray[np.float64]],
+    evidence: Sequence[Floats],
     *,
     rng: np.random.Generator,
     share: float,

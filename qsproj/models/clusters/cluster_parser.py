@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -25,7 +25,7 @@ from qsproj.models.arc.arc_scorer import (
     zero_weights,
 )
 from qsproj.models.packing import unpack_weights
-from qsproj.models.schema import buckets, check_cells, checked, one_of, whole
+from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
 from qsproj.models.tree_inference import DECODERS, MAX_Z
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import Rule
@@ -46,7 +46,7 @@ class ClusterScorer(ArcWeights):
     def clusters(self) -> int:
         return int(self.weights.shape[1])
 
-    def cluster_scores(self, features: ArcFeatures) -> NDArray[np.float64]:
+    def cluster_scores(self, features: ArcFeatures) -> Floats:
         """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log."""
         size = len(features.tags)
         scores = np.zeros((size, size, self.clusters))
@@ -57,12 +57,12 @@ class ClusterScorer(ArcWeights):
         """Return arc scores float64[n+1, n+1], natural log: sums over clusters."""
         return summed_out(self.cluster_scores(features))[0]
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterScorer:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> ClusterScorer:
         checked(
             header,
             {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)},
@@ -95,7 +95,7 @@ def random_start(
     return ClusterScorer(template_set, weights)
 
 
-def summed_out(scores: NDArray[np.float64]) -> tuple[Scores, NDArray[np.float64]]:
+def summed_out(scores: Floats) -> tuple[Scores, Floats]:
     """Sum scores float64[n+1, n+1, C], natural log and finite, over the clusters of each arc.
 
     Returns float64[n+1, n+1], natural log, and the probability of each cluster where the tree has the arc.
@@ -150,7 +150,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     *Source*: Smith and Smith 2007, 5; thesis 3.2.5.
     """
 
-    def cluster_scores(self, sentence: Sentence) -> NDArray[np.float64]:
+    def cluster_scores(self, sentence: Sentence) -> Floats:
         """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log."""
         return self.scorer.cluster_scores(self.scorer.features(self.encode(sentence)))
 
@@ -163,7 +163,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         self.scorer.check_tagged(sentence)
         return self.inference.infer(self.scores(sentence))[1]
 
-    def heads(self, cluster_scores: NDArray[np.float64], *, decode: str = "mbr") -> Heads:
+    def heads(self, cluster_scores: Floats, *, decode: str = "mbr") -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 
         Parameters
@@ -194,5 +194,5 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return {**FirstOrderParser.described(header), "clusters": header["scorer"]["clusters"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> ClusterParser:
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))

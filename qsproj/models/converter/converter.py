@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Scores, frozen_heads
+from qsproj.conventions import NO_HEAD, Floats, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import MissingTreeError
@@ -27,7 +27,7 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.schema import anything, checked, flag, labels, number, one_of
+from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, Parser, Stored, described, kind_of, model_from
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
@@ -54,7 +54,7 @@ class Conversion:
 
     heads: Heads
     relations: tuple[str, ...]
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Converter(Stored):
         """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = self.relations.to_archive()
         return {
             "relations": header,
@@ -175,7 +175,7 @@ class Converter(Stored):
         }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Converter:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> Converter:
         header = {"source_relations": [], **header}
         checked(
             header,
@@ -255,7 +255,7 @@ SOURCE_PREFIX = "source_"
 class StoredParser(Parser, Protocol):
     """A parser that can be part of another model file."""
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]: ...
+    def to_archive(self) -> Archive: ...
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class AdaptedParser(Stored):
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         return self.converter.arc_probabilities(self.source_parser.parse(sentence))
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         source_header, source_arrays = self.source_parser.to_archive()
         header, arrays = self.converter.to_archive()
         return {"source_kind": kind_of(self.source_parser), "source": source_header, "converter": header}, {
@@ -291,7 +291,7 @@ class AdaptedParser(Stored):
         return {"parser": described(header["source_kind"], header["source"])}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AdaptedParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> AdaptedParser:
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
         return AdaptedParser(cast(StoredParser, source), Converter.from_archive(header["converter"], arrays))

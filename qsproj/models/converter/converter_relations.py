@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads
+from qsproj.conventions import ROOT, Floats, Heads, Mask
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.adaptation_templates import RELATION_TEMPLATES, base_relation, compile_templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN, Templates
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import check_cells, checked, labels
+from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -25,8 +25,6 @@ HASH_BITS = 16
 # Score of keeping the relation of a word, in nats, before anything is learned.
 PRIOR = 2.0
 ROOT_RELATION = "root"
-
-Outcomes = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,13 @@ class RelationAdapter:
         return {relation: COPIES + number for number, relation in enumerate(self.relations)}
 
     @cached_property
-    def roots(self) -> NDArray[np.bool_]:
+    def roots(self) -> Mask:
         """Return the columns that are relations to the root, bool[COPIES + L]; a style may have several."""
         return np.array(
             [False] * COPIES + [base_relation(relation) == ROOT_RELATION for relation in self.relations]
         )
 
-    def scores(self, nodes: SourceNodes, heads: Heads) -> Outcomes:
+    def scores(self, nodes: SourceNodes, heads: Heads) -> Floats:
         """Return the score of every outcome, float64[n+1, COPIES + L], natural log up to a constant."""
         scores = np.empty((len(heads), self.weights.shape[1]))
         kernels.score_relations(nodes, self.templates, heads, self.weights, scores)
@@ -108,11 +106,11 @@ class RelationAdapter:
         )
         return np.stack([own, own[found]])
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         return {"relations": list(self.relations)}, packed_weights("relation_", self.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationAdapter:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> RelationAdapter:
         checked(header, {"relations": labels(0)})
         check_cells(1 << HASH_BITS, COPIES + len(header["relations"]))
         adapter = RelationAdapter.untrained(tuple(header["relations"]))
@@ -151,7 +149,7 @@ def train_relations(
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training relations")[0]
 
 
-_Example = tuple[SourceNodes, Heads, NDArray[np.bool_]]
+_Example = tuple[SourceNodes, Heads, Mask]
 
 
 class _RelationTrainer(Trainer[_Example, RelationAdapter]):
@@ -171,9 +169,7 @@ class _RelationTrainer(Trainer[_Example, RelationAdapter]):
         return RelationAdapter(self._live.relations, self._descent.mean())
 
 
-def right_outcomes(
-    adapter: RelationAdapter, source: Sentence, nodes: SourceNodes, target: Sentence
-) -> NDArray[np.bool_]:
+def right_outcomes(adapter: RelationAdapter, source: Sentence, nodes: SourceNodes, target: Sentence) -> Mask:
     """Return bool[n+1, COPIES + L], the outcomes that give each word its relation in the target tree.
 
     None does for a word without a head or relation.
@@ -189,7 +185,7 @@ def right_outcomes(
     return right
 
 
-def relation_loss(scores: Outcomes, right: NDArray[np.bool_]) -> tuple[float, Outcomes]:
+def relation_loss(scores: Floats, right: Mask) -> tuple[float, Floats]:
     """Return minus the log-probability, in nats, that every word's outcome is a right one, and its gradient.
 
     Words without a right outcome have neither. Which of several right outcomes it was is summed out.

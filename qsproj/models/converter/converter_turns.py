@@ -6,7 +6,7 @@ so it is learned first; the trees it leads to are features of the converter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads
+from qsproj.conventions import Floats, Heads, Mask
 from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates, function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.schema import Arrays
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -44,7 +45,7 @@ class TurnModel:
     def templates(self) -> kernels.Templates:
         return compile_templates(TURN_TEMPLATES, hash_bits=HASH_BITS)
 
-    def log_odds(self, nodes: SourceNodes) -> NDArray[np.float64]:
+    def log_odds(self, nodes: SourceNodes) -> Floats:
         """Return float64[n+1], -inf where there is nothing to turn: the root, its dependents, no head."""
         scores = np.empty(len(nodes.heads))
         kernels.turn_scores(nodes, self.templates, self.weights, scores)
@@ -64,13 +65,13 @@ class TurnModel:
         return packed_weights("turn_", self.weights)
 
     @staticmethod
-    def from_archive(arrays: Mapping[str, NDArray[Any]]) -> TurnModel:
+    def from_archive(arrays: Arrays) -> TurnModel:
         model = TurnModel.untrained()
         unpack_weights("turn_", arrays, model.weights)
         return model
 
 
-def turned_arcs(source: Heads, target: Heads) -> NDArray[np.bool_]:
+def turned_arcs(source: Heads, target: Heads) -> Mask:
     """Tell of each word whether its source head hangs on its phrase in the target tree: bool[n+1].
 
     So it does when a target ancestor of the head is the word or below it in the source tree. False where the
@@ -106,7 +107,7 @@ def train_turns(
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
 
 
-_Example = tuple[SourceNodes, NDArray[np.bool_]]
+_Example = tuple[SourceNodes, Mask]
 
 
 class _TurnTrainer(Trainer[_Example, TurnModel]):
@@ -125,9 +126,7 @@ class _TurnTrainer(Trainer[_Example, TurnModel]):
         return TurnModel(self._descent.mean())
 
 
-def logistic_loss(
-    log_odds: NDArray[np.float64], turned: NDArray[np.bool_]
-) -> tuple[float, NDArray[np.float64]]:
+def logistic_loss(log_odds: Floats, turned: Mask) -> tuple[float, Floats]:
     decided = np.isfinite(log_odds)
     probability = 1.0 / (1.0 + np.exp(-log_odds))
     gradient = np.where(decided, probability - turned, 0.0)

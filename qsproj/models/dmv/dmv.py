@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -18,7 +18,7 @@ from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.packing import joined
-from qsproj.models.schema import checked, labels, one_of, shaped
+from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees.crossings import nearest_projective
@@ -94,7 +94,7 @@ class TagCorpus:
         """Return the number of sentences."""
         return len(self.starts) - 1
 
-    def select(self, wanted: NDArray[np.bool_]) -> TagCorpus:
+    def select(self, wanted: Mask) -> TagCorpus:
         lengths = np.diff(self.starts)
         words = np.repeat(wanted, lengths)
         return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
@@ -157,9 +157,6 @@ def pack(
         offsets(np.array([len(one) for one in tags], dtype=np.int64)),
         np.concatenate([empty, *known]),
     )
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -356,7 +353,7 @@ class Dmv(Stored):
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
         return float(self._expectation(sentence, self._kept(sentence))[3][0])
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = joined({"labeller": ("", self.labeller)})
         own = {"inventory": list(self.inventory), "punctuation": self.punctuation}
         return own | header, asdict(self.parameters) | arrays
@@ -366,7 +363,7 @@ class Dmv(Stored):
         return {"tags": header["inventory"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Dmv:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> Dmv:
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])
         tags = len(inventory)

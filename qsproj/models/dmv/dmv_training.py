@@ -9,9 +9,8 @@ from functools import partial, reduce
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
@@ -92,7 +91,7 @@ def train_dmv(
     return Dmv(inventory, result.parameters, options.punctuation), report
 
 
-def _is_whole(part: TagCorpus) -> NDArray[np.bool_]:
+def _is_whole(part: TagCorpus) -> Mask:
     """Tell of each sentence whether all its heads are known, bool[S]."""
     return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
@@ -167,7 +166,7 @@ def held_out_likelihood(corpus: TagCorpus, parameters: DmvParameters) -> float:
     return sum_e_step(corpus, parameters.floored(1e-9))[1]
 
 
-def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
+def has_tree(corpus: TagCorpus) -> Mask:
     """Tell of each sentence whether any tree has all its known heads, bool[S]."""
     stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
@@ -197,7 +196,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
     return reduce(add, found).estimate(options.smoothing)
 
 
-def _check_possible(logs: NDArray[np.float64]) -> None:
+def _check_possible(logs: Floats) -> None:
     if len(logs) and logs.min() == -np.inf:
         raise UsageError(
             f"{int((logs == -np.inf).sum())} sentences have probability 0 under the parameters they are to "
@@ -215,7 +214,7 @@ def _check(options: DmvOptions) -> None:
 def _usable(corpus: TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> TagCorpus:
     """Leave out, and count, sentences that are too long or whose known heads no tree has."""
 
-    def kept(wanted: NDArray[np.bool_], reason: str) -> TagCorpus:
+    def kept(wanted: Mask, reason: str) -> TagCorpus:
         if not wanted.all():
             skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
         return corpus.select(wanted)

@@ -36,7 +36,7 @@ from qsproj.bp.links import (
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
@@ -62,8 +62,6 @@ from qsproj.training.adagrad import AdaGrad
 FIRST_FAMILY = 1
 
 Table = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +84,7 @@ class FamilyFactors:
     edges: NDArray[np.int64]
     group: FactorGroup
 
-    def with_scores(self, scores: Weights) -> FactorGroup:
+    def with_scores(self, scores: Floats) -> FactorGroup:
         """Return the group with a score float64[F], natural log, for each factor."""
         return rescored(self.group, scores, self.scored)
 
@@ -101,7 +99,7 @@ class FamilyFactors:
             self, members=self.members[:0], places=self.places[:0], edges=self.edges[:0], group=moved
         )
 
-    def expected(self, group: FactorGroup, incoming: Weights) -> Weights:
+    def expected(self, group: FactorGroup, incoming: Floats) -> Floats:
         """Return float64[F], the probability of each factor firing under the beliefs of ``group``."""
         return group.expected(incoming).reshape(-1)[self.scored]
 
@@ -120,7 +118,7 @@ class SentenceGraph:
     families: tuple[FamilyFactors, ...]
     graph: FactorGraph
 
-    def with_scores(self, link_scores: Weights, scores: Sequence[Weights]) -> FactorGraph:
+    def with_scores(self, link_scores: Floats, scores: Sequence[Floats]) -> FactorGraph:
         """Return the graph with scores for LINK, float64[E], and for each family, float64[F]."""
         groups = self.graph.groups
         scored = [family.with_scores(values) for family, values in zip(self.families, scores, strict=True)]
@@ -275,8 +273,6 @@ CONSTRAINTS: dict[str, Callable[[Table, TreeInference], list[FactorGroup]]] = {
 # dozens of new features, and together they would move its score by more than messages survive.
 INITIAL_SQUARES = 1.0
 
-FactorScores = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class FactorScorer(HashedWeights):
@@ -304,7 +300,7 @@ class FactorScorer(HashedWeights):
             for family in families
         ]
 
-    def scores(self, features: Sequence[FactorFeatures]) -> list[FactorScores]:
+    def scores(self, features: Sequence[FactorFeatures]) -> list[Floats]:
         """Return for each family the scores of its factors, float64[F], natural log."""
         return [score_factors(family, self.weights) for family in features]
 
@@ -318,7 +314,7 @@ class FactorTrainer:
             self.live.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
         )
 
-    def descend(self, features: Sequence[FactorFeatures], gradients: Sequence[FactorScores]) -> None:
+    def descend(self, features: Sequence[FactorFeatures], gradients: Sequence[Floats]) -> None:
         """Go down the gradient of one sentence, float64[F] for each family, one family after the other."""
         for family, slopes in zip(features, gradients, strict=True):
             self._descent.gather(gather_factors, family, slopes)
@@ -337,11 +333,10 @@ DAMPING = 0.3
 # Iterations between two looks at what the beliefs call for.
 LOOK = 2
 
-Array = NDArray[np.float64]
-Expectations = tuple[Array, list[Array]]
+Expectations = tuple[Floats, list[Floats]]
 
 
-def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> NDArray[np.bool_]:
+def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> Mask:
     """Return bool[n+1, n+1], the arcs of at least this probability and those of the best tree."""
     candidates = marginals >= threshold
     heads = inference.best(marginals)
@@ -351,8 +346,8 @@ def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: fl
 
 def propagate(
     graph: SentenceGraph,
-    link_scores: Array,
-    scores: Sequence[Array],
+    link_scores: Floats,
+    scores: Sequence[Floats],
     *,
     iterations: int,
     maximise: bool = False,
@@ -371,10 +366,10 @@ def propagate(
 
 
 def relax(
-    chances: Array,
+    chances: Floats,
     layout: Callable[[Doubts], SentenceGraph],
-    link_scores: Array,
-    score: Callable[[SentenceGraph], list[Array]],
+    link_scores: Floats,
+    score: Callable[[SentenceGraph], list[Floats]],
     *,
     doubt: float,
     iterations: int,
@@ -409,7 +404,7 @@ def relax(
     return graph, None
 
 
-def _doubts(log_odds: Array, doubt: float) -> Doubts:
+def _doubts(log_odds: Floats, doubt: float) -> Doubts:
     """Say which arcs are plausible, and which of these undecided, by their log-odds float64[E]."""
     bound = np.log(doubt) - np.log1p(-doubt)
     return Doubts(log_odds >= bound, np.abs(log_odds) <= -bound)
@@ -428,7 +423,7 @@ def _carried(
     return tuple(carried)
 
 
-def arc_log_odds(beliefs: Beliefs) -> Array:
+def arc_log_odds(beliefs: Beliefs) -> Floats:
     """Return the log-odds of every arc, float64[E].
 
     Where a tree is required, under the belief of that factor: it has heard all others, and it alone knows
@@ -439,13 +434,13 @@ def arc_log_odds(beliefs: Beliefs) -> Array:
     if not isinstance(last, Tree):
         return beliefs.log_ratios
     incoming = beliefs.incoming[-1]
-    log_odds: Array = incoming + last.propagate(incoming, maximise=beliefs.maximised)
+    log_odds: Floats = incoming + last.propagate(incoming, maximise=beliefs.maximised)
     return log_odds
 
 
 def expectations(
-    graph: SentenceGraph, link_scores: Array, scores: Sequence[Array], *, iterations: int
-) -> tuple[Array, Expectations]:
+    graph: SentenceGraph, link_scores: Floats, scores: Sequence[Floats], *, iterations: int
+) -> tuple[Floats, Expectations]:
     """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
 
     The gradient (thesis eq. 2.18) is the believed probability of each arc, and of each factor of each family.

@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs, probability
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -37,6 +36,7 @@ from qsproj.models.graph.graph_factors import (
     sentence_graph,
 )
 from qsproj.models.packing import joined, unnested
+from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder
@@ -93,7 +93,7 @@ class GraphOptions:
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
     def layout(
-        self, candidates: NDArray[np.bool_], inference: TreeInference, doubts: Doubts | None = None
+        self, candidates: Mask, inference: TreeInference, doubts: Doubts | None = None
     ) -> SentenceGraph:
         """Return the graph over the candidate arcs bool[n+1, n+1] of a sentence."""
         families, constraint = self.families_for(inference), self.constraint
@@ -148,7 +148,7 @@ class GraphParser(Stored):
         return self.arc_beliefs(sentence).probabilities
 
     def arc_beliefs(
-        self, sentence: Sentence, *, allowed: NDArray[np.bool_] | None = None, decode: str = "mbr"
+        self, sentence: Sentence, *, allowed: Mask | None = None, decode: str = "mbr"
     ) -> ArcBeliefs:
         """Return what is believed of the arcs of a sentence.
 
@@ -171,9 +171,7 @@ class GraphParser(Stored):
         check_decoder(decode)
         return self._beliefs(self.base.encode(sentence), allowed, maximise=decode == "map")
 
-    def _beliefs(
-        self, encoded: EncodedSentence, allowed: NDArray[np.bool_] | None, *, maximise: bool
-    ) -> ArcBeliefs:
+    def _beliefs(self, encoded: EncodedSentence, allowed: Mask | None, *, maximise: bool) -> ArcBeliefs:
         """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
@@ -195,14 +193,14 @@ class GraphParser(Stored):
         encoded: EncodedSentence,
         features: ArcFeatures,
         marginals: Scores,
-        candidates: NDArray[np.bool_],
+        candidates: Mask,
         *,
         maximise: bool,
     ) -> tuple[SentenceGraph, Beliefs | None]:
         """Pass messages in the graph over the candidates, or as much of it as is called for."""
         options = self.options
 
-        def score(graph: SentenceGraph) -> list[NDArray[np.float64]]:
+        def score(graph: SentenceGraph) -> list[Floats]:
             return self.factors.scores(self.factors.features(encoded, graph.families))
 
         heads, dependents, _ = arcs_of(chosen_links(candidates))
@@ -254,7 +252,7 @@ class GraphParser(Stored):
         probabilities = believed.probabilities if confidence else None
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         parts = {"base": ("", self.base), "links": ("link_", self.links), "factors": ("", self.factors)}
         header, arrays = joined(parts)
         return {**header, "options": asdict(self.options)}, arrays
@@ -264,7 +262,7 @@ class GraphParser(Stored):
         return {**ArcParser.described(header["base"]), "factors": header["options"].get("families") or "all"}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> GraphParser:
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),

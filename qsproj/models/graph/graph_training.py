@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_examples import check_finite, dev_score, usable_sentences
@@ -22,7 +21,6 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.graph.graph_factors import (
     INITIAL_SQUARES,
-    Array,
     Expectations,
     FactorScorer,
     FactorTrainer,
@@ -50,7 +48,7 @@ class GraphExample:
 
     encoded: EncodedSentence
     graph: SentenceGraph
-    agrees: NDArray[np.bool_]
+    agrees: Mask
     observed: Expectations | None
 
 
@@ -177,7 +175,7 @@ def train_factors(
 
 
 def graph_loss(
-    example: GraphExample, link_scores: Array, scores: Sequence[Array], *, iterations: int, margin: float
+    example: GraphExample, link_scores: Floats, scores: Sequence[Floats], *, iterations: int, margin: float
 ) -> tuple[float, Expectations]:
     """Return minus the sum of the log-beliefs of the tree's arcs, and slopes of minus log F by all scores."""
     graph = example.graph
@@ -255,8 +253,8 @@ class EvidenceGraph:
 
     encoded: EncodedSentence
     graph: SentenceGraph
-    link_scores: Array
-    evidence: Array
+    link_scores: Floats
+    evidence: Floats
 
 
 class EvidenceTrainer(Trainer[EvidenceGraph, FactorScorer]):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
@@ -25,7 +25,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
-from qsproj.models.schema import checked, flag, names
+from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
 
@@ -89,7 +89,7 @@ class LinkChooser(Stored):
             )
         return sentence
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         return {"families": list(self.families), "tagged": self.tagged}, arrays
 
@@ -98,7 +98,7 @@ class LinkChooser(Stored):
         return {"link_factors": [*LINK_FACTORS, *header["families"]], "reads_tags": header["tagged"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkChooser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> LinkChooser:
         checked(header, {"families": names, "tagged": flag})
         return LinkChooser(
             JointWeights.from_arrays(arrays),
@@ -109,7 +109,7 @@ class LinkChooser(Stored):
 
 
 def links_only(
-    pair: SentencePair, families: tuple[str, ...] = (), strengths: NDArray[np.float64] | None = None
+    pair: SentencePair, families: tuple[str, ...] = (), strengths: Floats | None = None
 ) -> PreparedPair:
     """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))

@@ -22,7 +22,7 @@ from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, checked_scores, rescored
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import Propagation
@@ -38,8 +38,7 @@ from qsproj.models.joint.joint_structure import (
 )
 from qsproj.models.joint.tag_choices import TagFactors, TagScores, no_scores
 
-FamilyScores = tuple[NDArray[np.float64], ...]
-Values = NDArray[np.float64]
+FamilyScores = tuple[Floats, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -57,10 +56,10 @@ class JointScores:
 
     source: Scores
     target: Scores
-    links: Values
-    fertility: Values
-    factors: Values
-    jumps: Values = field(default_factory=lambda: np.zeros((0, JUMP_SCORES)))
+    links: Floats
+    fertility: Floats
+    factors: Floats
+    jumps: Floats = field(default_factory=lambda: np.zeros((0, JUMP_SCORES)))
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: TagScores | None = None
@@ -264,7 +263,7 @@ def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
     return link(edges, np.zeros(len(edges)))
 
 
-def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Values:
+def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Floats:
     """Return the scores of :func:`_unary`; infinite ones say what is known of links."""
     states = known[structure.link_variables]
     values = [np.where(states == TRUE_STATE, np.inf, np.where(states == FALSE_STATE, -np.inf, scores.links))]
@@ -306,7 +305,7 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
     )
 
 
-def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[NDArray[np.float64]]:
+def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
     """Return what the groups of one part of the graph expect of their scores."""
     part = graph.parts[name]
     heard = zip(beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
@@ -339,12 +338,10 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) ->
     return chances
 
 
-def _probabilities(
-    beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]
-) -> NDArray[np.float64]:
+def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]) -> Floats:
     """Return the probabilities of some booleans, 1 or 0 where they are known."""
     states = known[variables]
-    found: NDArray[np.float64] = np.where(
+    found: Floats = np.where(
         states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE
     )
     return found

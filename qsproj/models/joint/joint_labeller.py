@@ -12,14 +12,14 @@ Once both trees are known, the relation of each arc is a variable of its own, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads, Scores
+from qsproj.conventions import ROOT, Floats, Heads, Scores
 from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import EVERY_FAMILY
@@ -29,7 +29,7 @@ from qsproj.models.joint.joint_structure import JointStructure
 from qsproj.models.joint.joint_trees import TreeParser, relation_chances
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import check_cells, checked, labels, number
+from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels, number
 from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
 # Families that ask for an arc between the target words, then any other way to be linked. Model files have
@@ -53,7 +53,7 @@ class Senses:
     words: NDArray[np.int32]
     configurations: NDArray[np.int8]
     sources: NDArray[np.int32]
-    chances: NDArray[np.float64]
+    chances: Floats
 
 
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
@@ -131,7 +131,7 @@ class JointLabeller:
         rows = [plain, configurations + related, configurations * (1 + size) + tagged]
         return SenseRows(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header = {
             "source_relations": list(self.source_relations),
             "relations": list(self.relations),
@@ -140,7 +140,7 @@ class JointLabeller:
         return header, packed_weights("", self.table.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointLabeller:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointLabeller:
         checks = {"source_relations": labels(1), "relations": labels(1), "scale": number(LEAST_SCALE)}
         checked(header, checks)
         source_relations, relations = tuple(header["source_relations"]), tuple(header["relations"])

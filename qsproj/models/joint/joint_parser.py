@@ -38,7 +38,7 @@ from qsproj.models.joint.joint_weights import (
 )
 from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
 from qsproj.models.packing import joined, unnested
-from qsproj.models.schema import checked, number, optional, whole
+from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.link_tagger import LinkTagger
 
@@ -288,7 +288,7 @@ class JointParser(Stored):
         """Return a target sentence alone; a model that tags has tagged words that had no tag."""
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header = asdict(self.options) | {"families": list(self.options.families)}
         header["training"] = None if self.training is None else asdict(self.training)
         header["target_scale"] = self.weights.target_scale
@@ -326,7 +326,7 @@ class JointParser(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
         scale, order = number(0.0), optional(whole(1, 2))
         checked(
             header,

@@ -23,7 +23,7 @@ from qsproj.bp.beliefs import odds_of
 from qsproj.bp.factors.booleans import all_true, link, synch
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import NO_LINK
-from qsproj.conventions import Heads
+from qsproj.conventions import Floats, Heads, Mask
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, MOST_ITG_WORDS, SYNCH
@@ -40,7 +40,6 @@ MAX_HEADS = 20
 LEAST_LOG_ODDS = 0.0
 
 Table = NDArray[np.int32]
-Pairs = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +50,7 @@ class Relation:
     ``second`` int32[P]: the words of each pair. ``arcs`` int32[P, 2]: the variables of the two arcs.
     """
 
-    possible: Pairs
+    possible: Mask
     first: Table
     second: Table
     arcs: Table
@@ -77,9 +76,7 @@ class Side:
         return self.trees is None
 
 
-def kept_arcs(
-    marginals: NDArray[np.float64], *trees: Heads, least_probability: float = MIN_PROBABILITY
-) -> Pairs:
+def kept_arcs(marginals: Floats, *trees: Heads, least_probability: float = MIN_PROBABILITY) -> Mask:
     """Return bool[n+1, n+1]: each word's most probable heads by ``marginals``, and all arcs of some trees."""
     kept = marginals >= least_probability
     if len(marginals) > MAX_HEADS:
@@ -93,8 +90,8 @@ def kept_arcs(
 
 
 def free_side(
-    marginals: NDArray[np.float64],
-    kept: Pairs,
+    marginals: Floats,
+    kept: Mask,
     first_variable: int,
     trees: TreeInference,
     *,
@@ -180,13 +177,13 @@ class NodeRelation:
     int32[F].
     """
 
-    possible: Callable[[Side, Table], Pairs]
+    possible: Callable[[Side, Table], Mask]
     ask: Callable[[Side, Table, Table, Variables], Table]
 
 
-def _spread(possible: Pairs, words: Table) -> Pairs:
+def _spread(possible: Mask, words: Table) -> Mask:
     """Look up the words of every two links."""
-    spread: Pairs = possible[words[:, None], words]
+    spread: Mask = possible[words[:, None], words]
     return spread
 
 
@@ -269,7 +266,7 @@ class TagVariables:
     """
 
     variables: Table
-    possible: NDArray[np.bool_]
+    possible: Mask
     arcs: Table
     heads: Table
     dependents: Table

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, counted
@@ -262,7 +262,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         factors = zip(free.target_factors, clamped.target_factors, strict=True)
         self._learn_scale(pair, free.target - clamped.target, [expected - seen for expected, seen in factors])
 
-    def _learn_scale(self, pair: PreparedPair, arcs: Scores, factors: Sequence[NDArray[np.float64]]) -> None:
+    def _learn_scale(self, pair: PreparedPair, arcs: Scores, factors: Sequence[Floats]) -> None:
         """Move the target scale, by derivatives by the scores of arcs and of second-order factors."""
         kept = pair.structure.target.arcs != NO_VARIABLE
         # Not by BLAS, which adds up in another order on another processor.
@@ -277,9 +277,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
 
     @staticmethod
-    def _weights(
-        weights: NDArray[np.float64], scale: NDArray[np.float64], tag_scales: NDArray[np.float64]
-    ) -> JointWeights:
+    def _weights(weights: Floats, scale: Floats, tag_scales: Floats) -> JointWeights:
         return JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
 
     def regularise(self) -> None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, SentenceError, counted, unknown_name
@@ -33,9 +33,10 @@ from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_graph import FamilyScores
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES, BiparseOptions
-from qsproj.models.joint.joint_structure import Pairs, Side, free_side, kept_arcs
+from qsproj.models.joint.joint_structure import Side, free_side, kept_arcs
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags, tagged_arcs
 from qsproj.models.packing import nested, unnested
+from qsproj.models.schema import Arrays
 from qsproj.models.storage import kind_of, model_from
 from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
 from qsproj.progress import notice, track
@@ -54,7 +55,7 @@ class TreeScores:
     """
 
     marginals: Scores
-    kept: Pairs
+    kept: Mask
     links: Scores
     families: tuple[FamilyFactors, ...] = ()
     factors: FamilyScores = ()
@@ -224,8 +225,6 @@ STAGE = "target"
 # Of a sentence whose factors are those of the first order.
 FIRST_ORDER = -1
 
-Arrays = dict[str, NDArray[Any]]
-
 
 def kept_stages(
     checkpoint: Checkpoint,
@@ -284,7 +283,7 @@ def read_target(stages: Checkpoint, rng: np.random.Generator) -> tuple[TreeParse
     return target
 
 
-def packed(scores: Sequence[TreeScores]) -> Arrays:
+def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
     """Return the scores of several sentences, one after the other, as a few arrays."""
     factors = [values for own in scores for values in own.factors]
     counts = [[len(values) for values in own.factors] for own in scores]
@@ -300,7 +299,7 @@ def packed(scores: Sequence[TreeScores]) -> Arrays:
     }
 
 
-def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> Arrays:
+def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> dict[str, NDArray[Any]]:
     """Return scores of arcs under other tags as a few arrays; none where no sentence has any."""
     there = [own for own in tagged if own is not None]
     if not there:
@@ -315,7 +314,7 @@ def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> Arrays:
     }
 
 
-def _unpacked_tags(arrays: Mapping[str, NDArray[Any]], count: int) -> list[TaggedArcs | None]:
+def _unpacked_tags(arrays: Arrays, count: int) -> list[TaggedArcs | None]:
     """Return what :func:`_packed_tags` was given for so many sentences."""
     if "tagged_sizes" not in arrays:
         return [None] * count
@@ -332,7 +331,7 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([np.zeros(0), *(array.reshape(-1) for array in arrays)])
 
 
-def unpacked(arrays: Mapping[str, NDArray[Any]], parser: TreeParser) -> list[TreeScores]:
+def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
     """Return what :func:`packed` was given, of a parser of this order and with these options."""
     ends = np.cumsum(arrays["sizes"].astype(np.int64) ** 2)[:-1]
     tables = [np.split(arrays[name], ends) for name in ("marginals", "kept", "links")]
@@ -362,7 +361,7 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], parser: TreeParser) -> list[Tre
     return result
 
 
-def _families(parser: TreeParser, kept: NDArray[np.bool_]) -> tuple[FamilyFactors, ...]:
+def _families(parser: TreeParser, kept: Mask) -> tuple[FamilyFactors, ...]:
     if not isinstance(parser, GraphParser):
         raise ValueError("factors of the second order, and a parser of the first")
     inference = parser.base.inference

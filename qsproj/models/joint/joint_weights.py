@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import odds_of
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import (
@@ -36,7 +36,7 @@ from qsproj.models.joint.tag_choices import (
     tag_variables,
 )
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.schema import ascending, shaped
+from qsproj.models.schema import Arrays, ascending, shaped
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
@@ -63,7 +63,7 @@ class PreparedPair:
     structure: JointStructure
     source: Scores
     target: Scores
-    prior: NDArray[np.float64]
+    prior: Floats
     buckets: Mapping[str, Buckets]
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
@@ -79,7 +79,7 @@ def prepare_pair(
     target_scores: TreeScores,
     *,
     families: tuple[str, ...] = FAMILIES,
-    strengths: NDArray[np.float64] | None = None,
+    strengths: Floats | None = None,
 ) -> PreparedPair:
     """Lay out the graph of a pair, hash its features, and take over what its aligner says.
 
@@ -147,7 +147,7 @@ class JointWeights:
     :class:`~qsproj.models.joint.tag_choices.PreparedTags`.
     """
 
-    weights: NDArray[np.float64]
+    weights: Floats
     target_scale: float
     aligner_scale: float = 1.0
     tag_scales: TagScales = NEUTRAL
@@ -157,7 +157,7 @@ class JointWeights:
 
     @staticmethod
     def from_arrays(
-        arrays: Mapping[str, NDArray[Any]],
+        arrays: Arrays,
         *,
         target_scale: float = 1.0,
         aligner_scale: float = 1.0,
@@ -192,7 +192,7 @@ def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
     return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
 
 
-def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
+def dictionary_from(arrays: Arrays) -> Dictionary | None:
     own = unnested(DICTIONARY, arrays)
     for name in own:
         if name.endswith("_keys"):

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import odds_of
 from qsproj.bp.status import Status
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Floats, Heads, Scores
 from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, NO_VARIABLE, JointStructure, known_states
@@ -166,6 +165,6 @@ def _cost(beliefs: Scores, chances: Scores) -> float:
     return float(-np.log(np.maximum(agreeing, 1e-12)).sum())
 
 
-def _messages(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    held: NDArray[np.float64] = np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)
+def _messages(chances: Floats) -> Floats:
+    held: Floats = np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)
     return held

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link
 from qsproj.bp.group import FactorGroup
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -49,9 +49,9 @@ class TagScores:
     K]: of a link with the tag of its target word.
     """
 
-    words: NDArray[np.float64]
-    arcs: NDArray[np.float64]
-    links: NDArray[np.float64]
+    words: Floats
+    arcs: Floats
+    links: Floats
 
     def less(self, other: TagScores) -> TagScores:
         return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
@@ -60,9 +60,6 @@ class TagScores:
         """Return the mean of both, in which the other has a weight of ``share``."""
         parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
         return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
-
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +109,7 @@ class TagFactors:
             groups.append(link(arcs, np.where(self.known[arcs] == TRUE_STATE, np.inf, -np.inf)))
         return groups
 
-    def expected(self, found: list[Values], arcs: Values, links: Values) -> TagScores:
+    def expected(self, found: list[Floats], arcs: Floats, links: Floats) -> TagScores:
         """Return the probability that each score is counted.
 
         ``found``: what each group expects of its scores. ``arcs``, ``links`` float64[F], float64[L]:
@@ -151,7 +148,7 @@ class TagFactors:
         heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
         return heads, dependents
 
-    def _at_tags(self, scores: TagScores) -> tuple[Values, Values]:
+    def _at_tags(self, scores: TagScores) -> tuple[Floats, Floats]:
         """Return the scores of arcs and links under the tags that are known."""
         states = self.decided
         assert states is not None
@@ -179,11 +176,11 @@ class TagChoices:
 
     words: NDArray[np.int32]
     tags: tuple[tuple[str, ...], ...]
-    scores: NDArray[np.float64]
+    scores: Floats
 
     @property
-    def possible(self) -> NDArray[np.bool_]:
-        possible: NDArray[np.bool_] = self.scores > -np.inf
+    def possible(self) -> Mask:
+        possible: Mask = self.scores > -np.inf
         return possible
 
     def applied(self, sentence: Sentence, states: NDArray[np.integer]) -> Sentence:
@@ -241,9 +238,9 @@ class TaggedArcs:
 
     heads: Numbers
     dependents: Numbers
-    scores: NDArray[np.float64]
+    scores: Floats
 
-    def growth(self, choices: TagChoices, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    def growth(self, choices: TagChoices, chances: Floats) -> Floats:
         """Return the growth of the sum over trees under each tag of a word, float64[U, K], natural log.
 
         ``chances`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has. Heads of
@@ -265,7 +262,7 @@ class TaggedArcs:
             result[u] = np.log1p(np.maximum(grown, LEAST_GROWTH)).sum(axis=0)
             grown = (own[above, None] * as_dependent[above]).sum(axis=0)
             result[u] += np.log1p(np.maximum(grown, LEAST_GROWTH))
-        growth: NDArray[np.float64] = np.where(choices.possible, result - result[:, :1], 0.0)
+        growth: Floats = np.where(choices.possible, result - result[:, :1], 0.0)
         return growth
 
 
@@ -273,9 +270,7 @@ class TaggedArcs:
 LEAST_GROWTH = -1.0 + 1e-9
 
 
-def tagged_arcs(
-    scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: NDArray[np.bool_]
-) -> TaggedArcs:
+def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: Mask) -> TaggedArcs:
     """Score the ``kept`` arcs bool[n+1, n+1] under the tags that their words may choose.
 
     An arc scores as in the sentence in which its two words have these tags, and all others their own.
@@ -358,13 +353,13 @@ class PreparedTags:
     of links.
     """
 
-    tagger: Values
-    trees: Values
-    arcs: Values
-    links: Values
+    tagger: Floats
+    trees: Floats
+    arcs: Floats
+    links: Floats
     buckets: NDArray[np.int32]
 
-    def scores(self, scales: TagScales, weights: Values) -> TagScores:
+    def scores(self, scales: TagScales, weights: Floats) -> TagScores:
         """Score the tags and their factors by scales and weights of features."""
         tagger, trees, arcs, links = scales
         learned = score_rows(self.buckets, weights).reshape(self.links.shape)
@@ -374,7 +369,7 @@ class PreparedTags:
             links=links * self.links + learned,
         )
 
-    def slopes(self, by_score: TagScores) -> Values:
+    def slopes(self, by_score: TagScores) -> Floats:
         """Return derivatives by the scales, float64[4], of what has these derivatives by the scores."""
         parts = (
             (by_score.words, self.tagger),
@@ -430,16 +425,16 @@ def _by_table(
     tagger: LinkTagger,
     pair: SentencePair,
     links: NDArray[np.int32],
-    posteriors: Values,
+    posteriors: Floats,
     names: list[tuple[str, ...]],
     n_tags: int,
-) -> Values:
+) -> Floats:
     """Return what the tagger's table says of links with tags against the first one, float64[L, K]."""
     said = tagger.of_links([pair.source.upos[s - 1] for s in links[:, 0].tolist()], posteriors)
     numbers = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
     columns = [[numbers[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
     own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
-    relative: Values = own - own[:, :1]
+    relative: Floats = own - own[:, :1]
     return relative
 
 

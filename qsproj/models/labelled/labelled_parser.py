@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import arc_features
@@ -21,7 +21,7 @@ from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_ar
 from qsproj.models.arc.arc_parser import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
-from qsproj.models.schema import anything, ascending, check_cells, checked, number
+from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
@@ -46,18 +46,18 @@ class RelationScorer(RelationWeights):
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         return arc_features(encoded, self.templates, len(self.weights))
 
-    def scores(self, features: ArcFeatures, arcs: Scores, possible: NDArray[np.bool_]) -> LabelledScores:
+    def scores(self, features: ArcFeatures, arcs: Scores, possible: Mask) -> LabelledScores:
         """Score the relations of possible arcs bool[n+1, n+1], beside scores of arcs float64[n+1, n+1]."""
         heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(possible))
         relations = self.candidates.scores(features, heads, dependents, self.weights)
         return LabelledScores(arcs, heads, dependents, relations)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
         return header, {**arrays, "relation_candidates": self.candidates.to_numbers()}
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationScorer:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> RelationScorer:
         fields = cls.fields_from(header, arrays)
         size = len(fields[1])
         check_cells(TAGS * TAGS, size)
@@ -80,15 +80,15 @@ class Candidates:
     *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
     """
 
-    seen: NDArray[np.bool_]
+    seen: Mask
 
     @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Mask:
         """bool[TAGS, TAGS, L], what was seen or backed off to; at least one relation for each pair."""
         allowed = self.seen.copy()
         for heads in (slice(ROOT_TAG, ROOT_TAG + 1), slice(ROOT_TAG + 1, TAGS)):
             seen = self.seen[heads]
-            backed_off: NDArray[np.bool_] = np.any(seen, axis=0)
+            backed_off: Mask = np.any(seen, axis=0)
             without = ~np.any(backed_off, axis=1)
             backed_off[without] = np.any(backed_off, axis=0) if backed_off.any() else True
             unseen = ~np.any(seen, axis=2)
@@ -108,7 +108,7 @@ class Candidates:
         heads: NDArray[np.int32],
         dependents: NDArray[np.int32],
         weights: NDArray[np.float32],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Score the candidates of arcs, ends int32[k], by float32[buckets, L]: float64[k, L], or -inf."""
         scores = np.empty((len(heads), weights.shape[1]))
         score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)
@@ -152,9 +152,9 @@ class LabelledPosterior:
     scores: LabelledScores
     log_z: float
     marginals: Scores
-    chances: NDArray[np.float64]
+    chances: Floats
 
-    def labelled(self) -> NDArray[np.float64]:
+    def labelled(self) -> Floats:
         """Return the probability of each labelled arc, float64[n+1, n+1, L]."""
         heads, dependents = self.scores.heads, self.scores.dependents
         probabilities = np.zeros((*self.marginals.shape, self.chances.shape[1]))
@@ -167,7 +167,7 @@ class LabelledPosterior:
         best_relations(self.marginals, self.scores.heads, self.scores.dependents, self.chances, best)
         return best
 
-    def chances_of(self, heads: Heads) -> NDArray[np.float64]:
+    def chances_of(self, heads: Heads) -> Floats:
         """Return the probability of each relation given the arcs of a tree, float64[n, L], by word."""
         # Arcs of the scores are ordered by head, then by dependent.
         size = len(heads)
@@ -215,7 +215,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         log_z, marginals = self.inference.infer(summed)
         return LabelledPosterior(scores, log_z, marginals, chances)
 
-    def _possible(self, arcs: Scores) -> NDArray[np.bool_]:
+    def _possible(self, arcs: Scores) -> Mask:
         """Choose the arcs that may be in a tree, bool[n+1, n+1]; those of one tree are among them."""
         if self.least == 0.0:
             return all_arcs(len(arcs) - 1)
@@ -237,7 +237,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             return posterior
         return self.believed(posterior.scores.tempered(self.temperature))
 
-    def relation_probabilities(self, sentence: Sentence) -> NDArray[np.float64]:
+    def relation_probabilities(self, sentence: Sentence) -> Floats:
         """Return the posterior probability of every labelled arc, float64[n+1, n+1, L].
 
         The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` takes its
@@ -280,9 +280,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         right = arcs * best_chances(scores, temperature=self.relation_temperature)
         return with_relation_probabilities(with_arc_probabilities(parsed, arcs), right)
 
-    def relation_scores(
-        self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads
-    ) -> NDArray[np.float64]:
+    def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
         """Return the score of each relation given a tree, float64[n, L], by word; natural log.
 
         The mean of what was believed of the arc before there was a tree, and of what the labeller says that
@@ -318,7 +316,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             first += len(sentence)
         return parsed
 
-    def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], NDArray[np.float64]] | None:
+    def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], Floats] | None:
         """Return the position of each head, int32[positions], and chances of relations, float64[words, L]."""
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
@@ -337,7 +335,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         )
         return (trees, chances[places]) if exact else None
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
         header["relations"], relation_arrays = self.relations.to_archive()
         own = {name: getattr(self, name) for name in ("least", "temperature", "relation_temperature")}
@@ -352,7 +350,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LabelledParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> LabelledParser:
         temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))
         parts = dict.fromkeys(("relations", "labeller"), anything)
         checked(header, {"least": number(0.0, 1.0), **temperatures, **parts})
@@ -371,19 +369,19 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         )
 
 
-def best_chances(scores: NDArray[np.float64], *, temperature: float) -> NDArray[np.float64]:
+def best_chances(scores: Floats, *, temperature: float) -> Floats:
     """Return the probability of the best relation of each word, float64[n], from scores float64[n, L]."""
     others = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(1.0 / others.sum(axis=1))
 
 
-def all_arcs(n: int) -> NDArray[np.bool_]:
+def all_arcs(n: int) -> Mask:
     """Return bool[n+1, n+1], true for every arc that may be in some tree of n words."""
     arcs = ~np.eye(n + 1, dtype=np.bool_)
     arcs[:, 0] = False
     return arcs
 
 
-def mean_scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_scores(before: Floats, after: Floats) -> Floats:
     """Return the mean of the logs of chances before there was a tree and of scores by it, both [n, L]."""
     return 0.5 * (np.log(np.maximum(before, LEAST_CHANCE)) + after)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
@@ -247,13 +247,13 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     if not labelled.any():
         return parser
 
-    def arcs(temperature: float) -> NDArray[np.float64]:
+    def arcs(temperature: float) -> Floats:
         believed = (parser.believed(one.scores.tempered(temperature)) for one in posteriors)
         return np.concatenate(
             [of_tree(one.marginals, heads) for one, heads in zip(believed, trees, strict=True)]
         )
 
-    def relations(temperature: float) -> NDArray[np.float64]:
+    def relations(temperature: float) -> Floats:
         return np.concatenate([best_chances(matrix, temperature=temperature) for matrix in scores])
 
     temperature = _best_temperature(lambda one: surprise(arcs(one)[known], right[known]))
@@ -267,7 +267,7 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     )
 
 
-def surprise(stated: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+def surprise(stated: Floats, right: Mask) -> float:
     """Return the negative log of the probability of what is the case, in nats, mean over statements."""
     sure = np.clip(stated, DOUBT, 1.0 - DOUBT)
     return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Scores
+from qsproj.conventions import ROOT, Floats, Scores
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import (
@@ -25,13 +25,12 @@ from qsproj.models.dmv.dmv import (
     Dmv,
     DmvCounts,
     DmvParameters,
-    Floats,
     kept_words,
     offsets,
     over_all_words,
     tag_numbers,
 )
-from qsproj.models.schema import anything, checked, names, number, optional, shaped
+from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
 from qsproj.models.storage import Stored
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
@@ -53,7 +52,7 @@ class PairNodes:
     first: NDArray[np.int32]
     tags: NDArray[np.int16]
     source_tags: NDArray[np.int16]
-    priors: NDArray[np.float64]
+    priors: Floats
     relations: NDArray[np.int8]
     choices: NDArray[np.int16]
 
@@ -67,7 +66,7 @@ class QgCorpus:
     node_starts: NDArray[np.int64]
     tags: NDArray[np.int16]
     source_tags: NDArray[np.int16]
-    priors: NDArray[np.float64]
+    priors: Floats
     relation_starts: NDArray[np.int64]
     relations: NDArray[np.int8]
     choices: NDArray[np.int16]
@@ -120,7 +119,7 @@ def nodes_of(
 
 def _candidates(
     alignment: Alignment, kept: NDArray[np.int64], *, null: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Return word (its place among the kept ones, from 0), sense and prior of each node, sorted by word."""
     places = np.full(alignment.n_target + 1, -1, dtype=np.int64)
     places[kept] = np.arange(len(kept))
@@ -325,7 +324,7 @@ class QgDmv(Stored):
         among_kept[ROOT, 1:] = np.add.reduceat(root_arcs, words)
         return over_all_words(among_kept, kept, len(pair.target))
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = self.monolingual.to_archive()
         parameters = self.parameters
         return {
@@ -335,7 +334,7 @@ class QgDmv(Stored):
         }, {**arrays, "qg-stop": parameters.stop, "qg-child": parameters.child, "qg-root": parameters.root}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> QgDmv:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> QgDmv:
         checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
         checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))
         configuration = np.array([header["configurations"].get(name) or 0.0 for name in CONFIGURATION_NAMES])
@@ -351,9 +350,9 @@ class QgDmv(Stored):
         return QgDmv(source_inventory, parameters, monolingual)
 
 
-def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[NDArray[np.float64], ...]:
+def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
     """Run the kernel: counts, log-likelihoods, and the arcs of the last pair."""
-    result: tuple[NDArray[np.float64], ...] = qg_expectation(
+    result: tuple[Floats, ...] = qg_expectation(
         corpus.word_starts,
         corpus.first_nodes,
         corpus.node_starts,

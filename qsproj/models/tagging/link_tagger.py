@@ -6,21 +6,21 @@ to is uncertain; its tag is a mixture over that (:mod:`qsproj.training.sense_mix
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.schema import anything, checked, labels, number
+from qsproj.models.schema import Archive, Arrays, anything, checked, labels, number
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags
@@ -73,7 +73,7 @@ class LinkTagger:
         """Return what the tagger alone says of tags, float64[n+1, T], natural log; row 0 is of the root."""
         return _log_chances(self.tagger.tag_distribution(sentence))
 
-    def of_links(self, source_tags: Sequence[str], chances: NDArray[np.float64]) -> Scores:
+    def of_links(self, source_tags: Sequence[str], chances: Floats) -> Scores:
         """Return the evidence of L links for the tag of their target words, float64[L, T], natural log.
 
         ``source_tags``: of unknown ones nothing is said. ``chances`` float64[L]: how sure the links are.
@@ -95,13 +95,13 @@ class LinkTagger:
         tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(sentence.upos, best, strict=True)]
         return with_columns(sentence, upos=tags)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = self.tagger.to_archive()
         own = {"source_tags": list(self.source_tags), "scale": self.table.scale, "tagger": header}
         return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkTagger:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> LinkTagger:
         checked(header, {"source_tags": labels(1), "scale": number(LEAST_SCALE), "tagger": anything})
         tagger = Tagger.from_archive(header["tagger"], unnested(TAGGER, arrays))
         source_tags = tuple(header["source_tags"])
@@ -126,7 +126,7 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
     return SenseRows(words.astype(np.int32), chances / np.maximum(said, 1.0)[words], rows)
 
 
-def _rows(tags: NDArray[np.int32], chances: NDArray[np.float64], n_tags: int) -> NDArray[np.int32]:
+def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.int32]:
     """Return the rows of links, int32[L, 2]: by source tag, and by how sure the link is and source tag."""
     sure = (1 + np.digitize(chances, SURE)) * n_tags + tags
     return np.stack([tags, sure], axis=1).astype(np.int32)
@@ -173,7 +173,7 @@ def untagged(pair: SentencePair) -> SentencePair:
     return replace(pair, target=bare)
 
 
-def _log_chances(chances: NDArray[np.float64]) -> Scores:
+def _log_chances(chances: Floats) -> Scores:
     """Return logarithms of tags' probabilities float64[n, T] with a row for the root, float64[n+1, T]."""
     scores: Scores = np.log(np.maximum(chances, LEAST_TAG))
     return np.vstack([np.zeros(chances.shape[1]), scores])

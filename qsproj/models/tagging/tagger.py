@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
@@ -25,6 +26,8 @@ from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import (
+    Archive,
+    Arrays,
     ascending,
     checked,
     labels,
@@ -106,7 +109,7 @@ class Tagger(Stored):
     extractor: FeatureExtractor
     index: FeatureIndex
     weights: NDArray[np.float32]
-    transitions: NDArray[np.float64]
+    transitions: Floats
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
     tokenizer: Tokenizer | None = None
@@ -167,7 +170,7 @@ class Tagger(Stored):
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
         return tuple([self.tags[tag] for tag in self.best_numbers(self.emissions(forms)).tolist()])
 
-    def best_numbers(self, emissions: NDArray[np.float64]) -> NDArray[np.int32]:
+    def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
         """Return the most probable sequence of tags, int32[n], by their places in ``tags``."""
         tags = np.empty(len(emissions), dtype=np.int32)
         if len(emissions):
@@ -238,26 +241,24 @@ class Tagger(Stored):
         """Do what :meth:`tag` does, under the name that every model answers to."""
         return self.tag(sentence)
 
-    def tag_distribution(
-        self, sentence: Sentence, emissions: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``.
 
         ``emissions``: those of the words, where they are known already.
         """
         return self._marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
-    def distribution_within(self, forms: tuple[str, ...], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def distribution_within(self, forms: tuple[str, ...], allowed: Mask) -> Floats:
         """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""
         return self._marginals(np.where(allowed, self.emissions(forms), -np.inf))
 
-    def _marginals(self, emissions: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _marginals(self, emissions: Floats) -> Floats:
         marginals = np.empty_like(emissions)
         if len(emissions):
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
 
-    def emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
+    def emissions(self, forms: tuple[str, ...]) -> Floats:
         """Return the potential of each tag of each word, float64[n, T], natural log, without transitions."""
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
@@ -268,13 +269,13 @@ class Tagger(Stored):
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
-    def knows(self, forms: tuple[str, ...]) -> NDArray[np.bool_]:
+    def knows(self, forms: tuple[str, ...]) -> Mask:
         """Tell of each word whether it was learned from, in any case: bool[n]."""
         lower = [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
         rows = self.index.rows(self.extractor.keys(forms))
         return np.asarray((rows[:, lower] >= 0).any(axis=1))
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header: dict[str, Any] = {
             "tags": list(self.tags),
             "templates": list(self.extractor.templates),
@@ -324,7 +325,7 @@ class Tagger(Stored):
         }
 
     @classmethod
-    def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
+    def from_archive(cls, header: Mapping[str, Any], arrays: Arrays) -> Tagger:
         checked(
             header,
             {
@@ -367,7 +368,7 @@ def _to_store(weights: NDArray[np.float32]) -> NDArray[np.floating]:
     return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
 
 
-def _stored_weights(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> NDArray[np.float32]:
+def _stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
     """Return the weights of a file; older ones hold those that are zero as well."""
     if "used" not in arrays:
         return shaped(arrays, "weights", shape)

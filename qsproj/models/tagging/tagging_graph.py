@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -23,7 +22,7 @@ from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
-from qsproj.conventions import ROOT, Scores
+from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
@@ -31,14 +30,13 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.graph_factors import arc_log_odds
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import shaped
+from qsproj.models.schema import Archive, Arrays, shaped
 from qsproj.models.tree_inference import TreeInference
 
 # Where groups stand. The tree comes last, and so has the last word in every iteration.
 LINK, TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK, TREE = range(6)
 
 Numbers = NDArray[np.int32]
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +48,10 @@ class FactorValues:
     with each pair of tags of its words.
     """
 
-    links: Values
-    tags: Values
-    trigrams: Values
-    tag_links: Values
+    links: Floats
+    tags: Floats
+    trigrams: Floats
+    tag_links: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -75,7 +73,7 @@ class TaggingGraph:
 
     heads: Numbers
     dependents: Numbers
-    possible: NDArray[np.bool_]
+    possible: Mask
     candidate_words: Numbers
     candidate_tags: Numbers
     pair_arcs: Numbers
@@ -103,9 +101,7 @@ class TaggingGraph:
         return replace(self.graph, groups=scored)
 
 
-def tagging_graph(
-    candidates: NDArray[np.bool_], possible: NDArray[np.bool_], inference: TreeInference
-) -> TaggingGraph:
+def tagging_graph(candidates: Mask, possible: Mask, inference: TreeInference) -> TaggingGraph:
     """Lay out the factors over arcs bool[n+1, n+1], with a tree among them, and tags bool[n, K], K >= 2."""
     n, n_tags = possible.shape
     links = chosen_links(candidates)
@@ -148,9 +144,7 @@ def tagging_graph(
     )
 
 
-def _pairs(
-    heads: Numbers, dependents: Numbers, possible: NDArray[np.bool_]
-) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
     """Return arc, candidates and slot of each pair of possible tags of each arc, arc after arc."""
     n_tags = possible.shape[1]
     numbers = np.cumsum(possible).reshape(possible.shape)
@@ -175,7 +169,7 @@ def _pairs(
     )
 
 
-def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Numbers) -> FactorValues:
+def observed_values(graph: TaggingGraph, agrees: Mask, tags: Numbers) -> FactorValues:
     """Return 0 or a count for each factor, given the tree's arcs bool[E] and each word's tag int32[n]."""
     n, n_tags = graph.possible.shape
     right = np.append(True, graph.candidate_tags[1:] == tags[graph.candidate_words[1:] - 1])
@@ -196,7 +190,7 @@ class TaggingBeliefs:
     one. ``expected``: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
     """
 
-    log_odds: Values
+    log_odds: Floats
     expected: FactorValues
     status: Status
 
@@ -227,8 +221,6 @@ TAG_LINK_BUCKETS = 1 << 20
 # The tagger's probabilities below this are all the same to the graph.
 LEAST_PROBABILITY = 1e-6
 
-Weights = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingFeatures:
@@ -240,14 +232,14 @@ class TaggingFeatures:
 
     encoded: EncodedSentence
     graph: TaggingGraph
-    tag_scores: Weights
+    tag_scores: Floats
     tag_links: FactorFeatures
 
 
 def tagging_features(
     encoded: EncodedSentence,
     graph: TaggingGraph,
-    distribution: Weights,
+    distribution: Floats,
     *,
     attributes: tuple[str, ...],
     tags: tuple[str, ...],
@@ -289,7 +281,7 @@ class TaggingWeights:
 
     arcs: ArcScorer
     tag_links: NDArray[np.float32]
-    trigrams: Weights
+    trigrams: Floats
 
     @staticmethod
     def untrained(template_set: str, *, n_tags: int) -> TaggingWeights:
@@ -310,15 +302,13 @@ class TaggingWeights:
             score_factors(features.tag_links, self.tag_links),
         )
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header, arrays = self.arcs.to_archive()
         tag_links = packed_weights("tag_link_", self.tag_links)
         return {"arcs": header}, {**arrays, **tag_links, "trigram_weights": self.trigrams}
 
     @staticmethod
-    def from_archive(
-        header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], *, n_tags: int
-    ) -> TaggingWeights:
+    def from_archive(header: dict[str, Any], arrays: Arrays, *, n_tags: int) -> TaggingWeights:
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
         return TaggingWeights(
             ArcScorer.from_archive(header["arcs"], arrays),

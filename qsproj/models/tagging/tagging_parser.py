@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
+from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name
@@ -24,6 +23,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_factors import candidate_arcs
 from qsproj.models.packing import joined, unnested
+from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
@@ -70,7 +70,7 @@ class TagsAndArcs:
     each arc; columns 1..n sum to one. After a contradiction, tagger and first-order parser are believed.
     """
 
-    tags: NDArray[np.float64]
+    tags: Floats
     arcs: Scores
     status: Status
 
@@ -124,11 +124,11 @@ class TaggingParser(Stored):
     def features(
         self,
         encoded: EncodedSentence,
-        distribution: NDArray[np.float64],
+        distribution: Floats,
         marginals: Scores,
         *,
-        required_arcs: NDArray[np.bool_] | None = None,
-        required_tags: NDArray[np.bool_] | None = None,
+        required_arcs: Mask | None = None,
+        required_tags: Mask | None = None,
     ) -> TaggingFeatures:
         """Prune and lay out the graph of a sentence.
 
@@ -166,7 +166,7 @@ class TaggingParser(Stored):
         parsed = self.base.attached(tagged, heads, probabilities=believed.arcs if confidence else None)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         parts = {name: (f"{name}_", getattr(self, name)) for name in ("tagger", "base", "weights")}
         header, arrays = joined(parts)
         return {**header, "options": asdict(self.options)}, arrays
@@ -179,7 +179,7 @@ class TaggingParser(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TaggingParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> TaggingParser:
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         own = unnested("weights_", arrays)
         return TaggingParser(

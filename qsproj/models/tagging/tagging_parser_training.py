@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, counted, unknown_name
@@ -55,7 +54,7 @@ class TaggingExample:
     """A sentence to learn from: ``agrees`` bool[E] are the arcs of its tree, ``observed`` is what fires."""
 
     features: TaggingFeatures
-    agrees: NDArray[np.bool_]
+    agrees: Mask
     observed: FactorValues
 
 
@@ -144,7 +143,7 @@ def tagging_examples(
 
 def cross_fitted_tags(
     sentences: Sequence[Sentence], tagger: Tagger, *, rng: np.random.Generator
-) -> tuple[list[NDArray[np.float64]], list[Sentence]]:
+) -> tuple[list[Floats], list[Sentence]]:
     """Tag each sentence by a tagger that was not trained on it.
 
     Returns also float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other knows it
@@ -162,7 +161,7 @@ def cross_fitted_tags(
 
 
 def _example(
-    gold: Sentence, tagged: Sentence, distribution: NDArray[np.float64], scores: Scores, start: TaggingParser
+    gold: Sentence, tagged: Sentence, distribution: Floats, scores: Scores, start: TaggingParser
 ) -> TaggingExample:
     tags = start.tagger.tags
     arcs = agreeing_arcs(gold.heads, start.inference)
