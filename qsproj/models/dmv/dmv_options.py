@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qsproj.models.spec import check, told
+
 STARTS = ("harmonic", "uniform", "trees")
 E_STEPS = ("sum", "viterbi")
 
@@ -21,11 +23,14 @@ class DmvOptions:
     sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
     """
 
-    start: str = "harmonic"
-    e_step: str = "sum"
+    start: str = told("harmonic", known=("start", STARTS))
+    e_step: str = told("sum", known=("E-step", E_STEPS))
     keep_heads: bool = False
     iterations: int = 50
     tolerance: float = 1e-5
     smoothing: float = 0.1
     max_words: int = 15
     punctuation: str = "strip"
+
+    def __post_init__(self) -> None:
+        check(self)

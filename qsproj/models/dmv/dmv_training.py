@@ -12,7 +12,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, listed_reasons
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
@@ -27,7 +27,7 @@ from qsproj.models.dmv.dmv import (
     tag_numbers,
     uniform_parameters,
 )
-from qsproj.models.dmv.dmv_options import E_STEPS, STARTS, DmvOptions
+from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import Workers, map_in_order
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
@@ -63,7 +63,6 @@ def train_dmv(
     unknown or no sentence can be learned from; DataError when a checkpoint is of other data or options.
     """
     options = options or DmvOptions()
-    _check(options)
     parts, inventory, skipped = _packed_parts(sentences, options)
     held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
@@ -202,13 +201,6 @@ def _check_possible(logs: Floats) -> None:
             f"{int((logs == -np.inf).sum())} sentences have probability 0 under the parameters they are to "
             "improve; add smoothing"
         )
-
-
-def _check(options: DmvOptions) -> None:
-    if options.start not in STARTS:
-        raise unknown_name("start", options.start, list(STARTS))
-    if options.e_step not in E_STEPS:
-        raise unknown_name("E-step", options.e_step, list(E_STEPS))
 
 
 def _usable(corpus: TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> TagCorpus:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.bp.options import Passing
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.schema import anything, checked, names, text
@@ -169,22 +169,17 @@ class BiparseOptions:
     joint: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
-    target_weights: str = "fixed"
+    target_weights: str = told("fixed", known=("target weights", TARGET_WEIGHTS))
     with_dictionary: bool = False
     order: int = 1
-    labels: str = "joint"
-    tags: str = "given"
+    labels: str = told("joint", known=("labels", LABELS))
+    tags: str = told("given", known=("tags", TAGS))
 
     def __post_init__(self) -> None:
         """Check the names."""
-        if self.labels not in LABELS:
-            raise unknown_name("labels", self.labels, list(LABELS))
-        if self.tags not in TAGS:
-            raise unknown_name("tags", self.tags, list(TAGS))
+        check(self)
         if self.joint.tag_threshold is not None and self.tags != "joint":
             raise UsageError(f"found tag_threshold and tags {self.tags}, expected tags joint")
-        if self.target_weights not in TARGET_WEIGHTS:
-            raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
         if self.training.null_source and self.target_weights != "joint":
             raise UsageError(
                 f"null_source: found target_weights {self.target_weights!r}, expected 'joint': without a "
