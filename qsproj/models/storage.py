@@ -248,12 +248,8 @@ def _check_header(path: str, header: Any) -> None:
 def load_model(path: str | Path) -> Model:
     """Load any model; what it is stands in its header.
 
-    Raises
-    ------
-    DataError
-        As :func:`opened_model`, and when what this kind of model needs is not there, or is another.
-    UsageError
-        When the kind is unknown.
+    DataError as :func:`opened_model`, and when what this kind of model needs is not there, or is another;
+    UsageError when the kind is unknown.
     """
     with opened_model(path) as file:
         if file.kind in KINDS:

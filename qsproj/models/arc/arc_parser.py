@@ -37,13 +37,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
     inference: TreeInference
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence.
-
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
-        """
+        """Hash what the templates ask of a sentence; SentenceLengthError when it is too long."""
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 

@@ -96,28 +96,13 @@ def train_arc_parser(
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> tuple[ArcParser, TrainingReport]:
-    """Train a parser on trees; where a head is missing, it is summed out (thesis 3.2.5).
+    """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        Whole or partial trees.
-    rng : numpy.random.Generator
-        Orders the sentences of each epoch; the same seed gives the same model.
-    dev : sequence of Sentence
-        Trees to stop early on.
-    weights : sequence of float, optional
-        How much the arcs of each sentence count, 0 or more. Relations are learned from all alike.
-    unlabelled : sequence of Sentence
-        Sentences without trees, of which the model is to be sure, too; those of more than MAX_WORDS words are
-        left out.
-
-    Raises
-    ------
-    UsageError
-        When no sentence has a head, an option names something unknown, features that read tags alone find
-        none, sentences count more or less for an objective without a gradient, or the objective makes parsers
-        with clusters.
+    ``dev``: trees to stop early on. ``weights``: how much the arcs of each sentence count, 0 or more;
+    relations are learned from all alike. ``unlabelled``: sentences without trees, of which the model is to be
+    sure, too; those of more than MAX_WORDS words are left out. UsageError when no sentence has a head, an
+    option names something unknown, features that read tags alone find none, sentences count more or less for
+    an objective without a gradient, or the objective makes parsers with clusters.
     """
     options = options or TrainingOptions()
     check_unclustered(objective_named(options.objective))

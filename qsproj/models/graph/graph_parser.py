@@ -51,27 +51,13 @@ MOST_DOUBT = math.nextafter(0.5, 0.0)
 class GraphOptions:
     """The shape of the graphs, and how long messages are passed.
 
-    Attributes
-    ----------
-    families : tuple of str or None
-        Of ``FAMILIES``. None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training fills it
-        in.
-    iterations : int
-        Of belief propagation, as many in training as in parsing.
-    threshold : float
-        An arc whose first-order probability is below it is no candidate, unless the best tree has it.
-    max_factors : int
-        A sentence with more factors than this is parsed first-order.
-    constraint : str
-        Of ``CONSTRAINTS``: what is required of the arcs.
-    doubt : float
-        In parsing, a factor is left out unless all of its arcs have at least this probability and one of them
-        at most 1 minus it (:func:`qsproj.models.graph.graph_factors.relax`). 0: all factors are there.
-
-    Raises
-    ------
-    UsageError
-        When a name is unknown or a number is out of range.
+    ``families``: of ``FAMILIES``; None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training
+    fills it in. ``iterations``: of belief propagation, as many in training as in parsing. ``threshold``: an
+    arc whose first-order probability is below it is no candidate, unless the best tree has it.
+    ``max_factors``: a sentence with more is parsed first-order. ``constraint``: of ``CONSTRAINTS``: what is
+    required of the arcs. ``doubt``: in parsing, a factor is left out unless all of its arcs have at least
+    this probability and one of them at most 1 minus it (:func:`qsproj.models.graph.graph_factors.relax`); 0:
+    all factors are there. UsageError when a name is unknown or a number is out of range.
     """
 
     families: tuple[str, ...] | None = told(None, known=("factors", FAMILIES))

@@ -376,11 +376,5 @@ def _stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float3
 
 
 def load_tagger(path: str | Path) -> Tagger:
-    """Read a tagger from its model file.
-
-    Raises
-    ------
-    DataError
-        When the file is missing or damaged, or holds a model of another kind.
-    """
+    """Read a tagger from its model file; DataError when it is missing, damaged, or of another kind."""
     return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj tag --train")

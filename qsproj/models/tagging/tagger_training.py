@@ -120,23 +120,12 @@ Words = tuple[str, ...]
 class TaggerOptions:
     """Training of a tagger; the defaults were chosen between German treebanks, see docs/tagging.md.
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the data; with ``dev`` data at most.
-    rate : float
-        AdaGrad's step size.
-    lower_classes, cased_classes : int
-        Sizes of the two sets of word classes: few for lower-cased words, many for words as written; 0 for
-        none. Used where there is raw text.
-    self_training : int
-        Most raw sentences to tag and train on again; 0 for none.
-    self_strength : float
-        Weight of such a sentence against 1 for a treebank's.
-    merge_contractions : bool
-        Train also on sentences whose multiword tokens are left whole, as plain text has them.
-    templates : tuple of str
-        Templates other than those of word classes.
+    ``epochs``: with ``dev`` data at most. ``rate``: AdaGrad's step size. ``lower_classes``,
+    ``cased_classes``: sizes of the two sets of word classes, where there is raw text: few for lower-cased
+    words, many for words as written; 0 for none. ``self_training``: most raw sentences to tag and train on
+    again. ``self_strength``: weight of such a sentence against 1 for a treebank's. ``merge_contractions``:
+    train also on sentences whose multiword tokens are left whole, as plain text has them. ``templates``:
+    those other than of word classes.
     """
 
     epochs: int = 10
@@ -166,25 +155,12 @@ def train_tagger(
     language: str | None = None,
     options: TaggerOptions | None = None,
 ) -> Tagger:
-    """Train a tagger.
+    """Train a tagger on sentences with UPOS on every word.
 
-    Parameters
-    ----------
-    treebank : sequence of Sentence
-        Sentences with UPOS on every word.
-    rng : numpy.random.Generator
-        Orders the sentences and picks those of ``raw`` to tag.
-    raw : iterable of sequence of str
-        Tokenised sentences of the language; their contractions are split as the treebank splits them.
-    dev : sequence of Sentence
-        Stop at the epoch after which these are tagged best.
-    language : str or None
-        Kept in the model, to tokenise plain text with.
-
-    Raises
-    ------
-    UsageError
-        When there is no sentence, or a word of ``treebank`` or ``dev`` has no UPOS.
+    ``raw``: tokenised sentences of the language; their contractions are split as the treebank splits them.
+    ``rng`` orders the sentences and picks those of ``raw`` to tag. ``dev``: stop at the epoch after which
+    these are tagged best. ``language``: kept in the model, to tokenise plain text with. UsageError when there
+    is no sentence, or a word of ``treebank`` or ``dev`` has no UPOS.
     """
     settings = options or TaggerOptions()
     _check_tagged([*treebank, *dev])

@@ -44,14 +44,9 @@ DECODERS = ("mbr",)
 class TaggingOptions:
     """The shape of the graphs, and how long messages are passed.
 
-    Attributes
-    ----------
-    iterations : int
-        Of belief propagation, as many in training as in parsing.
-    arc_threshold : float
-        An arc whose first-order probability is below it is no candidate, unless the best tree has it.
-    tag_threshold : float
-        A tag to which the tagger gives less is not possible, unless it is its best.
+    ``iterations``: of belief propagation, as many in training as in parsing. ``arc_threshold``: an arc whose
+    first-order probability is below it is no candidate, unless the best tree has it. ``tag_threshold``: a tag
+    to which the tagger gives less is not possible, unless it is its best.
     """
 
     iterations: int = told(5, least=1)
