@@ -1,4 +1,6 @@
-"""Criteria for features against plain counting, arc by arc."""
+"""Weights lie where kernels read them fast; criteria for features against plain counting, arc by arc."""
+
+from __future__ import annotations
 
 from collections import Counter
 from itertools import product
@@ -10,10 +12,21 @@ from qsproj.errors import UsageError
 from qsproj.features.arc_templates import TEMPLATE_SETS, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_scorer import HASH_BITS, bit_mask, supported_by
+from qsproj.models.arc.arc_scorer import CACHE_LINE, HASH_BITS, aligned_weights, bit_mask, supported_by
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
+
+
+def test_a_copy_starts_on_a_line_of_the_cache():
+    values = np.linspace(-1.0, 1.0, 37)
+    for first in range(17):
+        copy = aligned_weights(values[first:])
+        assert copy.ctypes.data % CACHE_LINE == 0
+        assert copy.dtype == np.float32
+        assert copy.tolist() == values[first:].astype(np.float32).tolist()
+        assert not np.shares_memory(copy, values)
+
 
 SENTENCES = [
     make_sentence("a b c d e f g h", "X Y Z X X Y Z Z", [2, 0, 2, 3, 3, 2, 6, 2]),
