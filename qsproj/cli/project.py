@@ -111,7 +111,7 @@ def _add_soft_options(parser: argparse.ArgumentParser) -> None:
             each with its own --prior (default: two trained on the trees of each source, with its words
             translated)
     """)
-    add_fields(group, SoftProjectionOptions(), "strength", "sentences", "rounds", "share")
+    add_fields(group, SoftProjectionOptions(), "strength", "sentences", "share")
     add_options(group)("""
         --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
             parser

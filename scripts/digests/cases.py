@@ -197,10 +197,10 @@ CASES: dict[str, Case] = {
     ),
     # Projection.
     "soft": projected("soft", ""),
-    "soft-order-2": projected("soft-order-2", "--order 2 --rounds 1"),
+    "soft-order-2": projected("soft-order-2", "--order 2"),
     "soft-two-sources": projected(
         "soft-two-sources",
-        "--annotated few.de.conllu --rounds 1 --prior delexicalised.parser",
+        "--annotated few.de.conllu --prior delexicalised.parser",
         ("delexicalised",),
         given=f"{LINKED} --source es.conllu --alignment es-de.pharaoh",
     ),

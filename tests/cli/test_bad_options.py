@@ -42,7 +42,6 @@ BIPARSE = (
         (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
         (("train", SAMPLE), "--l2", "1e300", "a number, from 0 to 1e+06"),
         (("suggest", SAMPLE, "-m", "m"), "--sentence-cost", "nan", "a number, 0 or more"),
-        (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
         (PROJECT, "--strength", "inf", "a number, 0 or more"),
         (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),
         (PROJECT, "--min-linked", "2", "a number, from 0 to 1"),

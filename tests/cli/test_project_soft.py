@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
 
 
 def project(run_cli, *more):
-    return run_cli("project", *FILES, "--method", "soft", "--rounds", "1", *more)
+    return run_cli("project", *FILES, "--method", "soft", *more)
 
 
 def test_a_prior_of_ones_own_and_the_trees_learned_from(run_cli, folder):
@@ -64,10 +64,10 @@ TWO_SOURCES = (
 
 
 def test_two_source_languages_vote(run_cli, folder):
-    files = (*TWO_SOURCES, "--target", SPANISH, "--method", "soft", "--rounds", "1")
+    files = (*TWO_SOURCES, "--target", SPANISH, "--method", "soft")
     outcome = run_cli("project", *files, "--trees", folder / "es.trees", "-o", folder / "es.model")
     assert outcome.code == 0, outcome.err
-    assert "4 prior parsers" in outcome.err
+    assert "2 prior parsers" in outcome.err
     run_cli("parse", "-m", folder / "es.model", SPANISH, "-o", folder / "es.parsed")
     scores = attachment_scores(read_conllu(SPANISH), [read_conllu(folder / "es.parsed")])[0]
     assert scores.uas > 85
@@ -85,7 +85,7 @@ def test_sources_may_be_of_different_texts(run_cli, folder):
         (folder / f"{alignment}.part").write_text("\n".join(links[kept]) + "\n", encoding="utf-8")
         sources += ["--source", folder / f"{name}.{name}.part", "--target", folder / f"es.{name}.part"]
         sources += ["--alignment", folder / f"{alignment}.part"]
-    outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "parts", "--rounds", "1")
+    outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "parts")
     assert outcome.code == 0, outcome.err
     # One in ten of the 60 pairs of either text is held out.
     assert 60 < int(re.search(r"learned from (\d+) pairs", outcome.err)[1]) <= 108

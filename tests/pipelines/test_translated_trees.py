@@ -32,21 +32,13 @@ def dogs(form, tag="NOUN", weight=1.0):
 def test_translations_are_counted_by_links_and_have_the_tag_of_their_word():
     linked = [dogs("Hunde")] * 3 + [dogs("hunde", weight=0.5)] * 2 + [dogs("Hunden", weight=0.75)] * 2
     counts = linked_words([*linked, dogs("bellen", "VERB"), *[dogs("die", weight=0.2)] * 50])
-    lexicon = lexicon_of(counts, own_tags=True)
+    lexicon = lexicon_of(counts)
     assert list(lexicon) == [("dogs", "NOUN")]
     found = lexicon["dogs", "NOUN"]
     assert found.words == (("hunde", "NOUN"), ("hunden", "NOUN"))
     np.testing.assert_allclose(found.shares, [4 / 5.5, 1.5 / 5.5])
 
 
-def test_translations_may_have_the_tags_of_the_target():
-    linked = [dogs("Hunde")] * 60 + [dogs("Hunde", "PROPN")] * 38 + [dogs("bellen", "VERB")] * 2
-    found = lexicon_of(linked_words(linked), own_tags=False)["dogs", "NOUN"]
-    assert found.words == (("hunde", "NOUN"), ("hunde", "PROPN"))
-    np.testing.assert_allclose(found.shares, [60 / 98, 38 / 98])
-
-
-@pytest.mark.parametrize("own_tags", [True, False])
 @pytest.mark.parametrize(
     "linked",
     [
@@ -55,8 +47,8 @@ def test_translations_may_have_the_tags_of_the_target():
         [dogs("Hunde", weight=0.2)] * 50,
     ],
 )
-def test_what_links_seldom_say_is_no_translation(linked, own_tags):
-    assert lexicon_of(linked_words(linked), own_tags=own_tags) == {}
+def test_what_links_seldom_say_is_no_translation(linked):
+    assert lexicon_of(linked_words(linked)) == {}
 
 
 def test_links_without_weights_count_one():

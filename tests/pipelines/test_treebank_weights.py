@@ -86,17 +86,16 @@ def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
 def test_a_prior_of_translated_trees_reads_their_words():
     words = {"a": "eins", "b": "zwei", "c": "drei"}
 
-    def translate(sentences):
+    def translated(sentences):
         return [replace(one, forms=tuple(words[form] for form in one.forms)) for one in sentences]
 
     # Tags alone cannot tell the two apart.
     other = [replace(one, forms=("d", "e", "f")) for one in INITIAL]
     words.update(d="vier", e="fünf", f="sechs")
     treebank = Treebank("both", [*FINAL, *other])
-    prior = weighted_prior(
-        [treebank], target=FINAL, rng=np.random.default_rng(1), translate=[[translate], [list]]
-    )
-    for parser, first, last in zip(prior.members, ("vier", "d"), ("eins", "a"), strict=True):
+    for translate, first, last in ((translated, "vier", "eins"), (list, "d", "a")):
+        rng = np.random.default_rng(1)
+        (parser,) = weighted_prior([treebank], target=FINAL, rng=rng, translate=[translate]).members
         assert parser.scorer.template_set == "words"
         for form, root in ((last, 3), (first, 1)):
             sentence = make_sentence(f"{form} x x", "NOUN ADV VERB")

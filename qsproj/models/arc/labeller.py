@@ -274,9 +274,8 @@ def train_on_evidence(
     evidence: Sequence[Floats],
     *,
     rng: np.random.Generator,
-    share: float,
 ) -> Labeller:
-    """Learn relations from evidence for them; ``share`` of what was learned is added to ``start``.
+    """Learn relations from evidence for them, above the weights of ``start``.
 
     ``evidence`` float64[n+1, L] of each tree: log of how much likelier what was seen is under each relation;
     0 where nothing is known. The trees' own relations are not read.
@@ -285,6 +284,4 @@ def train_on_evidence(
         (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)
     ]
     trainer = LabelTrainer(start, step_label_evidence, rate=EVIDENCE_RATE)
-    learned, _ = learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")
-    moved = start.weights + np.float32(share) * (learned.weights - start.weights)
-    return replace(learned, weights=moved)
+    return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

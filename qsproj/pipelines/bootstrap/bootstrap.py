@@ -218,7 +218,7 @@ def _run(
         others=options.also,
         translated=options.translated,
         seed=seed,
-        files=stages.prior_files(options.also, translated=options.translated),
+        files=stages.prior_files(options.also),
     )
     parser = workspace.stage(
         stages.PARSER,

@@ -47,7 +47,7 @@ from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.translated_trees import OWN_TAGS, ways_to_translate
+from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.translations import join_same_targets
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
@@ -327,8 +327,8 @@ def train_priors(
     others : sequence of path
         Treebanks of any other languages.
     translated : bool
-        Whether the words of the source treebanks are translated by the links, and the parsers of these trees
-        read them; else all parsers read tags alone.
+        Whether the words of the source treebanks are translated by the links, and the parser of these trees
+        reads them; else all parsers read tags alone.
     """
     rng = np.random.default_rng(seed)
     tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
@@ -336,16 +336,17 @@ def train_priors(
         [Treebank(Path(path).name, list(read_sentences(path))) for path in paths]
         for paths in ([path for source in sources for path in source.treebanks], others)
     )
-    ways = [ways_to_translate(source.pairs, rng=rng) for source in sources if translated]
     translate = [
-        [by for source, by in zip(sources, way, strict=True) for _ in source.treebanks]
-        for way in zip(*ways, strict=True)
+        by
+        for source in sources
+        if translated
+        for by in [way_to_translate(source.pairs, rng=rng)] * len(source.treebanks)
     ]
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     words = sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
-    of_words = len(OWN_TAGS) if translated else 0
+    of_words = int(translated)
     voters = (
         f"{counted(len(prior.members), 'parser')} from {counted(words, 'word')}; translated words are read "
         f"by {of_words}, tags alone by {len(prior.members) - of_words}"
@@ -451,10 +452,9 @@ def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made, rea
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-def prior_files(others: Sequence[str], *, translated: bool) -> list[str]:
+def prior_files(others: Sequence[str]) -> list[str]:
     """Return the suffixes of the files that :func:`train_priors` makes, one for each prior."""
-    count = (len(OWN_TAGS) if translated else 1) + (2 if others else 0)
-    return [f".{number}.model" for number in range(1, count + 1)]
+    return [f".{number}.model" for number in range(1, 4 if others else 2)]
 
 
 # A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
@@ -464,7 +464,7 @@ LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
 TAGGER = Recipe(name="tagger", make=tag_target, version=8, files=(".model", ".doubtful.tsv"))
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
-PRIOR = Recipe(name="prior", make=train_priors, version=1)
-PARSER = Recipe(name="parser", make=project, version=2, files=(".model", ".trees.conllu"))
+PRIOR = Recipe(name="prior", make=train_priors, version=2)
+PARSER = Recipe(name="parser", make=project, version=3, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=1)
 EXAMPLES = Recipe(name="examples", make=parse_examples, version=2, files=(".conllu", ".suggested.conllu"))

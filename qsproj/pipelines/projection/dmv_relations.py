@@ -71,14 +71,12 @@ def with_relations(
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:
         return model
-    options = SoftProjectionOptions()
     labeller, _ = learn_relations(
         [tree_of(pair) for pair in pairs],
         [(pair,) for pair in pairs],
         prior=prior,
         template_set=TEMPLATE_SET,
         rng=rng,
-        strength=options.strength,
-        share=options.share,
+        strength=SoftProjectionOptions().strength,
     )
     return replace(model, labeller=labeller)

@@ -66,9 +66,9 @@ class SoftProjectionOptions:
         Passes over the pairs of a round.
     l2 : float
         Strength of the pull towards the prior.
-    share : float
-        Scores are the prior's plus this share of what was learned above it. On dev files all of it is best in
-        German from an English prior; half in Swedish, and in German with priors of several languages.
+    share : float or None
+        Scores are the prior's plus this share of what was learned above it; None: as
+        :class:`qsproj.pipelines.projection.soft_calibration.Fit` tells.
     projective : bool
         Whether the parser's trees may not cross arcs.
     order : int
@@ -78,20 +78,15 @@ class SoftProjectionOptions:
     strength: float = told(
         1.5, least=0.0, help="natural log of how much likelier an arc becomes by certain evidence"
     )
-    sentences: int = told(
-        16000, least=1, help="learn from the N pairs on which evidence and parser agree most"
-    )
-    rounds: int = told(
-        2, least=1, help="choose and learn N times, from the second on by the parser of the last"
-    )
+    sentences: int = told(16000, least=1, help="learn from the N pairs with the most evidence for a word")
     epochs: int = told(3, least=1)
     l2: float = told(100.0, least=0.0)
-    share: float = told(
-        0.75,
+    share: float | None = told(
+        None,
         least=0.0,
-        most=1.0,
-        help="how much of what links teach is added to the prior; less (0.5) where the bitext is poor or the "
-        "priors are good",
+        most=2.0,
+        help="how much of what links teach of heads is added to the prior (default: 0.5 to 1.25, the more "
+        "the oftener the prior finds right what they carry over)",
     )
     projective: bool = True
     order: int = told(1, least=1, most=2)

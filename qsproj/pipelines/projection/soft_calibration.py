@@ -1,8 +1,9 @@
-"""The temperature of a projected parser, from projected arcs alone."""
+"""What held-out projected arcs tell: how far to follow evidence, and the temperature of a parser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,27 @@ MIN_EVIDENCE = 0.8
 # where the bitext is hard, not where the parser is too sure.
 USUAL_TEMPERATURE = 2.0
 TRUST = 0.2
+# Shares of right evidence, and how much of what it teaches is then added to the prior; between them a part of
+# the way. On dev files half is best in Swedish, .82 right, all and more in Czech and Spanish, .91 to .97
+# right; in German, .92 to .94, anything from three quarters on. Fewer arcs do not tell.
+FREE, LITERAL = 0.8, 0.9
+LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.5, 0.75, 1.25
+ENOUGH_ARCS = 1000
+
+
+class Fit(NamedTuple):
+    """The temperature under which so many arcs are most probable, and what share of them is then right."""
+
+    temperature: float = 1.0
+    precision: float = 1.0
+    arcs: int = 0
+
+    @property
+    def share(self) -> float:
+        """How much of what evidence teaches is added to a prior that this was fitted for."""
+        if self.arcs < ENOUGH_ARCS:
+            return USUAL_SHARE
+        return float(np.interp(self.precision, (FREE, LITERAL), (LEAST_SHARE, MOST_SHARE)))
 
 
 def trusted(fitted: float) -> float:
@@ -33,8 +55,8 @@ def trusted(fitted: float) -> float:
     return float(USUAL_TEMPERATURE * (fitted / USUAL_TEMPERATURE) ** TRUST)
 
 
-def fit_temperature(parser: ArcParser, corpus: Iterable[Translations]) -> float:
-    """Return the temperature under which projected arcs are most probable; 1 when there is no such arc.
+def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
+    """Fit the temperature under which projected arcs are most probable; 1 when there is no such arc.
 
     A projected arc is right with some probability r, and otherwise drawn from the parser's marginals
     flattened by FLATTENING: free translations have plausible trees, only not this one. r is fitted along with
@@ -55,13 +77,14 @@ def fit_temperature(parser: ArcParser, corpus: Iterable[Translations]) -> float:
         if len(translations[0].target)
     ]
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
-        return 1.0
+        return Fit()
     wrong = _projected_probabilities(parser, observed, FLATTENING)
     likelihoods = [
-        _log_likelihood(_projected_probabilities(parser, observed, float(value)), wrong)
+        _log_likelihoods(_projected_probabilities(parser, observed, float(value)), wrong)
         for value in TEMPERATURES
     ]
-    return float(TEMPERATURES[int(np.argmax(likelihoods))])
+    best, right = np.unravel_index(np.argmax(likelihoods), (len(TEMPERATURES), len(PRECISIONS)))
+    return Fit(float(TEMPERATURES[best]), float(PRECISIONS[right]), len(wrong))
 
 
 def _projected_probabilities(
@@ -76,8 +99,8 @@ def _projected_probabilities(
     )
 
 
-def _log_likelihood(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> float:
-    """Return the mean log-likelihood of the projected arcs at the share of right ones that fits best.
+def _log_likelihoods(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean log-likelihood of the projected arcs at each share of right ones, float64[P].
 
     Parameters
     ----------
@@ -85,4 +108,5 @@ def _log_likelihood(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> f
         Probability of each arc if it is right, and if it is not.
     """
     mixed = PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong
-    return float(np.log(mixed).mean(axis=1).max())
+    likelihoods: NDArray[np.float64] = np.log(mixed).mean(axis=1)
+    return likelihoods

@@ -18,7 +18,7 @@ from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.translated_trees import ways_to_translate
+from qsproj.pipelines.translated_trees import way_to_translate
 
 TEMPLATE_SET = "words"
 # All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
@@ -106,30 +106,22 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
 
 
-def train_translated_priors(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> list[ArcParser]:
-    """Train parsers on the first source trees, their words translated by the links.
+def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
+    """Train a parser on the first source trees, their words translated by the links.
 
     Parameters
     ----------
     pairs : iterable of SentencePair
         Gone through twice.
 
-    Returns
-    -------
-    list of ArcParser
-        One for each of :func:`qsproj.pipelines.translated_trees.ways_to_translate`.
-
     Raises
     ------
     UsageError
         When no source sentence has a head.
     """
-    trees = _first_trees(pairs)
+    trees = way_to_translate(pairs, rng=rng)(_first_trees(pairs))
     options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-    return [
-        train_arc_parser(list(translated(trees)), rng=rng, options=options)[0]
-        for translated in ways_to_translate(pairs, rng=rng)
-    ]
+    return train_arc_parser(list(trees), rng=rng, options=options)[0]
 
 
 def _first_trees(pairs: Iterable[SentencePair]) -> list[Sentence]:

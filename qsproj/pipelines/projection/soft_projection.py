@@ -31,11 +31,11 @@ from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.soft_annotated import about_annotated
-from qsproj.pipelines.projection.soft_calibration import fit_temperature, trusted
+from qsproj.pipelines.projection.soft_calibration import fit, trusted
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
-from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
+from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, join_priors
 from qsproj.pipelines.projection.soft_relations import learn_relations
-from qsproj.pipelines.projection.soft_selection import choose_pairs, nothing_chosen, with_sparse_pairs
+from qsproj.pipelines.projection.soft_selection import densest_pairs, nothing_chosen
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 from qsproj.training.objectives import EvidenceLikelihood
@@ -60,7 +60,7 @@ class SoftSources:
     Attributes
     ----------
     corpus : iterable of Translations
-        The sources with trees, the target with tags; gone through once for each round and once more. One
+        The sources with trees, the target with tags; gone through twice. One
         sentence in ten is not learned from, but used to fit the temperature.
     priors : sequence of ArcParser
         Parsers of tags, or of words of the target as well, at least one; relations come from the first that
@@ -101,20 +101,21 @@ def project_soft(
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
-    parser, chosen, left_out = prior.joined, list[Translations](), dict[str, int]()
     evidence_of = partial(pooled_evidence, grammars=sources.grammars)
-    for round_number in range(1, options.rounds + 1):
-        what = f"choosing pairs, round {round_number} of {options.rounds}"
-        following = partial(_split, sources.corpus, held_out=False)
-        dense = choose_pairs(track(following(), what, unit="pair"), parser, sentences=options.sentences)
-        chosen, left_out = with_sparse_pairs(following(), parser, dense, sentences=options.sentences)
-        if not chosen:
-            raise nothing_chosen(dense.left_out)
-        seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
-        examples = evidence_examples(prior.joined, seen, strength=options.strength)
-        training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-        learned = train_above(prior.joined, examples, rng=rng, options=training)
-        parser = part_of_the_way(prior.joined, learned, share=options.share)
+    following = track(_split(sources.corpus, held_out=False), "choosing pairs", unit="pair")
+    chosen, left_out = densest_pairs(following, sentences=options.sentences)
+    if not chosen:
+        raise nothing_chosen(left_out)
+    seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
+    examples = evidence_examples(prior.joined, seen, strength=options.strength)
+    training = TrainingOptions(epochs=options.epochs, l2=options.l2)
+    learned = train_above(prior.joined, examples, rng=rng, options=training)
+    # The prior has seen no more of them than of the test.
+    unseen, _ = densest_pairs(
+        _split(sources.corpus, held_out=True), sentences=max(options.sentences // HELD_OUT, 1)
+    )
+    share = fit(prior.joined, unseen).share if options.share is None else options.share
+    parser = part_of_the_way(prior.joined, learned, share=share)
     attached = [
         best_tree(translations, options.strength * evidence_of(translations), parser)
         for translations in chosen
@@ -126,13 +127,8 @@ def project_soft(
         template_set=TEMPLATE_SET,
         rng=rng,
         strength=options.strength,
-        share=options.share,
     )
-    # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
-    unseen, _ = choose_pairs(
-        _split(sources.corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
-    )
-    temperature = trusted(fit_temperature(parser, unseen))
+    temperature = trusted(fit(parser, unseen).temperature)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
     tuned: tuple[str, ...] = ()
@@ -140,7 +136,9 @@ def project_soft(
         projected = fine_tuned(projected, annotated, rng=rng)
         tuned = about_annotated(annotated, chosen)
     report = (
-        _summary(labelled, prior, options),
+        f"{counted(len(prior.members), 'prior parser')}; learned from {counted(len(labelled), 'pair')} "
+        f"of {counted(sum(map(len, labelled)), 'target word')}; "
+        f"{share:.2f} of what they teach is added to the prior",
         f"left out: {listed_reasons(left_out)}; every tenth pair is kept to judge probabilities by",
         f"ArcProb is told from arc scores divided by {temperature:.2f} (temperature)",
         *tuned,
@@ -158,15 +156,6 @@ def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> Arc
     """Return the parser whose scores lie between those of two; a ``share`` of 0 is ``base``."""
     weights = base.scorer.weights + np.float32(share) * (learned.scorer.weights - base.scorer.weights)
     return replace(learned, scorer=replace(learned.scorer, weights=aligned_weights(weights)))
-
-
-def _summary(learned_from: list[Sentence], prior: Prior, options: SoftProjectionOptions) -> str:
-    """Say what was learned from."""
-    words = sum(map(len, learned_from))
-    return (
-        f"{counted(len(prior.members), 'prior parser')}; learned from {counted(len(learned_from), 'pair')} "
-        f"of {counted(words, 'target word')} in the last of {counted(options.rounds, 'round')}"
-    )
 
 
 def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Translations]:

@@ -61,7 +61,6 @@ def learn_relations(
     template_set: str,
     rng: np.random.Generator,
     strength: float,
-    share: float,
 ) -> tuple[Labeller | None, list[Sentence]]:
     """Learn relations from what links carry over to the arcs of target trees.
 
@@ -81,8 +80,6 @@ def learn_relations(
         Of arcs.
     strength : float
         Log of the likelihood ratio of a relation whose evidence is 1.
-    share : float
-        Of what was learned this much is added to the prior.
 
     Returns
     -------
@@ -100,7 +97,7 @@ def learn_relations(
         strength * relation_evidence(translations, tree.heads, numbers)
         for tree, translations in zip(trees, corpus, strict=True)
     ]
-    labeller = train_on_evidence(start, trees, evidence, rng=rng, share=share)
+    labeller = train_on_evidence(start, trees, evidence, rng=rng)
     labels = [
         labeller.label(labeller.encode(tree), tree.heads, known)
         for tree, known in zip(trees, evidence, strict=True)

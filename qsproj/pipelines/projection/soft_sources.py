@@ -12,7 +12,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.pipelines.projection.projected import with_trees_and_tags
 from qsproj.pipelines.projection.soft_grammar import train_grammar
-from qsproj.pipelines.projection.soft_prior import train_translated_priors
+from qsproj.pipelines.projection.soft_prior import train_translated_prior
 from qsproj.pipelines.projection.soft_projection import SoftSources
 from qsproj.pipelines.translations import Translations, join_translations
 
@@ -60,7 +60,7 @@ def soft_sources(
     rng : numpy.random.Generator
         The same seed gives the same priors.
     priors : sequence of ArcParser
-        Parsers of tags alone; without any, two are trained on the trees of each source, with its words
+        Parsers of tags alone; without any, one is trained on the trees of each source, with its words
         translated.
     by_grammar : bool
         Whether evidence is weighed by a grammar learned from the pairs of each source; for one text.
@@ -78,6 +78,6 @@ def soft_sources(
     sources = [source for text in texts for source in text]
     return SoftSources(
         corpus=JoinedSources(tuple(map(tuple, texts))),
-        priors=priors or [prior for pairs in sources for prior in train_translated_priors(pairs, rng=rng)],
+        priors=priors or [train_translated_prior(pairs, rng=rng) for pairs in sources],
         grammars=tuple(map(train_grammar, sources)) if by_grammar else (),
     )

@@ -47,7 +47,7 @@ def weighted_prior(
     *,
     target: Iterable[Sentence],
     rng: np.random.Generator,
-    translate: Sequence[Sequence[Translate]] = (),
+    translate: Sequence[Translate] = (),
     projective: bool = True,
 ) -> WeightedPrior:
     """Train the prior of a target language on treebanks of other languages.
@@ -65,10 +65,9 @@ def weighted_prior(
         Tagged sentences of the target language; the tagger's own tags do. TARGET_SENTENCES are read at most.
     rng : numpy.random.Generator
         The same seed gives the same parsers.
-    translate : sequence of sequence of callable
-        Each has for each of ``sources`` what translates the words of its sentences: in place of the parser of
-        the sources one for each of these ways votes, which reads words as well. Without, all parsers read
-        tags alone.
+    translate : sequence of callable
+        For each of ``sources`` what translates the words of its sentences: the parser of the sources reads
+        words as well. Without, all parsers read tags alone.
     projective : bool
         Whether the parsers' trees may not cross arcs.
 
@@ -93,20 +92,18 @@ def weighted_prior(
     ) -> ArcParser:
         return train_arc_parser(list(sentences), rng=rng, options=options, weights=weights)[0]
 
-    of_words = replace(options, template_set=TEMPLATE_SET)
-    of_sources = [
-        trained(
-            itertools.chain.from_iterable(by(one.sentences) for by, one in zip(way, first, strict=True)),
-            options=of_words,
-        )
-        for way in translate
-    ] or [trained(sentences_of(first))]
+    if translate:
+        words = (by(one.sentences) for by, one in zip(translate, first, strict=True))
+        of_words = replace(options, template_set=TEMPLATE_SET)
+        of_sources = trained(itertools.chain.from_iterable(words), options=of_words)
+    else:
+        of_sources = trained(sentences_of(first))
     if not others:
-        return WeightedPrior(tuple(of_sources), ())
+        return WeightedPrior((of_sources,), ())
     everything = [*first, *others]
     alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
     weights = [one.weight for one in alike for _ in range(one.sentences)]
-    members = (*of_sources, trained(sentences_of(everything), weights), trained(sentences_of(others)))
+    members = (of_sources, trained(sentences_of(everything), weights), trained(sentences_of(others)))
     return WeightedPrior(members, tuple(map(str, alike)))
 
 

@@ -20,8 +20,6 @@ LOSSES = (
     "no prior",
     "no evidence",
     "words not translated",
-    "pairs not chosen",
-    "one round",
     "half of the pairs",
     "evidence nearly certain (strength 6)",
     "no pull towards the prior",

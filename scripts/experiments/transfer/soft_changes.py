@@ -1,6 +1,6 @@
 """The ingredients of soft projection, each changed or left out: what soft.py tests on development treebanks.
 
-All is learned from the first 8,000 pairs of a bitext, 2,000 of them in a round; priors are those of the whole bitext.
+All is learned from the first 8,000 pairs of a bitext, 2,000 of them chosen; priors are those of the whole bitext.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import arc_evidence
 from qsproj.pipelines.projection.soft_projection import HELD_OUT, project_soft
-from qsproj.pipelines.projection.soft_selection import LENGTH_BANDS, MIN_COVERAGE
+from qsproj.pipelines.projection.soft_selection import LEAST_COVERAGE, LONGEST, SHORTEST, coverage
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from scripts.experiments.transfer.by_tags import (
     BEST_TAGS,
@@ -42,17 +42,16 @@ def without_weights(pairs: Pairs) -> Pairs:
     return [replace(pair, alignment=replace(pair.alignment, weights=None)) for pair in pairs]
 
 
-def unchosen(pairs: Pairs) -> Pairs:
+def drawn(pairs: Pairs) -> Pairs:
     """Draw as many pairs as are learned from, of the same lengths and with enough evidence."""
     fitting = [
         pair
         for pair in pairs
-        if LENGTH_BANDS[0] <= len(pair.target) < LENGTH_BANDS[-1]
-        and arc_evidence(pair).sum() > MIN_COVERAGE * len(pair.target)
+        if SHORTEST <= len(pair.target) <= LONGEST and coverage(arc_evidence(pair)) > LEAST_COVERAGE
     ]
     wanted = FEW.sentences * HELD_OUT // (HELD_OUT - 1)
-    drawn = np.random.default_rng(1).permutation(len(fitting))[:wanted]
-    return [fitting[index] for index in sorted(drawn)]
+    kept = np.random.default_rng(1).permutation(len(fitting))[:wanted]
+    return [fitting[index] for index in sorted(kept)]
 
 
 def half(pairs: Pairs) -> Pairs:
@@ -63,16 +62,6 @@ def nothing(_: SoftParsers) -> Parsers:
     """Return a parser that knows nothing."""
     inference = TreeInference(projective=True, single_root=True)
     return [ArcParser(ArcScorer.untrained("delexicalised"), None, inference)]
-
-
-def one_of_several(number: int) -> Callable[[SoftParsers], Parsers]:
-    """Return what takes one of the translated parsers where there are several, else none."""
-
-    def taken(parsers: SoftParsers) -> Parsers:
-        found = parsers.translated()
-        return found[number : number + 1] if len(found) > 1 else []
-
-    return taken
 
 
 def as_it_is(parser: Parser, _: Parsers) -> Parser:
@@ -114,8 +103,6 @@ UNCHANGED = "unchanged"
 CHANGES = {
     UNCHANGED: Change(),
     "words not translated": Change(priors=SoftParsers.untranslated),
-    "translations with the tags of their words alone": Change(priors=one_of_several(0)),
-    "translations with the tagger's tags alone": Change(priors=one_of_several(1)),
     "no prior": Change(priors=nothing),
     "no evidence": Change(options=None),
     "relations of the prior": Change(after=relations_of_prior),
@@ -123,8 +110,7 @@ CHANGES = {
     "evidence nearly certain (strength 6)": Change(options=replace(FEW, strength=6.0)),
     "no pull towards the prior": Change(options=replace(FEW, l2=0.0)),
     "links without weights": Change(pairs=without_weights),
-    "pairs not chosen": Change(pairs=unchosen, options=replace(FEW, sentences=FEW_PAIRS, rounds=1)),
-    "one round": Change(options=replace(FEW, rounds=1)),
+    "pairs drawn": Change(pairs=drawn, options=replace(FEW, sentences=FEW_PAIRS)),
     "half of the pairs": Change(pairs=half, options=replace(FEW, sentences=FEW.sentences // 2)),
     "probabilities as learned (temperature 1)": Change(after=no_temperature),
     "weighed by a grammar": Change(by_grammar=True),

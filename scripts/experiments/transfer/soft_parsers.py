@@ -21,7 +21,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import load_model_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import SOURCE_TREES, join_priors, train_translated_priors
+from qsproj.pipelines.projection.soft_prior import SOURCE_TREES, join_priors, train_translated_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
@@ -60,7 +60,7 @@ class SoftParsers:
 
     def _translated(self) -> Path:
         return self._kept(
-            "translated", lambda: train_translated_priors(self.pairs(), rng=np.random.default_rng(1))
+            "translated", lambda: [train_translated_prior(self.pairs(), rng=np.random.default_rng(1))]
         )
 
     def of_tags(self) -> list[ArcParser]:

@@ -70,7 +70,7 @@ def test_ten_words_do_no_harm(sample):
 
     def right(annotated):
         rng = np.random.default_rng(1)
-        options = SoftProjectionOptions(rounds=1, epochs=1)
+        options = SoftProjectionOptions(epochs=1)
         projected = project_soft(
             soft_sources([[sample]], rng=rng), rng=rng, options=options, annotated=annotated
         )
