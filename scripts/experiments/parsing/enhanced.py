@@ -1,0 +1,147 @@
+"""Enhanced dependencies: learned, by rules, and a copy of the tree; on gold trees, on parsed ones, and on own tags.
+
+ELAS and EULAS are those of IWPT 2021; *added* is F1 of edges between words that the gold tree does not have. Rules:
+lemmas of markers in relations, heads shared by conjuncts, subjects of xcomp, relative clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from qsproj.corpus.enhanced import Edge, collapsed_graph, graph_of, with_graph
+from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.enhanced.edges import Tree
+from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
+from qsproj.models.morphology.morphology_training import train_morphology
+from qsproj.models.tagging.tagger_training import train_tagger
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
+
+TREEBANKS = {
+    "English-EWT": ("english-ewt-train", "english-ewt-test"),
+    "Swedish-Talbanken, dev": ("swedish-talbanken-dev", "swedish-talbanken-test"),
+    "Dutch-Alpino, dev": ("dutch-alpino-dev", "dutch-alpino-test"),
+    "Czech-CAC, dev": ("czech-cac-dev", "czech-cac-test"),
+}
+MARKED = {"nmod": "case", "obl": "case", "advcl": "mark", "acl": "mark", "conj": "cc"}
+SEED = 1
+
+
+def copied(sentence: Sentence) -> Sentence:
+    """Return a parsed sentence with its tree as DEPS."""
+    heads = map(str, sentence.heads.tolist()[1:])
+    return with_graph(sentence, [[edge] for edge in zip(heads, sentence.deprels, strict=True)])
+
+
+def by_rules(sentence: Sentence) -> Sentence:
+    """Return a parsed sentence with the DEPS that rules tell."""
+    tree = Tree(sentence)
+    graph: list[list[Edge]] = []
+    for word in range(1, len(sentence) + 1):
+        head, relation = tree.heads[word], marked(tree, word)
+        edges = [(str(head), relation)]
+        while tree.bare[word] == "conj" and tree.bare[head] == "conj":
+            head = tree.heads[head]
+        if tree.bare[word] == "conj":
+            edges.append((str(tree.heads[head]), marked(tree, head)))
+        if "subj" in relation:
+            edges += [
+                (str(other), f"{relation}:xsubj")
+                for other in tree.children[head]
+                if tree.bare[other] == "xcomp"
+            ]
+        graph.append(edges)
+    for clause in range(1, len(sentence) + 1):
+        if tree.relation(clause) == "acl:relcl":
+            antecedent = tree.heads[clause]
+            for word in tree.children[clause]:
+                if tree.feature(word, "PronType") == "rel":
+                    graph[antecedent - 1].append((str(clause), tree.relation(word)))
+                    graph[word - 1] = [(str(antecedent), "ref")]
+    return with_graph(sentence, graph)
+
+
+def marked(tree: Tree, word: int) -> str:
+    """Return a relation with the lemma of its marker, and with its case where the language has cases."""
+    kind = MARKED.get(tree.bare[word])
+    if kind is None:
+        return tree.relation(word)
+    marker = tree.conjunction(word) if kind == "cc" else tree.marker(word, kind)
+    case = tree.feature(word, "Case") if kind == "case" else ""
+    return ":".join(filter(None, [tree.relation(word), marker, case]))
+
+
+def learned(enhancer: Enhancer, sentence: Sentence) -> Sentence:
+    return with_graph(sentence, enhancer.graph(sentence)[0])
+
+
+def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, float]:
+    """Return ELAS, EULAS and F1 of added edges, in percent."""
+    columns = cut_scores(gold, trees).columns
+    right = wanted = found = 0
+    for one, other in zip(gold, trees, strict=True):
+        for head, own, edges in zip(one.heads[1:], collapsed_graph(one), graph_of(other), strict=True):
+            extra, made = ({at for at, _ in row if at != str(head)} for row in (own, edges))
+            right, wanted, found = right + len(extra & made), wanted + len(extra), found + len(made)
+    return {
+        "ELAS": columns["elas"].f1,
+        "EULAS": columns["eulas"].f1,
+        "added": 200 * right / max(wanted + found, 1),
+        "LAS": cut_scores(gold, trees).labelled.f1,
+    }
+
+
+def measure(lab: Lab, train: str, test: str) -> dict[str, float]:
+    """Train on one treebank, test on another."""
+    treebank, gold = lab.treebank(train), lab.treebank(test)
+    parser, _ = train_arc_parser(treebank, rng=np.random.default_rng(SEED))
+    tagger = train_tagger(treebank, rng=np.random.default_rng(SEED))
+    morphology = train_morphology(treebank, rng=np.random.default_rng(SEED))
+    enhancer = train_enhancer(treebank, rng=np.random.default_rng(SEED))
+    tagged = [tagger.tag(one) for one in gold]
+    if morphology is not None:
+        tagged = [morphology.fill(one) for one in tagged]
+    trees = {
+        "gold trees": gold,
+        "own trees": list(parser.parse_all(gold)),
+        "own tags and trees": list(parser.parse_all(tagged)),
+    }
+    ways: dict[str, Callable[[Sentence], Sentence]] = {
+        "copy": copied,
+        "rules": by_rules,
+        "learned": partial(learned, enhancer),
+    }
+    return {
+        f"{kind}|{way}|{name}": value
+        for kind, sentences in trees.items()
+        for way, make in ways.items()
+        for name, value in scores(gold, [make(one) for one in sentences]).items()
+    }
+
+
+def run(lab: Lab) -> Figures:
+    rows = []
+    for name, files in TREEBANKS.items():
+        data = [lab.treebank_path(file) for file in files]
+        found = lab.cache.figures(f"enhanced {name}", partial(measure, lab, *files), data=data)
+        for kind in ("gold trees", "own trees", "own tags and trees"):
+            cells = [found[f"{kind}|copy|LAS"]]
+            for way in ("copy", "rules", "learned"):
+                cells += [found[f"{kind}|{way}|{score}"] for score in ("ELAS", "EULAS", "added")]
+            del cells[3]
+            rows.append([name, kind, *(f"{cell:.1f}" for cell in cells)])
+    heads = [f"{way} {score}" for way in ("copy", "rules", "learned") for score in ("ELAS", "EULAS", "added")]
+    heads.remove("copy added")
+    return Figures(tables={"edges": table(["treebank", "trees", "LAS", *heads], rows)})
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="enhanced")
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
