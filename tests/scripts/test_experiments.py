@@ -5,12 +5,10 @@ from __future__ import annotations
 import pkgutil
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 import scripts.experiments
-from scripts.experiments.harness.build import CHECKOUT
 from scripts.experiments.harness.experiment import Experiment
 from scripts.experiments.harness.page import DOCS, PAGES, read_record, render
 
@@ -81,10 +79,8 @@ NOT_FIGURES = {
 }
 
 
-def test_modules_are_experiments_or_parts_of_one():
+def test_experiments_are_found():
     assert len(EXPERIMENTS) > 20
-    rooms = {Path(*name.split(".")[:3]) for name in MODULES}
-    assert all(len(list((CHECKOUT / room).glob("*.py"))) <= 20 for room in rooms)
 
 
 @ALL_EXPERIMENTS

@@ -74,7 +74,7 @@ def test_systems_stand_beside_aims(figures):
 def test_phrases_are_computed_from_cells(figures):
     phrases = soft_projection(figures.tables)
     assert phrases["lost: no prior"] == "+2.6 (German)"
-    assert phrases["lost: one round"] == "+0.0 (German)"
+    assert phrases["lost: half of the pairs"] == "+0.0 (German)"
     assert phrases["cost of tags: UAS"] == "-5.0 (German)"
     assert phrases["ECE, gold tags"] == "2.0"
     assert phrases["far arcs"] == "33.3 (German)"
