@@ -393,6 +393,18 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
         np.testing.assert_allclose(some, none + 0.25 * (everything - none), atol=1e-5)
 
 
+def test_what_is_added_beyond_all_makes_probabilities_no_surer(sample, english):
+    once, twice = (
+        project_soft(
+            SoftSources(corpus=alone(sample), priors=[english]),
+            rng=np.random.default_rng(1),
+            options=SoftProjectionOptions(epochs=1, share=share),
+        ).parser.temperature
+        for share in (1.0, 2.0)
+    )
+    assert 1.7 < twice / once < 2.5
+
+
 def test_the_temperature_is_near_the_usual_whatever_the_evidence():
     assert trusted(2.0) == pytest.approx(2.0)
     assert trusted(2.72) < 2.2
