@@ -25,12 +25,12 @@ from qsproj.corpus.enhanced import Edge, graph_of, has_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import stable_hash
-from qsproj.kernels.tagging.analyses import learn_script, script_scores
+from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.enhanced.edges import BASIC, Candidate, Tree, filled, pattern_of
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import checked, word_lists
-from qsproj.training.adagrad import RowAdaGrad
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
+from qsproj.training.loop import learn
 
 NONE = ""
 HASH_BITS = 20
@@ -40,8 +40,6 @@ EPOCHS, RATE = 5, 0.2
 # Weights below this are not kept.
 FAINT = 0.01
 _NOTHING = np.zeros((1, 1), dtype=np.uint64)
-
-Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +77,16 @@ class Enhancer:
 
     def _decided(self, tree: Tree, one: Candidate) -> tuple[str, float]:
         """Return the likeliest relation of a candidate, empty for no edge, and its probability."""
-        patterns = self.patterns.get(tree.signature(one), ("{0}",) if one.way == BASIC else ())
+        way = tree.signature(one)
+        patterns = self.patterns.get(way, ("{0}",) if one.way == BASIC else ())
         filling = tree.filling(one) if patterns else {}
         found = {pattern: filled(pattern, filling) for pattern in patterns}
         options = [pattern for pattern in patterns if pattern == NONE or found[pattern] is not None]
         if len(options) < 2:
             return (found[options[0]] or "", 1.0) if options else ("", 1.0)
         scores = np.empty(len(options))
-        features = _hashes(_features(tree, one, filling)), _hashes(options), _nothing(len(options))
-        script_scores(*features, self.weights, np.uint64(64 - HASH_BITS), scores)
+        features = _hashes(_features(tree, one, way, filling)), _hashes(options), _nothing(len(options))
+        script_scores(*features, self.weights, shift_of(self.weights), scores)
         best = int(scores.argmax())
         return found[options[best]] or "", float(1.0 / np.exp(scores - scores[best]).sum())
 
@@ -131,7 +130,12 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
         for choice in _choices(tree, one, pattern, filling, patterns)
     ]
     weights, _ = learn(
-        _EdgeTrainer(), choices, epochs=EPOCHS, rng=rng, patience=None, description="learning edges"
+        ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT),
+        choices,
+        epochs=EPOCHS,
+        rng=rng,
+        patience=None,
+        description="learning edges",
     )
     return Enhancer(patterns, weights)
 
@@ -140,25 +144,6 @@ def check_enhanced(sentences: Iterable[Sentence]) -> None:
     """Raise NothingToLearnError where no sentence has DEPS."""
     if not any(map(has_graph, sentences)):
         raise NothingToLearnError("no sentence has enhanced dependencies; is the DEPS column empty?")
-
-
-class _EdgeTrainer(Trainer[Choice, NDArray[np.float32]]):
-    """Learns which pattern a candidate has, among those that fit. Mutable; final."""
-
-    def __init__(self) -> None:
-        weights = np.zeros((1, 1 << HASH_BITS), dtype=np.float32)
-        self._weights = RowAdaGrad(weights, rate=RATE, counts_start=True)
-
-    def step(self, example: Choice) -> float:
-        """Learn from one candidate; return minus the log-probability of its pattern."""
-        loss: float = self._weights.step(learn_script, *example, np.uint64(64 - HASH_BITS))
-        return loss
-
-    def averaged(self) -> NDArray[np.float32]:
-        """Return the mean of all weights, faint ones zero."""
-        weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
-        weights[np.abs(weights) < FAINT] = 0.0
-        return weights
 
 
 def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
@@ -182,20 +167,20 @@ def _choices(
     patterns: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Choice]:
     """Yield what a candidate teaches; nothing where it has no choice, or an exception."""
-    own = patterns.get(tree.signature(one), ())
+    way = tree.signature(one)
+    own = patterns.get(way, ())
     if pattern not in own:
         return
     filling = filling or tree.filling(one)
     options = [other for other in own if other == NONE or filled(other, filling) is not None]
     if len(options) > 1:
-        features = _hashes(_features(tree, one, filling))
+        features = _hashes(_features(tree, one, way, filling))
         yield features, _hashes(options), _nothing(len(options)), options.index(pattern)
 
 
-def _features(tree: Tree, one: Candidate, filling: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a pattern is chosen by."""
+def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:
+    """Yield what a pattern is chosen by; ``way`` is the candidate's signature."""
     upos = tree.sentence.upos
-    way = tree.signature(one)
     dependent, head = one.dependent, one.head
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]
     yield way

@@ -15,6 +15,7 @@ from qsproj.features.tagging import word_attributes
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, cased_as
+from qsproj.training.choices import shift_of
 
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
 # Past this many words that are not in the lexicon, those seen before are forgotten.
@@ -93,11 +94,6 @@ class Lemmatizer:
                 found[script.casing] = max(longest, len(suffix)), by_suffix
             self._of_tags[upos] = found
         return self._of_tags[upos]
-
-
-def shift_of(weights: NDArray[np.float32]) -> np.uint64:
-    """Return by how much hashes are shifted to be buckets."""
-    return np.uint64(64 - (weights.shape[-1].bit_length() - 1))
 
 
 def candidate_features(

@@ -14,7 +14,7 @@ from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient, learn_script
+from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.kernels.tagging.linear_chain import (
     step_steep_emissions,
     step_steep_transitions,
@@ -27,7 +27,6 @@ from qsproj.models.morphology.lemmatizer import (
     Word,
     allowed_scripts,
     candidate_features,
-    shift_of,
 )
 from qsproj.models.morphology.morphology import (
     COLUMN_CELLS,
@@ -40,6 +39,7 @@ from qsproj.models.morphology.morphology import (
     known_lemmas,
 )
 from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Trainer, learn
 
 # A feature of one word alone teaches nothing of others.
@@ -294,27 +294,6 @@ def _train_chain(
     )[0]
 
 
-_Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
-
-
-class _LemmaTrainer(Trainer[_Choice, NDArray[np.float32]]):
-    """Learns which script a word has, among those that fit. Mutable; final."""
-
-    def __init__(self, buckets: int, *, rate: float) -> None:
-        self._weights = RowAdaGrad(np.zeros((1, buckets), dtype=np.float32), rate=rate, counts_start=True)
-
-    def step(self, example: _Choice) -> float:
-        """Learn from one word; return minus the log-probability of its script."""
-        loss: float = self._weights.step(learn_script, *example, shift_of(self._weights.weights))
-        return loss
-
-    def averaged(self) -> NDArray[np.float32]:
-        """Return the mean of all weights, faint ones zero, with the digits that a file keeps."""
-        weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
-        weights[np.abs(weights) < FAINT] = 0.0
-        return weights
-
-
 def _train_lemmatizer(
     morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator
 ) -> Lemmatizer:
@@ -340,7 +319,7 @@ def _train_lemmatizer(
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )
     weights, _ = learn(
-        _LemmaTrainer(settings.lemma_buckets, rate=settings.lemma_rate),
+        ChoiceTrainer(settings.lemma_buckets, rate=settings.lemma_rate, faint=FAINT),
         _choices(start, words),
         epochs=settings.lemma_epochs,
         rng=rng,
@@ -350,7 +329,7 @@ def _train_lemmatizer(
     return replace(start, weights=weights, _found={})
 
 
-def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[_Choice]:
+def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[Choice]:
     """Return features, candidates and the right one of each word that has a choice."""
     # By lemma the forms that have it: a lemma is known where another form has it.
     forms_of: dict[str, set[str]] = {}

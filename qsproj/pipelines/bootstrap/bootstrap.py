@@ -13,7 +13,6 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import check_given, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
-from qsproj.pipelines.bootstrap.stages import FAR_APART
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
@@ -262,7 +261,7 @@ def followed(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptio
     Of text far from the bitext its trees tell less. On dev files, from New Testaments, own tags, UAS with
     shares .75, 1 and 1.25: Ukrainian, 56% unknown, 61.8, 61.4 and 60.9; Wolof, 21%, 54.9, 56.2 and 56.9.
     """
-    if soft.share is not None or unknown <= FAR_APART:
+    if soft.share is not None or unknown <= stages.FAR_APART:
         return soft
     return replace(soft, share=USUAL_SHARE)
 

@@ -83,17 +83,17 @@ def learned(enhancer: Enhancer, sentence: Sentence) -> Sentence:
 
 def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, float]:
     """Return ELAS, EULAS and F1 of added edges, in percent."""
-    columns = cut_scores(gold, trees).columns
+    found_scores = cut_scores(gold, trees)
     right = wanted = found = 0
     for one, other in zip(gold, trees, strict=True):
         for head, own, edges in zip(one.heads[1:], collapsed_graph(one), graph_of(other), strict=True):
             extra, made = ({at for at, _ in row if at != str(head)} for row in (own, edges))
             right, wanted, found = right + len(extra & made), wanted + len(extra), found + len(made)
     return {
-        "ELAS": columns["elas"].f1,
-        "EULAS": columns["eulas"].f1,
+        "ELAS": found_scores.columns["elas"].f1,
+        "EULAS": found_scores.columns["eulas"].f1,
         "added": 200 * right / max(wanted + found, 1),
-        "LAS": cut_scores(gold, trees).labelled.f1,
+        "LAS": found_scores.labelled.f1,
     }
 
 
