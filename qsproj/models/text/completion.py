@@ -285,38 +285,35 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
 
 
 def _of_relations(parser: FirstOrderParser[Any], sentence: Sentence, words: Sequence[int]) -> Scores:
-    """Return the log probability that an arc into each of these words has the relation known of it."""
+    """Return the log probability that an arc into each of these words has the relation known of it.
+
+    Of a relation that the model does not know nothing is said.
+    """
     size = len(sentence) + 1
     evidence = np.zeros((size, size))
-    if isinstance(parser, LabelledParser):
-        names = parser.relations.relations
-        scores = parser.posterior(sentence).scores
-        chances = np.zeros((size, size, len(names)))
-        chances[scores.heads, scores.dependents] = scores.summed()[1]
-        for word in words:
-            if sentence.deprels[word - 1] in names:
-                evidence[:, word] = chances[:, word, names.index(sentence.deprels[word - 1])]
-            else:
-                evidence[:, word] = 1.0
-    elif parser.labeller is None:
+    if parser.labeller is None:
         return evidence
+    joint = parser if isinstance(parser, LabelledParser) else None
+    names = joint.relations.relations if joint else parser.labeller.relations
+    words = [word for word in words if sentence.deprels[word - 1] in names]
+    chances = np.zeros((size, size))
+    if joint:
+        scores = joint.posterior(sentence).scores
+        of_arcs = scores.summed()[1]
     else:
-        names = parser.labeller.relations
         encoded = parser.scorer.encode(sentence)
         heads = np.array(cast(Parser, parser).parse(sentence).heads)
-        for word in words:
-            relation = sentence.deprels[word - 1]
-            for head in range(size):
-                if relation not in names or head == word:
-                    evidence[head, word] = 1.0
-                    continue
-                other = heads.copy()
-                other[word] = head
-                chances = parser.labeller.chances(encoded, other)
-                evidence[head, word] = chances[word, names.index(relation)]
-    chosen = np.array(words)
-    floor = np.finfo(np.float64).tiny
-    evidence[:, chosen] = np.log(np.maximum(evidence[:, chosen], floor))
+    for word in words:
+        place = names.index(sentence.deprels[word - 1])
+        if joint:
+            into = scores.dependents == word
+            chances[scores.heads[into], word] = of_arcs[into, place]
+            continue
+        for head in set(range(size)) - {word}:
+            other = heads.copy()
+            other[word] = head
+            chances[head, word] = parser.labeller.chances(encoded, other)[word, place]
+    evidence[:, words] = np.log(np.maximum(chances[:, words], np.finfo(np.float64).tiny))
     return evidence
 
 

@@ -10,6 +10,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import lines_in, misc_values, with_columns, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.storage import load_model
 from qsproj.models.text.completion import complete, conditioned, spans_of
 from qsproj.trees.crossings import crossing_arcs
@@ -136,6 +137,20 @@ def test_the_rest_of_a_parser_of_higher_order_follows_what_is_known(kind):
     np.testing.assert_allclose(chances[:, 1:].sum(axis=0), 1.0, atol=1e-6)
     others = [other for other in range(1, N + 1) if other != word]
     assert np.abs(chances[:, others] - free[:, others]).max() > 1e-3
+
+
+def test_a_relation_that_all_arcs_hardly_have_still_leaves_the_likeliest(monkeypatch):
+    parser = kept("graph-parser")
+    relation = next(name for name in parser.base.labeller.relations if name != "root")
+    original = Labeller.chances
+
+    def hardly_ever(self, encoded, heads):
+        chances = original(self, encoded, heads)
+        chances[:, self.relations.index(relation)] = np.where(heads == 3, 1e-3, 1e-6)
+        return chances
+
+    monkeypatch.setattr(Labeller, "chances", hardly_ever)
+    assert complete(parser, partly(relations=[(5, relation)])).heads[5] == 3
 
 
 @pytest.mark.parametrize(
