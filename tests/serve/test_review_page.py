@@ -247,8 +247,10 @@ def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_fi
     ):
         page = open_window()
         for done in ("1 of", "2 of"):
+            name = page.locator("#name").inner_text()
             page.locator("#confirm").click()
             page.locator("#progress", has_text=done).wait_for()
+            until(lambda name=name: page.locator("#name").inner_text() != name)
         page.locator("#later").click()
         page.locator("#place", has_text="51 to").wait_for()
         name = page.locator("#list button .about span").nth(20).inner_text()
