@@ -9,7 +9,7 @@ from scripts.experiments.harness.tables import Table, listed, span, verdict
 
 Phrases = Mapping[str, str]
 LANGUAGES = ("German", "Spanish", "Swedish")
-ENGLISH, OTHERS, UNTRANSLATED = "English", "other treebanks too", "English, words not translated"
+ENGLISH, OTHERS = "English", "other treebanks too"
 UNKNOWN = "not measured yet"
 KINDS_OF_TAGS = GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags", "uncertain tags"
 # Rows and columns of the page on soft projection.
@@ -180,15 +180,6 @@ def aims_reached(aims: Table) -> str:
     return f"{known.count('reached')} of {len(known)} figures reach what was wanted"
 
 
-def what_translating_adds(dev: Table) -> str:
-    """Say what parsers of translated trees add to UAS and LAS, with the model's tags and with gold ones."""
-    names = ("UAS", "LAS, no subtypes", "UAS, gold tags", "LAS, no subtypes, gold tags")
-    found = {name: differences(dev, (ENGLISH, name), (UNTRANSLATED, name)) for name in names}
-    if UNKNOWN in found.values():
-        return UNKNOWN
-    return "; ".join(f"{name} {added}" for name, added in found.items())
-
-
 def bootstrap(tables: Tables) -> Phrases:
     pud, readings = tables["PUD"], tables["readings"]
     return {
@@ -196,7 +187,6 @@ def bootstrap(tables: Tables) -> Phrases:
         "missing": listed([f"{language} ({way})" for language, way, *cells in pud.rows if not any(cells)]),
         "others": differences(pud, (OTHERS, "UAS"), (ENGLISH, "UAS")),
         "others on dev": differences(tables["dev"], (OTHERS, "UAS"), (ENGLISH, "UAS")),
-        "translated": what_translating_adds(tables["dev"]),
         "gold tags": differences(pud, (ENGLISH, "UAS, gold tags"), (ENGLISH, "UAS")),
         **{
             f"readings: {name}": differences(

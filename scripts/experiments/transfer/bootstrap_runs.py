@@ -11,28 +11,36 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from qsproj.corpus.conllu import read_conllu
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
-from scripts.experiments.transfer.by_tags import DEV, Part, scores_by_tags
-from scripts.experiments.transfer.stages import NAMES, timed
+from scripts.experiments.transfer.by_tags import Part, scores_by_tags
+from scripts.experiments.transfer.stages import timed
 
 ENGLISH, OTHERS = "English", "other treebanks too"
-# What translating the words of the English treebank is worth shows without it.
-UNTRANSLATED = "English, words not translated"
-SECOND_ORDER = "English, second order"
-WAYS = (ENGLISH, OTHERS, UNTRANSLATED, SECOND_ORDER)
+WAYS = (ENGLISH, OTHERS)
+LANGUAGES = {"de": "German", "es": "Spanish", "sv": "Swedish", "cs": "Czech"}
+PUD, DEV, TEST = "PUD", "dev", "test"
+# The treebank of a language, beside PUD: its development file and its test file.
+TREEBANKS = {"de": "german-gsd", "es": "spanish-gsd", "sv": "swedish-talbanken", "cs": "czech-cac"}
 
 Row = dict[str, Any]
 
 
 def other_treebanks(lab: Lab, language: str) -> list[Path]:
     """Return the development treebanks of all languages but English, the source, and the target."""
-    left_out = ("english-", f"{NAMES[language].lower()}-")
+    left_out = ("english-", f"{LANGUAGES[language].lower()}-")
     treebanks = sorted((lab.data / "treebanks").glob("*-dev.conllu.gz"))
     found = [path for path in treebanks if not path.name.startswith(left_out)]
     return [*found, lab.data / "partut" / "it-dev.conllu.gz"]
+
+
+def tests_of(lab: Lab, language: str) -> dict[str, Path]:
+    """Return where the gold trees are that a language is tested on."""
+    files = {PUD: lab.pud_path(language)} if lab.pud_path(language).exists() else {}
+    return files | {part: lab.treebank_path(f"{TREEBANKS[language]}-{part}") for part in (DEV, TEST)}
 
 
 def row(lab: Lab, language: str, way: str) -> Row | None:
@@ -44,14 +52,12 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
     treebank, bitext = lab.treebank_path("english-ewt-train"), lab.bitext_path(language)
     command: list[str | Path] = ["--treebank", treebank, "--bitext", bitext, "--languages", "en", language]
     command += ["--also", *also] if also else []
-    command += ["--untranslated"] if way == UNTRANSLATED else []
-    command += ["--order", "2"] if way == SECOND_ORDER else []
     data = [treebank, bitext, *also]
-    tests = [lab.pud_path(language), lab.treebank_path(DEV[language])]
+    tests = tests_of(lab, language).values()
     name, options, this = f"{language} {way}", {"language": language, "way": way}, Path(__file__)
     found: Row | None = lab.cache.kept(name, options=options, data=[*data, *tests], experiment=this)
     if found is None and language in lab.options.languages and way in lab.options.ways:
-        make = partial(bootstrap, command, work=lab.cache.folder / f"bootstrap-{language}")
+        make = partial(bootstrap, command, work=lab.cache.folder / "bootstrap")
         model = lab.cache.file(f"{name}.model", make, options=options, data=data, experiment=this)
         measure = partial(measured, lab, language, model)
         found = lab.cache.figures(name, measure, options=options, data=[*data, *tests], experiment=this)
@@ -66,9 +72,9 @@ def bootstrap(command: Iterable[str | Path], path: Path, *, work: Path) -> dict[
 
 
 def measured(lab: Lab, language: str, path: Path) -> Row:
-    """Test a model on all of PUD and on a development treebank."""
+    """Test a model on all of PUD, and on the development and the test file of a treebank."""
     model = load_model_of(path, TextParser, expected="a model of text", remedy="make one: qsproj bootstrap")
-    tests = {"PUD": lab.pud(language), "dev": lab.treebank(DEV[language])}
+    tests = {name: list(read_conllu(gold)) for name, gold in tests_of(lab, language).items()}
     return {
         "run": said(path),
         **{test: scores_by_tags(model.parser, [Part(gold, model.tagger)]) for test, gold in tests.items()},
