@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
     add_options,
-    add_order,
     add_seed,
     add_workers,
     check_files,
@@ -83,14 +82,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             learned from it, too; how many of its words the bitext does not have is told
         --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules
         --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
-        --untranslated: the prior reads tags alone: the words of TREEBANK are not translated by the links
-    """)
-    add_order(
-        parser,
-        "2: a second order is learned above the target's parser; trees are better in some languages, parsing "
-        "is slower, and tags that the tagger doubts are not tried",
-    )
-    add_options(parser)("""
         --trees FILE: also write the target trees that were learned from
         --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
             given
@@ -229,7 +220,6 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-    from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
     return BootstrapOptions(
         also=tuple(options.also),
@@ -240,8 +230,6 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         text=tuple(options.text),
         paragraphs=options.paragraphs,
         unspaced=options.unspaced,
-        translated=not options.untranslated,
-        soft=SoftProjectionOptions(order=options.order),
         seed=options.seed,
     )
 

@@ -18,7 +18,6 @@ from qsproj.cli.options.common import (
     add_checkpoint,
     add_fields,
     add_options,
-    add_order,
     add_pairing,
     add_seed,
     add_workers,
@@ -116,11 +115,6 @@ def _add_soft_options(parser: argparse.ArgumentParser) -> None:
         --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
             parser
     """)
-    add_order(
-        group,
-        "2: factors over several arcs are learned from the links as well; parsing then takes several times "
-        "as long (default: 1)",
-    )
 
 
 def _add_hard_options(parser: argparse.ArgumentParser) -> None:

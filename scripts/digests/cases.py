@@ -197,7 +197,6 @@ CASES: dict[str, Case] = {
     ),
     # Projection.
     "soft": projected("soft", ""),
-    "soft-order-2": projected("soft-order-2", "--order 2"),
     "soft-two-sources": projected(
         "soft-two-sources",
         "--annotated few.de.conllu --prior delexicalised.parser",

@@ -15,8 +15,6 @@ from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.storage import load_model
 
 CORPORA = Path("corpora").resolve()
 
@@ -180,29 +178,6 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     cleaned = run_cli("bootstrap", *options(folder), *extras, "--clean")
     assert "removed 2" in cleaned.err.splitlines()[-1]
     assert cleaned.err.count("(kept)") == 10
-
-
-def test_without_translated_words_only_what_follows_is_made_again(made, run_cli):
-    folder, extras, *_ = made
-    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--untranslated", "-o", folder / "tags")
-    assert outcome.code == 0
-    again = [line for line in outcome.err.splitlines() if line.endswith(" s)")]
-    assert [line.partition(":")[0] for line in again] == ["prior", "parser", "model"]
-    assert "9 stages, 6 of them kept" in outcome.err
-    assert "translated words are read by 0, tags alone by 1" in again[0]
-    assert any("prior: 1 parser" in line and "read by 1, tags alone by 0" in line for line in made[2])
-
-
-def test_a_second_order_is_learned_above_what_is_kept(made, run_cli):
-    folder, extras, *_ = made
-    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--order", "2", "-o", folder / "second")
-    assert outcome.code == 0
-    again = [line for line in outcome.err.splitlines() if line.endswith(" s)")]
-    assert [line.partition(":")[0] for line in again] == ["parser", "model"]
-    model = load_model(folder / "second")
-    assert isinstance(model.parser, GraphParser)
-    outcome = run_cli("parse", "-m", folder / "second", stdin="Der Hund schläft.\n")
-    assert list(read_conllu_text(outcome.out, folder)[0].heads[1:3]) == [2, 3]
 
 
 def test_who_stops_the_work_is_told_how_to_go_on(made, tmp_path, monkeypatch, capsys):

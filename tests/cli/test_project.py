@@ -193,7 +193,6 @@ def test_every_option_is_read_by_some_method():
         (("--method", "qg", "--start", "harmonic"), "unknown start 'harmonic'; known: trees, uniform"),
         (("--method", "em", "--start", "trees"), "choose --start harmonic or uniform"),
         (("--method", "em", "--prior", "x"), "--prior belongs to --method soft"),
-        (("--method", "qg", "--order", "2"), "--order belongs to --method soft"),
         (("--source", GERMAN), "found 2 --source, 1 --alignment and 1 --target; give"),
         (("--target", GERMAN), "found 1 --source, 1 --alignment and 2 --target; give"),
         (

@@ -39,8 +39,6 @@ class BootstrapOptions:
         Raw text of the target, one sentence a line: that which is to be parsed, and more.
     paragraphs : bool
         Whether that is running text, whose sentences are to be found.
-    translated : bool
-        Whether the source's own part of the prior reads words, translated by the links; else tags alone.
     unspaced : str or None
         The side that is written without spaces; see :func:`qsproj.alignment.aligners.align_words`.
     soft : SoftProjectionOptions
@@ -55,7 +53,6 @@ class BootstrapOptions:
     lexicon: str | None = None
     text: tuple[str, ...] = ()
     paragraphs: bool = False
-    translated: bool = True
     unspaced: str | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
     seed: int = 1
@@ -217,7 +214,6 @@ def _run(
         stages.PRIOR,
         sources=[stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)],
         others=options.also,
-        translated=options.translated,
         seed=seed,
         files=stages.prior_files(options.also),
     )

@@ -317,18 +317,12 @@ class Source:
 
 
 def train_priors(
-    paths: Sequence[Path], *, sources: Sequence[Source], others: Sequence[str], translated: bool, seed: int
+    paths: Sequence[Path], *, sources: Sequence[Source], others: Sequence[str], seed: int
 ) -> StageReport:
     """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-    others : sequence of path
-        Treebanks of any other languages.
-    translated : bool
-        Whether the words of the source treebanks are translated by the links, and the parser of these trees
-        reads them; else all parsers read tags alone.
+    The words of the source treebanks are translated by the links, and the parser of these trees reads them;
+    that of ``others``, treebanks of any other languages, reads tags alone.
     """
     rng = np.random.default_rng(seed)
     tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
@@ -337,19 +331,15 @@ def train_priors(
         for paths in ([path for source in sources for path in source.treebanks], others)
     )
     translate = [
-        by
-        for source in sources
-        if translated
-        for by in [way_to_translate(source.pairs, rng=rng)] * len(source.treebanks)
+        by for source in sources for by in [way_to_translate(source.pairs, rng=rng)] * len(source.treebanks)
     ]
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     words = sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
-    of_words = int(translated)
     voters = (
         f"{counted(len(prior.members), 'parser')} from {counted(words, 'word')}; translated words are read "
-        f"by {of_words}, tags alone by {len(prior.members) - of_words}"
+        f"by 1, tags alone by {len(prior.members) - 1}"
     )
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 

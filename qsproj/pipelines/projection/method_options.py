@@ -71,8 +71,6 @@ class SoftProjectionOptions:
         :class:`qsproj.pipelines.projection.soft_calibration.Fit` tells.
     projective : bool
         Whether the parser's trees may not cross arcs.
-    order : int
-        2: a second order is learned above the parser from the evidence of SECOND_ORDER_SENTENCES pairs.
     """
 
     strength: float = told(
@@ -89,7 +87,6 @@ class SoftProjectionOptions:
         "the oftener the prior finds right what they carry over)",
     )
     projective: bool = True
-    order: int = told(1, least=1, most=2)
 
     def __post_init__(self) -> None:
         check(self)

@@ -25,7 +25,7 @@ from qsproj.pipelines.projection.projected import Projected
 Sources: TypeAlias = Sequence[Iterable[SentencePair]]
 
 ARCS = ("completion", "min_weight", "min_attached")
-SOFT = ("strength", "sentences", "share", "order")
+SOFT = ("strength", "sentences", "share")
 EM = ("iterations", "start", "max_words", "punctuation")
 # What of a command makes a :class:`qsproj.models.checkpoint.EMRun`, which these methods get as ``run``.
 RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")

@@ -26,7 +26,6 @@ from qsproj.models.arc.above import fine_tuned, train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_training import second_order_above
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected
@@ -146,12 +145,7 @@ def project_soft(
         *tuned,
         *warning,
     )
-    first_order = Projected(projected, report, trees=lambda: labelled)
-    if options.order == 1:
-        return first_order
-    fewer = [chosen[i] for i in np.sort(rng.permutation(len(chosen))[:SECOND_ORDER_SENTENCES])]
-    seen = ((pairs[0].target, options.strength * evidence_of(pairs)) for pairs in fewer)
-    return replace(first_order, parser=second_order_above(projected, seen, rng=rng))
+    return Projected(projected, report, trees=lambda: labelled)
 
 
 def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> ArcParser:

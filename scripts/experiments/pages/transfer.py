@@ -15,7 +15,7 @@ KINDS_OF_TAGS = GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags",
 # Rows and columns of the page on soft projection.
 SOFT, SOFT_ALL = "soft, English", "soft, every treebank"
 UNCHANGED, SHARE = "unchanged", "share of wrong heads"
-SECOND_ORDER, GRAMMAR = "second order (--order 2)", "weighed by a grammar"
+GRAMMAR = "weighed by a grammar"
 LOSSES = (
     "no prior",
     "no evidence",
@@ -111,7 +111,7 @@ def soft_projection(tables: Tables) -> Phrases:
 
     return {
         **{f"lost: {name}": gained(UNCHANGED, over=name) for name in LOSSES},
-        **{f"gained: {name}": gained(name) for name in (SECOND_ORDER, GRAMMAR)},
+        **{f"gained: {name}": gained(name) for name in (GRAMMAR,)},
         "aims reached": aims_reached(tables["aims"]),
         **{f"ECE, {tags}": ece(tags) for tags in KINDS_OF_TAGS},
         "relations": gained(UNCHANGED, "LAS, no subtypes", "relations of the prior"),

@@ -6,7 +6,7 @@ and a bitext; what comes before the parser is kept in ``--work``. A parser is te
 those of the tagger that learned through the links. A change of the code is measured by the figures of both builds.
 
   python -m scripts.experiments.transfer.choose_on_many --languages cs sv \\
-      --b="--share 0.75" --b="--untranslated"
+      --b="--share 0.75" --b="--sentences 8000"
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ def way_of(text: str) -> argparse.Namespace:
     """Read the options of one side of a comparison."""
     parser = argparse.ArgumentParser(prog="--a, --b", add_help=False)
     add_fields(parser, SoftProjectionOptions(), *FIELDS)
-    parser.add_argument("--untranslated", action="store_true")
     return parser.parse_args(text.split())
 
 
@@ -61,7 +60,6 @@ def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Pa
         stages.PRIOR,
         sources=[source],
         others=(),
-        translated=not way.untranslated,
         seed=seed,
         files=stages.prior_files(()),
     )

@@ -114,7 +114,6 @@ CHANGES = {
     "half of the pairs": Change(pairs=half, options=replace(FEW, sentences=FEW.sentences // 2)),
     "probabilities as learned (temperature 1)": Change(after=no_temperature),
     "weighed by a grammar": Change(by_grammar=True),
-    "second order (--order 2)": Change(options=replace(FEW, order=2)),
     "uncertain tags tried": Change(tags=UNCERTAIN_TAGS),
 }
 

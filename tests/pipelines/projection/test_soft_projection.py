@@ -363,20 +363,6 @@ def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentence
     assert len(list(projected.trees())) == sentences
 
 
-def test_a_second_order_stands_on_the_same_first_order(sample, english):
-    first, second = (
-        project_soft(
-            SoftSources(corpus=alone(sample), priors=[english]),
-            rng=np.random.default_rng(1),
-            options=SoftProjectionOptions(epochs=1, order=order),
-        )
-        for order in (1, 2)
-    )
-    np.testing.assert_array_equal(first.parser.scorer.weights, second.parser.base.scorer.weights)
-    assert second.parser.factors.weights.any()
-    assert second.parser.parse(sample[0].target).deprels.count("root") == 1
-
-
 def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
     prior = join_priors([english], projective=True)
     parsers = [
