@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from sys import intern
 from typing import NamedTuple, TextIO
 
@@ -33,7 +34,7 @@ from qsproj.corpus.cells import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
+from qsproj.corpus.files import PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.corpus.words import described, number_of
 from qsproj.errors import DataError, WrongTypeError, counted
@@ -127,19 +128,34 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
 def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentence], None]]:
     """Open a file of CoNLL-U and yield what writes a sentence; see :func:`write_conllu`."""
     with open_output(path_or_file) as handle:
-        layout: Layout | None = None
+        yield _writer(handle)
 
-        def write(sentence: Sentence) -> None:
-            nonlocal layout
-            if not isinstance(sentence, Sentence):
-                check_sentence(sentence)
-            own = layout_of(sentence)
-            start = own.start if layout is None else _missing_end(layout)
-            text = own.newline.join(_current_lines(sentence, own))
-            handle.write(f"{start}{text}{own.end}")
-            layout = own
 
-        yield write
+@contextmanager
+def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sentence], None]]]:
+    """Open a file of CoNLL-U that another process goes on with when this one is stopped.
+
+    Yields the sentences that a process that was stopped has written, and what writes those that follow.
+    """
+    with open_kept_output(path, unit_end=b"\n\n") as (handle, begun):
+        yield read_conllu(begun) if begun else iter(()), _writer(handle)
+
+
+def _writer(handle: TextIO) -> Callable[[Sentence], None]:
+    """Return what writes a sentence behind those before."""
+    layout: Layout | None = None
+
+    def write(sentence: Sentence) -> None:
+        nonlocal layout
+        if not isinstance(sentence, Sentence):
+            check_sentence(sentence)
+        own = layout_of(sentence)
+        start = own.start if layout is None else _missing_end(layout)
+        text = own.newline.join(_current_lines(sentence, own))
+        handle.write(f"{start}{text}{own.end}")
+        layout = own
+
+    return write
 
 
 def _missing_end(layout: Layout) -> str:

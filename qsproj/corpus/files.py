@@ -9,10 +9,12 @@ it is with temporary folders.
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import io
 import lzma
+import mmap
 import os
 import platform
 import shutil
@@ -30,6 +32,8 @@ from qsproj.errors import DataError, UsageError, WrongTypeError
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
+# What another process goes on with.
+PART = ".part"
 # Names of files may not be of any length.
 _KEPT_OF_NAME = 40
 
@@ -302,6 +306,39 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             partial.replace(final)
         finally:
             partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, Path | None]]:
+    """Open a text that another process goes on with when this one is stopped; it appears when it is whole.
+
+    Yields the file, to write to, and its path where a process that was stopped has begun it: up to the last
+    ``unit_end``. While another process writes the same, nothing is kept.
+    """
+    part = path.with_name(path.name + PART)
+    with _write_errors_reported(os.fspath(path)), part.open("a+b") as binary:
+        try:
+            fcntl.flock(binary, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with open_output(path) as handle:
+                yield handle, None
+            return
+        kept = _end_of_last(unit_end, binary)
+        binary.truncate(kept)
+        with _text_writer(binary) as handle:
+            yield handle, part if kept else None
+        binary.flush()
+        os.fsync(binary.fileno())
+        part.replace(path)
+
+
+def _end_of_last(unit_end: bytes, binary: BinaryIO) -> int:
+    """Return how many bytes there are up to the last such end; 0 where there is none."""
+    if not binary.seek(0, io.SEEK_END):
+        return 0
+    with mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        found = text.rfind(unit_end)
+    return found + len(unit_end) if found >= 0 else 0
 
 
 def check_can_be_written(path: str | os.PathLike[str] | None) -> None:

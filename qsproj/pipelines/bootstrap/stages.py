@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.formats import read_all, read_sentences
@@ -156,13 +156,21 @@ def parse_source(
 ) -> StageReport:
     """Tag and parse the source side, with the probability of each arc; trees that it has stay."""
     sure = _Mean()
-    sentences = (sentence for sentence in read_conllu(words) if not _has_tree(sentence))
-    parsed = sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers))
-    all_of_them = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
-    write_conllu((one if _has_tree(one) else next(parsed) for one in all_of_them), paths[0])
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in sure.of_arcs(kept))
+        bare = (sentence for sentence in read_from(words, done) if not _has_tree(sentence))
+        parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
+        rest = track(read_from(words, done), "parsing the source", total=total - done, unit="sentence")
+        for sentence in rest:
+            write(sentence if _has_tree(sentence) else next(parsed))
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
+
+
+def read_from(path: str, number: int) -> Iterator[Sentence]:
+    """Read the sentences of a file after the first ``number``."""
+    return islice(read_conllu(path), number, None)
 
 
 def _has_tree(sentence: Sentence) -> bool:
@@ -303,8 +311,11 @@ def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
 
 def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
     """Tag a file of words."""
-    sentences = track(read_conllu(words), "tagging the target", total=total, unit="sentence")
-    write_conllu(tag_stream(tagger, sentences, workers=workers), paths[0])
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in kept)
+        rest = track(read_from(words, done), "tagging the target", total=total - done, unit="sentence")
+        for sentence in tag_stream(tagger, rest, workers=workers):
+            write(sentence)
     return StageReport(line=f"{counted(total, 'sentence')} tagged", figures={})
 
 
