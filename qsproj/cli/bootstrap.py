@@ -77,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             Bible, PROIEL's Greek, Latin, Gothic
         --tagged FILE+: target sentences with UPOS, CoNLL-U
         --annotated FILE+: target sentences with UPOS and trees
-        --lexicon FILE: target words and the tags they may have: WORD TAB TAGS
+        --lexicon FILE: target words and the tags they may have, WORD TAB TAGS; or, to learn lemmas, lines of
+            UniMorph, LEMMA TAB FORM TAB FEATURES
         --text FILE+: raw text of the target, one sentence a line, that to be parsed among it: tags are
             learned from it, too; how many of its words the bitext does not have is told
         --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules

@@ -7,7 +7,8 @@ XPOS and features (FEATS) where the treebanks have them; --columns names fewer.
 With --project, it learns from translations that are tagged, through word links, without any tagged sentence
 of the language, or with the few that there are (--tagged). Where a source has features (FEATS), those that
 show in forms of the target are learned, too, best with trees: a noun then has the definiteness of its
-article, an adjective the number of its noun. Attributes that forms do not show are not written.
+article, an adjective the number of its noun. Attributes that forms do not show are not written. Lemmas are
+learned where a --lexicon of UniMorph or the sentences --tagged have them; else the column stays empty.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
+    from qsproj.corpus.language.lexicon import Inflection
     from qsproj.corpus.sentence import Sentence, SentencePair
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.tokens.tokenizer import Tokenizer
@@ -49,6 +51,7 @@ EXAMPLES = """examples:
   qsproj tag --project --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
   qsproj tag --project --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
       --source nl.conllu --alignment nl-de.pharaoh --tagged few.conllu --lexicon de.tsv -o de.tagger
+  qsproj tag --train upos.conllu --lexicon unimorph/deu -o de.tagger    # lemmas where the treebank has none
   qsproj tag -m de.tagger parsed.conllu --confidence -o tagged.conllu
   echo 'Wir gehen zum Haus.' | qsproj tag -m de.tagger --split-contractions
 """
@@ -57,10 +60,9 @@ EXAMPLES = """examples:
 OPTIONS_OF_PROJECT = (
     *("source", "target", "alignment", "alignment_format", "tagged", "lexicon", "text", "columns"),
 )
-PROJECTED_COLUMNS = ("upos", "feats")
 # What each way to use the command reads that not all do.
 WAYS = {
-    "--train": ("raw", "dev", "rules", "columns", "seed"),
+    "--train": ("raw", "dev", "rules", "lexicon", "columns", "seed"),
     "--project": (*OPTIONS_OF_PROJECT, "seed"),
     "-m": (
         "input",
@@ -92,6 +94,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             cut as English is (default: that of the model)
         --raw FILE+: train also on this plain text
         --dev FILE: keep the epoch that is best on this treebank
+        --lexicon FILE: lines of UniMorph, lemma TAB form TAB features, which tell lemmas; or, with --project,
+            of a word, a tab, and the tags it may have
         --split-contractions: split tokens of plain text into words as the treebanks did: zum to zu dem; where
             tokens were learned, they are split in any case
         --paragraphs: find the sentences of plain text that goes on over them
@@ -149,7 +153,9 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.models.tokens.splitter import train_splitter
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
-    check_files(reads=(*options.train, *(options.raw or ()), options.dev), model=options.output)
+    inputs = [*options.train, *(options.raw or ()), options.dev, options.lexicon]
+    check_files(reads=inputs, model=options.output)
+    lexicon = _lemmas_of(options.lexicon)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.train))
@@ -168,7 +174,9 @@ def _train(options: argparse.Namespace) -> None:
         language=options.language,
     )
     columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
-    morphology = train_morphology(sentences, rng=np.random.default_rng(options.seed), columns=columns)
+    morphology = train_morphology(
+        sentences, rng=np.random.default_rng(options.seed), columns=columns, inflections=lexicon
+    )
     tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology)
     if tokenizer is None:
         tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
@@ -180,6 +188,21 @@ def _train(options: argparse.Namespace) -> None:
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
+
+
+def _lemmas_of(path: str | None) -> Sequence[Inflection]:
+    """Read a lexicon, which must tell lemmas."""
+    from qsproj.corpus.language.lexicon import read_lexicon
+
+    if path is None:
+        return ()
+    lexicon = read_lexicon(path)
+    if lexicon.tags:
+        raise UsageError(
+            f"{path}: found words with their tags, which --train learns from treebanks; expected lemma, form "
+            "and features, with tabs between"
+        )
+    return lexicon.inflections
 
 
 def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | None) -> Iterator[list[str]]:
@@ -265,7 +288,6 @@ def add_tag_projection(parser: argparse.ArgumentParser) -> None:
         --tagged FILE+: target sentences with UPOS, as few as there are
         --text FILE+: raw text of the target language, one sentence a line, that to be tagged among it: helps
             where the target has few of its words
-        --lexicon FILE: lines of a word, a tab, and the tags it may have
     """)
 
 
@@ -275,8 +297,9 @@ def project_tagger(options: argparse.Namespace) -> None:
 
     from qsproj.cli.options.common import check_files, naming, read_tagged
     from qsproj.cli.options.made import made_by
-    from qsproj.corpus.language.lexicon import read_lexicon
-    from qsproj.pipelines.tagging.tags_through_links import project_tags
+    from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+    from qsproj.models.morphology.morphology_training import columns_shown
+    from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.translations import join_translations
 
     sources, alignments, tagged = options.source or [], options.alignment or [], options.tagged or []
@@ -286,11 +309,10 @@ def project_tagger(options: argparse.Namespace) -> None:
         raise UsageError(
             f"found {len(sources)} --source and {len(alignments)} --alignment; give each source its links"
         )
+    carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():
-        if column not in PROJECTED_COLUMNS:
-            raise UsageError(
-                f"--columns: links do not carry {column}, they carry {', '.join(PROJECTED_COLUMNS)}"
-            )
+        if column not in carried:
+            raise UsageError(f"--columns: links do not carry {column}, they carry {', '.join(carried)}")
     texts = options.text or []
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to cut the text into words")
@@ -304,15 +326,22 @@ def project_tagger(options: argparse.Namespace) -> None:
             for source, alignment in zip(sources, alignments, strict=True)
         )
     )
+    few = list(read_tagged(tagged))
+    lexicon = read_lexicon(options.lexicon) if options.lexicon else Lexicon()
+    if "lemma" in (options.columns or ()) and not lexicon.inflections and "lemma" not in columns_shown(few):
+        raise UsageError(
+            "--columns: nothing tells lemmas; give --tagged sentences that have them, or a --lexicon of "
+            "lemma, form and features"
+        )
     with naming(*sources, options.target, *alignments):
         projected = project_tags(
             corpus,
             rng=np.random.default_rng(options.seed),
-            tagged=list(read_tagged(tagged)),
+            tagged=few,
             raw=_words_of(texts, options.language),
-            lexicon=read_lexicon(options.lexicon) if options.lexicon else None,
+            lexicon=lexicon,
             language=options.language,
-            features=options.columns is None or "feats" in options.columns,
+            columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         )
     projected.tagger.save(options.output, made=made_by(options))
     for line in projected.report:

@@ -82,7 +82,12 @@ ERRORS = [
     ({}, ["--raw", "de.txt"], "--raw belongs to --train; leave it out with --project"),
     ({}, ["--text", "de.txt"], "--text needs --language CODE, to cut the text into words"),
     ({}, ["--text", "missing", "--language", "de"], "missing"),
-    ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats"),
+    ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats, lemma"),
+    (
+        {},
+        ["--columns", "lemma", "--lexicon", "lexicon.tsv"],
+        "--columns: nothing tells lemmas; give --tagged",
+    ),
     ({}, ["--split-contractions"], "--split-contractions belongs to -m; leave it out with --project"),
 ]
 
@@ -98,9 +103,9 @@ def test_errors_are_one_line(files, run_cli, names, more, message):
 
 
 def test_options_of_project_alone_are_refused(files, run_cli):
-    outcome = run_cli("tag", "--train", files / "few.conllu", "--lexicon", "x", "-o", files / "t")
+    outcome = run_cli("tag", "--train", files / "few.conllu", "--tagged", "x", "-o", files / "t")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "--lexicon belongs to --project; leave it out with --train" in outcome.err
+    assert "--tagged belongs to --project; leave it out with --train" in outcome.err
     outcome = run_cli("tag", "--project", "--source", files / "en.conllu", "-o", files / "t")
     assert "--project needs --source, --target and --alignment" in outcome.err
 
@@ -131,6 +136,33 @@ def test_features_come_through_links(featured, run_cli):
     told = run_cli("info", featured / "de.tagger").out
     assert "features:     PronType\n" in told
     assert "columns:      upos, feats\n" in told
+
+
+def test_lemmas_come_from_a_lexicon_or_from_tagged_sentences(files, tmp_path, run_cli):
+    unimorph, tagged, model = (tmp_path / name for name in ("unimorph", "tagged.conllu", "de.tagger"))
+    unimorph.write_text("der\tder\tART\nder\tdie\tART\nHund\tHund\tN;NOM;SG\n", encoding="utf-8")
+    tagged.write_text("1\tKatze\tkater\tNOUN" + "\t_" * 6 + "\n\n", encoding="utf-8")
+
+    def lemmas(*more):
+        outcome = run_cli(*command(files, "--language", "de", "-o", model, *more))
+        assert outcome.code == 0, outcome.err
+        out = run_cli("tag", "-m", model, stdin="Der Hund sieht die Katze .\n").out
+        return [line.split("\t")[2] for line in out.splitlines() if line[:1].isdigit()]
+
+    assert lemmas("--lexicon", unimorph, "--tagged", tagged) == ["der", "Hund", "_", "der", "kater", "."]
+    assert lemmas("--lexicon", unimorph, "--columns", "upos") == ["_"] * 6
+    assert lemmas() == ["_"] * 6
+
+
+def test_a_lexicon_tells_lemmas_of_a_treebank_without(files, tmp_path, run_cli):
+    unimorph, model = tmp_path / "unimorph", tmp_path / "de.tagger"
+    unimorph.write_text("hunt\tHund\tN;NOM;SG\n", encoding="utf-8")
+    learned = run_cli("tag", "--train", files / "few.conllu", "--lexicon", unimorph, "-o", model)
+    assert (learned.code, "also learned: lemma" in learned.err) == (0, True), learned.err
+    assert "\tHund\thunt\t" in run_cli("tag", "-m", model, "--language", "de", stdin="Der Hund\n").out
+    refused = run_cli("tag", "--train", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "-o", model)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "lexicon.tsv: found words with their tags, which --train learns from treebanks" in refused.err
 
 
 def test_columns_leave_features_out(featured, run_cli):

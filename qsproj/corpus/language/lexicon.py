@@ -1,42 +1,152 @@
-"""A lexicon: which tags a word may have, one word a line."""
+"""A lexicon: the tags that a word may have, one word a line; or forms with lemmas, as UniMorph has them.
+
+*Source* of what features mean: Sylak-Glassman (2016), "The composition and use of the universal morphological
+feature schema", and the guidelines of Universal Dependencies.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
 
-from qsproj.corpus.cells import UNIVERSAL_TAGS
+from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.errors import DataError
 
-Lexicon = Mapping[str, tuple[str, ...]]
+WordTags = Mapping[str, tuple[str, ...]]
+_VERBAL = ("VERB", "AUX")
+# UniMorph's parts of speech, and universal tags as they are.
+PARTS_OF_SPEECH: Mapping[str, tuple[str, ...]] = {
+    **{tag: (tag,) for tag in UNIVERSAL_TAGS},
+    **{"N": ("NOUN", "PROPN"), "PRO": ("PRON", "DET"), "DET": ("DET", "PRON"), "ART": ("DET",)},
+    **dict.fromkeys(("V", "V.PTCP", "V.CVB", "V.MSDR"), _VERBAL),
+    **{"CONJ": ("CCONJ", "SCONJ"), "COMP": ("SCONJ",), "CLF": ("NOUN",)},
+}
+# What means the same in all treebanks; the rest of UniMorph's features is passed over.
+FEATURES = {
+    **{"SG": "Number=Sing", "DU": "Number=Dual", "PL": "Number=Plur"},
+    **{person: f"Person={person}" for person in "0123"},
+    **{"PRS": "Tense=Pres", "PST": "Tense=Past", "FUT": "Tense=Fut"},
+    **{"IND": "Mood=Ind", "SBJV": "Mood=Sub", "IMP": "Mood=Imp", "COND": "Mood=Cnd", "OPT": "Mood=Opt"},
+    **{"NFIN": "VerbForm=Inf", "V.PTCP": "VerbForm=Part", "ACT": "Voice=Act", "PASS": "Voice=Pass"},
+    **{"MASC": "Gender=Masc", "FEM": "Gender=Fem", "NEUT": "Gender=Neut"},
+    **{"ANIM": "Animacy=Anim", "INAN": "Animacy=Inan", "DEF": "Definite=Def", "INDF": "Definite=Ind"},
+    **{"CMPR": "Degree=Cmp", "COMPV": "Degree=Cmp", "SPRL": "Degree=Sup"},
+    **{case.upper(): f"Case={case}" for case in ("Nom", "Acc", "Dat", "Gen", "Ins", "Voc", "Abl", "Com")},
+    **{case.upper(): f"Case={case}" for case in ("Par", "Ess", "Erg", "Abs")},
+}
+IMPERFECT = "IPFV"
+# What stands where a word has no such form.
+NO_FORM = frozenset({"-", "\N{EM DASH}"})
 
 
-def read_lexicon(path: PathOrFile) -> dict[str, tuple[str, ...]]:
-    """Read ``word TAB tags`` lines; tags are parted by spaces, commas or bars. Blank lines are passed over.
+class Inflection(NamedTuple):
+    """A form, its lemma, the tags that it may have with it, and features (FEATS) as far as they are told."""
 
-    A word may have several lines; its tags are those of all of them, sorted. Case is kept. Raises DataError
-    at a line without a tab, a word or a tag; at a tag that is not a universal one; without any line.
+    form: str
+    lemma: str
+    upos: tuple[str, ...]
+    feats: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Tags that words may have, sorted; and lemmas of forms, in the order of the file."""
+
+    tags: WordTags = field(default_factory=dict)
+    inflections: Sequence[Inflection] = ()
+
+
+def read_lexicon(path: PathOrFile) -> Lexicon:
+    """Read lines of ``word TAB tags``, or of UniMorph: ``lemma TAB form TAB features``.
+
+    Tags are parted by spaces, commas or bars. A word may have several lines; its tags are those of all of
+    them. Case is kept. What the first line is, all must be; blank ones are passed over, and forms of UniMorph
+    that are several words.
+
+    Raises
+    ------
+    DataError
+        At a line without a tab, a word or a tag; at a tag that is not a universal one; at features without a
+        part of speech; without any line.
     """
-    tags: dict[str, set[str]] = {}
     with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            word, tab, rest = line.rstrip("\r\n").lstrip("\ufeff").partition("\t")
-            given = [tag for tag in re.split(r"[\s,|]+", rest) if tag]
-            if not (tab and word.strip() and given):
-                raise DataError(name_of(path), number, "a line of another form", "a word, a tab, its tags")
-            for tag in given:
-                if tag not in UNIVERSAL_TAGS:
-                    raise DataError(
-                        name_of(path),
-                        number,
-                        found=f"the tag {tag!r}",
-                        expected=f"one of {' '.join(UNIVERSAL_TAGS)}",
-                        remedy="map it to universal tags, or leave the word out",
-                    )
-            tags.setdefault(word.strip(), set()).update(given)
-    if not tags:
-        raise DataError(name_of(path), None, "no line", "word TAB tags", "check that it is the right file")
+        numbered = (
+            (number, line.rstrip("\r\n").lstrip("\ufeff"))
+            for number, line in enumerate(lines, start=1)
+            if line.strip()
+        )
+        first = next(numbered, None)
+        if first is None:
+            raise DataError(
+                name_of(path), None, "no line", "word TAB tags", "check that it is the right file"
+            )
+        rows = chain([first], numbered)
+        if _lists_lemmas(first[1]):
+            return Lexicon(inflections=tuple(_inflections(name_of(path), rows)))
+        return Lexicon(tags=_word_tags(name_of(path), rows))
+
+
+def _lists_lemmas(line: str) -> bool:
+    """Tell whether a line has UniMorph's columns; ``zu TAB ADP TAB PART`` is a word with its tags."""
+    fields = line.split("\t")
+    return len(fields) > 2 and not set(_tags_in("\t".join(fields[1:]))) <= set(UNIVERSAL_TAGS)
+
+
+def _tags_in(text: str) -> list[str]:
+    return [tag for tag in re.split(r"[\s,|]+", text) if tag]
+
+
+def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[str, ...]]:
+    tags: dict[str, set[str]] = {}
+    for number, line in rows:
+        word, tab, rest = line.partition("\t")
+        given = _tags_in(rest)
+        if not (tab and word.strip() and given):
+            raise DataError(name, number, "a line of another form", "a word, a tab, its tags")
+        for tag in given:
+            if tag not in UNIVERSAL_TAGS:
+                raise DataError(
+                    name,
+                    number,
+                    found=f"the tag {tag!r}",
+                    expected=f"one of {' '.join(UNIVERSAL_TAGS)}",
+                    remedy="map it to universal tags, or leave the word out",
+                )
+        tags.setdefault(word.strip(), set()).update(given)
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
+
+
+def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflection]:
+    known: dict[str, tuple[tuple[str, ...], str]] = {}
+    for number, line in rows:
+        lemma, form, told = (*map(str.strip, line.split("\t")), "", "")[:3]
+        if not (lemma and form and told):
+            raise DataError(
+                name, number, "a line of another form", "a lemma, a form and its features, with tabs between"
+            )
+        if told not in known:
+            known[told] = _universal(told)
+        upos, feats = known[told]
+        if not upos:
+            raise DataError(
+                name,
+                number,
+                found=f"the features {told!r}",
+                expected=f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}",
+                remedy="name it, or leave the line out",
+            )
+        if form not in NO_FORM and len(form.split()) == 1:
+            yield Inflection(form, lemma, upos, feats)
+
+
+def _universal(told: str) -> tuple[tuple[str, ...], str]:
+    """Return the universal tags that features allow, maybe none, and FEATS as far as they tell it."""
+    parts = [part.strip() for part in told.split(";")]
+    upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
+    # An imperfect is a tense of its own in some treebanks and an aspect in others.
+    feats = {FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts}
+    return upos, "|".join(sorted(pair for pair in feats if "=" in pair)) or UNSPECIFIED

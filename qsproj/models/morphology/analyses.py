@@ -36,6 +36,12 @@ def feature_pairs(feats: str) -> Attributes:
     return tuple((attribute, value) for attribute, _, value in pairs)
 
 
+def shared_features(told: str, feats: str) -> tuple[int, int]:
+    """Return how many features two cells have in common, and minus how many the second has beside."""
+    one, other = (set(feature_pairs(cell)) for cell in (told, feats))
+    return len(one & other), -len(other - one)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisTable:
     """The A analyses, sorted, and the arrays by which :mod:`qsproj.kernels.tagging.analyses` scores them.

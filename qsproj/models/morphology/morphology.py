@@ -25,7 +25,7 @@ from qsproj.kernels.tagging.analyses import (
 )
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
-from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table
+from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
 from qsproj.models.morphology.edit_scripts import EditScript
 from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
@@ -101,7 +101,8 @@ class Morphology:
         Which of COLUMNS it fills.
     table : AnalysisTable
     lexicon : mapping
-        By form and UPOS, what the treebank has: analysis, number of the edit script or NO_SCRIPT, count.
+        By form and UPOS, what the treebank has: analysis, number of the edit script or NO_SCRIPT, count; 0
+        where only a list of lemmas has it.
     scripts : tuple of EditScript
     features : AnalysisFeatures
     weights : AnalysisWeights or None
@@ -192,9 +193,13 @@ class Morphology:
             same = [entry for entry in entries if self.table.analyses[entry[0]] == analysis]
             made = [entry for entry in same or entries if entry[1] != NO_SCRIPT]
             if made:
-                _, script, _ = max(made, key=lambda entry: entry[2])
+                _, script, _ = max(made, key=lambda entry: self._fitness(entry, analysis))
                 return self.scripts[script].apply(known) or form
         return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
+
+    def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
+        """Return by what the lemma of an entry is preferred to others: features in common, then its count."""
+        return shared_features(analysis.feats, self.table.analyses[entry[0]].feats), entry[2]
 
     def encoded(
         self, forms: Sequence[str], upos: Sequence[str]
@@ -212,8 +217,12 @@ class Morphology:
     def _counts(self, form: str, tag: str) -> dict[int, int]:
         """Return how often a form has each analysis; one that is not known has those of its lower case."""
         counts: dict[int, int] = {}
-        for analysis, _, count in self.lexicon.get((form, tag)) or self.lexicon.get((form.lower(), tag), ()):
-            counts[analysis] = counts.get(analysis, 0) + count
+        for known in (form, form.lower()):
+            for analysis, _, count in self.lexicon.get((known, tag), ()):
+                if count:
+                    counts[analysis] = counts.get(analysis, 0) + count
+            if counts:
+                break
         return counts
 
     def _lattice(self, forms: Sequence[str], upos: Sequence[str]) -> Lattice | None:
@@ -334,7 +343,7 @@ def _stored_lexicon(
     entries = arrays["entries"]
     shaped(arrays, "entries", (len(entries), 4), kind="i")
     most = np.array([len(forms), len(table.analyses), n_scripts, np.iinfo(np.int32).max])
-    if len(entries) and not ((entries >= [0, 0, NO_SCRIPT, 1]) & (entries < most)).all():
+    if len(entries) and not ((entries >= [0, 0, NO_SCRIPT, 0]) & (entries < most)).all():
         raise ValueError("the lexicon names a form, analysis or script that is not there")
     lexicon: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for form, analysis, script, count in entries.tolist():

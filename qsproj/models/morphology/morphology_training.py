@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import plain_form
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
@@ -20,7 +22,7 @@ from qsproj.kernels.tagging.linear_chain import (
     step_steep_transitions,
     step_transitions,
 )
-from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table
+from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
 from qsproj.models.morphology.lemmatizer import (
     Lemmatizer,
@@ -48,6 +50,10 @@ RAREST = 2
 FAINTEST, FAINT = 0.1, 0.02
 # A script of fewer forms is an exception, known to the lexicon alone.
 FORMS_OF_A_SCRIPT = 2
+# So many entries of the lexicon, drawn by chance, tell which script a word has.
+MOST_ENTRIES = 50_000
+# What is written as its own lemma, whatever a list of lemmas has.
+SIGNS = frozenset({"PUNCT", "SYM"})
 # Sentences of at least so many words that are expected to have features, and have none, were not annotated.
 EXPECTED_FEATURES = 3.0
 
@@ -92,6 +98,7 @@ def train_morphology(
     *,
     rng: np.random.Generator,
     columns: Sequence[str] | None = None,
+    inflections: Sequence[Inflection] = (),
     options: MorphologyOptions | None = None,
 ) -> Morphology | None:
     """Learn columns of CoNLL-U beside UPOS.
@@ -104,6 +111,8 @@ def train_morphology(
         Orders the sentences.
     columns : sequence of str or None
         Some of COLUMNS; None: those that the treebank has. None of them: nothing is learned, None returned.
+    inflections : sequence of Inflection
+        Forms with lemmas, where the treebank has none; of two with the same features the first counts.
     options : MorphologyOptions or None
 
     Raises
@@ -113,6 +122,8 @@ def train_morphology(
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
+    if inflections and "lemma" not in shown:
+        shown = ("lemma", *shown)
     for column in columns or ():
         if column not in COLUMNS:
             raise unknown_name("column", column, list(COLUMNS))
@@ -128,6 +139,8 @@ def train_morphology(
     lexicon = _lexicon(analysed, scripts, lemmas="lemma" in chosen)
     table = analysis_table(analysis for _, analyses in analysed for analysis in analyses)
     numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
+    if "lemma" in chosen:
+        _add_inflections(lexicon, inflections, table, scripts)
     morphology = Morphology(
         columns=chosen,
         table=table,
@@ -142,7 +155,8 @@ def train_morphology(
     if not table.decided:
         morphology = replace(morphology, weights=_train_chain(morphology, analysed, settings, rng))
     if "lemma" in chosen:
-        morphology = replace(morphology, lemmatizer=_train_lemmatizer(morphology, settings, rng))
+        lemmatizer = _train_lemmatizer(morphology, settings, rng)
+        morphology = replace(morphology, lemmatizer=lemmatizer, scripts=lemmatizer.scripts)
     return morphology
 
 
@@ -191,12 +205,14 @@ class _Scripts:
         return self.numbers.setdefault(edit_script(form, lemma), len(self.numbers))
 
 
-def _lexicon(
-    analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool
-) -> dict[tuple[str, str], Counter[tuple[Analysis, int]]]:
+# By form and UPOS the number of each analysis and script.
+_Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
+
+
+def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
     """Count analyses and scripts of each form under each UPOS."""
     made: dict[tuple[str, str], int] = {}
-    lexicon: dict[tuple[str, str], Counter[tuple[Analysis, int]]] = {}
+    lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
         composed = (map(plain_form, sentence.forms), map(plain_form, sentence.lemmas))
         for form, lemma, analysis in zip(*composed, analyses, strict=True):
@@ -207,6 +223,38 @@ def _lexicon(
                 script = made[form, lemma]
             lexicon.setdefault((form, analysis.upos), Counter())[analysis, script] += 1
     return lexicon
+
+
+def _add_inflections(
+    lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, scripts: _Scripts
+) -> None:
+    """Give words without a lemma one of those that are listed, and words that do not occur all of them.
+
+    What occurs nowhere has the analysis of its tag that shares most features with it, and the count 0.
+    """
+    listed: dict[tuple[str, str], dict[str, str]] = {}
+    for form, lemma, tags, feats in inflections:
+        for upos in tags:
+            if upos in table.ranges:
+                listed.setdefault((plain_form(form), upos), {}).setdefault(feats, plain_form(lemma))
+    nearest: dict[tuple[str, str], Analysis] = {}
+    for (form, upos), lemmas in listed.items():
+        entries = lexicon.setdefault((form, upos), Counter())
+        for analysis, script in [entry for entry in entries if entry[1] == NO_SCRIPT]:
+            best = max(lemmas, key=partial(shared_features, feats=analysis.feats))
+            entries[analysis, scripts.number(form, lemmas[best])] += entries.pop((analysis, script))
+        known = {script for _, script in entries}
+        for feats, lemma in lemmas.items():
+            script = scripts.number(form, lemma)
+            if script not in known:
+                if (feats, upos) not in nearest:
+                    nearest[feats, upos] = _nearest(table, upos, feats)
+                entries.setdefault((nearest[feats, upos], script), 0)
+
+
+def _nearest(table: AnalysisTable, upos: str, feats: str) -> Analysis:
+    own = table.analyses[slice(*table.ranges[upos])]
+    return max(own, key=lambda one: shared_features(feats, one.feats))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,13 +345,19 @@ def _train_chain(
 def _train_lemmatizer(
     morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator
 ) -> Lemmatizer:
-    """Learn scripts from the distinct words of the lexicon, each once, whatever its count."""
+    """Learn scripts from the distinct words of the lexicon, each once, whatever its count.
+
+    Words of a tag under which no lemma is known have none: the script that fits them makes ``_``.
+    """
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
         for (form, _), entries in morphology.lexicon.items()
         for analysis, script, _ in entries
         if script != NO_SCRIPT
     ]
+    if len(words) > MOST_ENTRIES:
+        words = [words[place] for place in np.sort(rng.permutation(len(words))[:MOST_ENTRIES]).tolist()]
+    told = {word.analysis.upos for word, _ in words}
     of_forms: Counter[tuple[str, int]] = Counter(
         (upos, script)
         for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
@@ -312,9 +366,10 @@ def _train_lemmatizer(
     allowed = allowed_scripts(
         {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
     )
+    untold = sorted(set(morphology.table.ranges) - told - SIGNS)
     start = Lemmatizer(
-        scripts=morphology.scripts,
-        allowed=allowed,
+        scripts=(*morphology.scripts, *([EditScript(WHOLE, suffix=UNSPECIFIED)] if untold else ())),
+        allowed=allowed | dict.fromkeys(untold, (len(morphology.scripts),)),
         lemmas=known_lemmas(morphology.lexicon, morphology.scripts),
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )

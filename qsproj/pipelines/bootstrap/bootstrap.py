@@ -34,7 +34,7 @@ class BootstrapOptions:
     parsed : tuple of str
         Trees over the very lines of the source sides, or of some, CoNLL-U: taken as they are.
     lexicon : str or None
-        Target words with the tags they may have.
+        Target words with the tags they may have, or with lemmas.
     text : tuple of str
         Raw text of the target, one sentence a line: that which is to be parsed, and more.
     paragraphs : bool

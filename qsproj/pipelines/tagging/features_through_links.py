@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import train_morphology
@@ -49,6 +50,7 @@ BARELY = 0.1
 BLOCK_WORDS = 50
 # A value that the source does not tell is as likely as the likeliest, times this.
 UNTOLD = 0.5
+NOTHING_SHOWN = "no features: what the source marks does not show in forms of the target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,23 +334,32 @@ def learn_features(
     sentences: Sequence[int],
     tagger: Tagger,
     *,
+    inflections: Sequence[Inflection],
     rng: np.random.Generator,
     options: FeatureProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
-    """Learn features of words with the tagger's tags, and return lines for the user; None where none show.
+    """Learn features and lemmas of words with the tagger's tags, and return lines for the user.
 
-    ``sentences``: those that may be learned from, by number. Nothing is said of sources without features.
+    ``sentences``: those that may be learned from, by number. ``inflections`` tell lemmas. None where there
+    are none and no features show. Nothing is said of sources without features.
     """
-    if text.marked is None or not any(any(mark.told) for mark in text.marked.names):
+    marked = text.marked is not None and any(any(mark.told) for mark in text.marked.names)
+    if not marked and not inflections:
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
-    made, judged = with_projected_features(text, drawn, tags, options)
-    written = written_attributes(judged, options)
-    if not written:
-        return None, ["no features: what the source marks does not show in forms of the target"]
-    morphology = train_morphology(made, rng=rng, columns=["feats"])
-    return morphology and _cooled(morphology, options.temperature), [*_told(judged, written)]
+    told: list[str] = []
+    if marked:
+        made, judged = with_projected_features(text, drawn, tags, options)
+        written = written_attributes(judged, options)
+        told = [*_told(judged, written)] if written else [NOTHING_SHOWN]
+    else:
+        made = [
+            Sentence.from_words(text.sentences[number], upos=upos)
+            for number, upos in zip(drawn, tags, strict=True)
+        ]
+    morphology = train_morphology(made, rng=rng, inflections=inflections)
+    return morphology and _cooled(morphology, options.temperature), told
 
 
 def _cooled(morphology: Morphology, temperature: float) -> Morphology:

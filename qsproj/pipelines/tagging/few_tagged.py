@@ -10,6 +10,7 @@ import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted
 from qsproj.models.tagging.tagger import Tagger
@@ -60,6 +61,17 @@ class FewTagged:
             return self, ()
         rest = [sentence for number, sentence in enumerate(self.sentences) if number % 5 != 4]
         return FewTagged.of(rest), self.sentences[4::5]
+
+    @property
+    def inflections(self) -> list[Inflection]:
+        """Forms with lemma and features, the commonest first."""
+        found = Counter(
+            Inflection(form, lemma, (tag,), feats)
+            for one in self.sentences
+            for form, lemma, tag, feats in zip(one.forms, one.lemmas, one.upos, one.feats, strict=True)
+            if lemma != UNSPECIFIED
+        )
+        return [inflection for inflection, _ in found.most_common()]
 
     @property
     def tags(self) -> set[str]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 import numpy as np
 
 from qsproj.corpus.contractions import Contractions, split_contractions
-from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence, SetExample
 from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
@@ -46,7 +46,7 @@ class RawText:
         sentences: Iterable[Sequence[str]],
         *,
         tags: Sequence[str],
-        lexicon: Lexicon,
+        lexicon: WordTags,
         contractions: Contractions,
         most: int,
         rng: np.random.Generator,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 
@@ -34,7 +34,7 @@ Shares = NDArray[np.float64]
 Sets = NDArray[np.bool_]
 
 
-def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: Lexicon) -> Sets:
+def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
     """Return the tags that script and lexicon leave each type, bool[V, T]; the lexicon has the last word."""
     allowed = tags_by_script(vocabulary, tags)
     for form, row in zip(vocabulary, allowed, strict=True):

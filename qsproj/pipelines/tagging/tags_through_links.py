@@ -45,6 +45,8 @@ from qsproj.pipelines.tagging.tag_evidence import (
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 
+# What is learned beside UPOS, unless told.
+PROJECTED_COLUMNS = ("feats", "lemma")
 # One sentence of so many is not learned from, but used to say how well tagger and links agree.
 HELD_OUT = 100
 # Votes of this weight are what the report calls evidence.
@@ -109,7 +111,7 @@ def project_tags(
     raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
     language: str | None = None,
-    features: bool = True,
+    columns: Sequence[str] = PROJECTED_COLUMNS,
     options: TagProjectionOptions | None = None,
 ) -> ProjectedTagger:
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
@@ -117,30 +119,31 @@ def project_tags(
     ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens tell how those of the
     corpus are split. ``raw``: tokenised sentences, the text to be tagged among them: of little use where
     there are many pairs, of much where most words of today are not in them. ``lexicon``: the tags that words
-    may have. ``language``: kept in the model, to tokenise plain text with. ``features``: whether to learn
-    FEATS, too, where the sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`).
+    may have, or lemmas of forms. ``language``: kept in the model, to tokenise plain text with. ``columns``:
+    some of PROJECTED_COLUMNS: FEATS are learned where the sources have them
+    (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
     800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
     """
-    options, lexicon = options or TagProjectionOptions(), lexicon or {}
+    options, lexicon = options or TagProjectionOptions(), lexicon or Lexicon()
     few = FewTagged.of(tagged)
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
-        more_tags={*few.tags, *(tag for of_word in lexicon.values() for tag in of_word)},
+        more_tags={*few.tags, *(tag for of_word in lexicon.tags.values() for tag in of_word)},
         contractions=few.contractions,
         known=few.counts,
         few=options.few,
         most=options.read,
         rng=rng,
-        marked=features,
+        marked="feats" in columns,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
-        raw, tags=text.tags, lexicon=lexicon, contractions=few.contractions, most=options.read, rng=rng
+        raw, tags=text.tags, lexicon=lexicon.tags, contractions=few.contractions, most=options.read, rng=rng
     )
     little = len(chosen) < options.little
-    allowed = allowed_tags(text.vocabulary, text.tags, lexicon)
+    allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     shares = type_shares(text, text.votes, allowed, stems=little)
     classes = classes_of_both(text, raw_text, options.classes) if little else {}
     learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
@@ -180,7 +183,14 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
-    morphology, told = learn_features(text, chosen, tagger, rng=rng, options=options.features)
+    morphology, told = learn_features(
+        text,
+        chosen,
+        tagger,
+        inflections=[*few.inflections, *lexicon.inflections] if "lemma" in columns else [],
+        rng=rng,
+        options=options.features,
+    )
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
     return ProjectedTagger(tagger, (*report, *told))
 

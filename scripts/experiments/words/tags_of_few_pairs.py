@@ -78,7 +78,7 @@ def lexicon_of(lab: Lab, language: str) -> Lexicon:
         for sentence in lab.treebank(name):
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
                 lexicon.setdefault(form.lower(), set()).add(tag)
-    return {form: tuple(sorted(tags)) for form, tags in lexicon.items()}
+    return Lexicon({form: tuple(sorted(tags)) for form, tags in lexicon.items()})
 
 
 def chinese(lab: Lab, stages: Stages, tagged: str, *, links: bool) -> str:
@@ -101,7 +101,7 @@ def run(lab: Lab) -> Figures:
         others = [source for source in ("en", *NAMES) if source != target]
         data: list[Path] = [lab.treebank_path(one) for one in TAGGER_TREEBANKS[target]]
         data += [lab.pud_path(language) for language in (*others, target)]
-        cells = [f"{len(lexicon_of(lab, target)):,}"]
+        cells = [f"{len(lexicon_of(lab, target).tags):,}"]
         for sources, listed in ((["en"], False), (["en"], True), (others, False), (others, True)):
             measure = partial(voted, lab, stages, target, sources, listed=listed)
             options = {"sources": sources, "listed": listed, "target": target}

@@ -14,7 +14,7 @@ def read(text):
 
 def test_tags_are_parted_by_spaces_commas_or_bars():
     text = "\ufeffHund\tNOUN\n\nalter\tADJ NOUN\r\nder\tPRON,DET\nzu\tADP|PART\n"
-    assert read(text) == {
+    assert read(text).tags == {
         "Hund": ("NOUN",),
         "alter": ("ADJ", "NOUN"),
         "der": ("DET", "PRON"),
@@ -23,7 +23,33 @@ def test_tags_are_parted_by_spaces_commas_or_bars():
 
 
 def test_lines_of_a_word_add_up():
-    assert read("zu\tADP\nzu\tPART\n") == {"zu": ("ADP", "PART")}
+    assert read("zu\tADP\nzu\tPART\n").tags == {"zu": ("ADP", "PART")}
+    assert read("zu\tADP\tPART\n").tags == {"zu": ("ADP", "PART")}
+
+
+UNIMORPH = """gehen\tging\tV;IND;PST;3;SG
+gehen\tgegangen\tV.PTCP;PST
+
+gehen\tbin gegangen\tV;PRF
+Haus\tHäuser\tN;NOM;PL\tHaus|er
+Haus\t-\tN;ESS;PL
+ir\tiba\tV;PST;IPFV;LGSPEC1;3;SG
+der\tden\tDET;Case=Acc
+fast\tfaster\tADJ;CMPR
+"""
+
+
+def test_lines_of_unimorph_tell_lemmas():
+    verb = ("VERB", "AUX")
+    assert list(read(UNIMORPH).inflections) == [
+        ("ging", "gehen", verb, "Mood=Ind|Number=Sing|Person=3|Tense=Past"),
+        ("gegangen", "gehen", verb, "Tense=Past|VerbForm=Part"),
+        ("Häuser", "Haus", ("NOUN", "PROPN"), "Case=Nom|Number=Plur"),
+        ("iba", "ir", verb, "Number=Sing|Person=3"),
+        ("den", "der", ("DET", "PRON"), "Case=Acc"),
+        ("faster", "fast", ("ADJ",), "Degree=Cmp"),
+    ]
+    assert not read(UNIMORPH).tags
 
 
 @pytest.mark.parametrize(
@@ -33,6 +59,9 @@ def test_lines_of_a_word_add_up():
         ("Hund\tNOUN\nKatze\t\n", ":2: found a line of another form"),
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
         ("\n", "found no line"),
+        ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a line of another form, expected a lemma, a form"),
+        ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a line of another form"),
+        ("gehen\tging\tPST;SG\n", ":1: found the features 'PST;SG', expected a part of speech among them"),
     ],
 )
 def test_errors_name_the_line(text, message):

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 import qsproj
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
+from qsproj.models.morphology import morphology_training
 from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
 from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
@@ -312,3 +314,72 @@ def test_the_scripts_that_fit_a_word_are_found_by_its_ending():
         found += len(list(one.candidates(word)))
     assert found > 50
     assert list(one.candidates(Word("ab", Analysis("Y", "_", "_")))) == []
+
+
+def listed(*rows):
+    return [Inflection(form, lemma, tuple(upos.split()), feats) for form, lemma, upos, feats in rows]
+
+
+PAST, BASE = "Tense=Past|VerbForm=Fin", "VerbForm=Inf"
+LISTED = listed(
+    ("saw", "saw", "VERB", BASE),
+    ("saw", "see", "VERB AUX", PAST),
+    ("saw", "look", "VERB", PAST),
+    ("saws", "saw", "NOUN PROPN", "Number=Plur"),
+    *((f"{stem}en", stem, "NOUN", "Number=Plur") for stem in ("ox", "brax", "flax", "ax")),
+    ("hen", "hen", "NOUN", "Number=Sing"),
+)
+
+
+def without_lemmas():
+    """Return sentences with tags and features."""
+    forms, upos = ("saw", "saws", "saw", "two", "."), ("VERB", "NOUN", "VERB", "NUM", "PUNCT")
+    feats = (PAST, "Number=Plur", BASE, "_", "_")
+    return [with_columns(Sentence.from_words(forms, upos=upos), feats=feats)] * 3
+
+
+@pytest.fixture(scope="module")
+def by_list(tmp_path_factory):
+    learned = train_morphology(without_lemmas(), rng=np.random.default_rng(1), inflections=LISTED)
+    return Morphology.from_archive(*learned.to_archive())
+
+
+def test_lemmas_are_those_of_a_list(by_list):
+    assert by_list.columns == ("lemma", "feats")
+    # Two lemmas of a form: the one whose features fit, and of these the first.
+    assert by_list.lemma("saw", Analysis("VERB", "_", PAST)) == "see"
+    assert by_list.lemma("saw", Analysis("VERB", "_", BASE)) == "saw"
+    assert by_list.lemma("saws", Analysis("NOUN", "_", "Number=Plur")) == "saw"
+    # In the list alone; in none, by how the others end.
+    assert by_list.lemma("Flaxen", Analysis("NOUN", "_", "Number=Plur")) == "flax"
+    assert by_list.lemma("waxen", Analysis("NOUN", "_", "Number=Plur")) == "wax"
+
+
+def test_a_tag_that_no_lemma_is_known_of_has_none(by_list):
+    filled = by_list.fill(without_lemmas()[0])
+    assert filled.lemmas[3:] == ("_", ".")
+    assert by_list.lemma("seven", Analysis("NUM", "_", "_")) == "_"
+
+
+def test_a_list_does_not_change_features(by_list):
+    bare = train_morphology(without_lemmas(), rng=np.random.default_rng(1))
+    assert (bare.weights.emissions == by_list.weights.emissions).all()
+    forms, upos = ("Flaxen", "hen"), ("NOUN", "NOUN")
+    assert bare.analyses(forms, upos) == by_list.analyses(forms, upos)
+
+
+def test_lemmas_of_a_treebank_come_before_those_of_a_list():
+    treebank = [with_columns(one, lemmas=("spot", "saw", "saw", "2", ".")) for one in without_lemmas()]
+    learned = train_morphology(treebank, rng=np.random.default_rng(1), inflections=LISTED)
+    assert learned.lemma("saw", Analysis("VERB", "_", PAST)) == "spot"
+    assert learned.lemma("oxen", Analysis("NOUN", "_", "Number=Plur")) == "ox"
+    assert learned.lemma("two", Analysis("NUM", "_", "_")) == "2"
+
+
+def test_of_many_entries_some_are_learned_from(monkeypatch):
+    monkeypatch.setattr(morphology_training, "MOST_ENTRIES", 4)
+    learned = [
+        train_morphology(without_lemmas(), rng=np.random.default_rng(1), inflections=LISTED) for _ in range(2)
+    ]
+    assert (learned[0].lemmatizer.weights == learned[1].lemmatizer.weights).all()
+    assert learned[0].lemma("oxen", Analysis("NOUN", "_", "Number=Plur")) == "ox"

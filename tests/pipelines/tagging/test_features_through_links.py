@@ -67,13 +67,13 @@ def test_what_forms_show_is_written_and_nothing_else():
 
 
 def test_no_features_where_none_are_asked_for_or_none_are_there():
-    assert learned(made_pairs(100), features=False).tagger.morphology is None
+    assert learned(made_pairs(100), columns=()).tagger.morphology is None
     bare = [replace(pair, source=with_columns(pair.source, feats=["_"] * 4)) for pair in made_pairs(100)]
     assert learned(bare).tagger.morphology is None
 
 
 def test_tags_do_not_change_with_features():
-    with_features, without = (learned(made_pairs(100), features=wanted).tagger for wanted in (True, False))
+    with_features, without = (learned(made_pairs(100), columns=wanted).tagger for wanted in (["feats"], []))
     assert (with_features.weights == without.weights).all()
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
@@ -148,7 +149,7 @@ def test_a_lexicon_settles_what_links_get_wrong():
         for pair in made_pairs(200)
     ]
     test = gold(made_pairs(50, seed=9))
-    lexicon = {"großer": ("ADJ",), "alter": ("ADJ", "NOUN")}
+    lexicon = Lexicon({"großer": ("ADJ",), "alter": ("ADJ", "NOUN")})
     assert accuracy(projected(pairs).tagger, test) < 95.0
     tagger = projected(pairs, lexicon=lexicon).tagger
     assert tagger.tag_words(("der", "großer", "Hund"))[1] == "ADJ"
