@@ -308,7 +308,8 @@ def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float)
 
 def _cell(names: Sequence[str], values: Sequence[str]) -> str:
     pairs = zip(names, values, strict=True)
-    return "|".join(sorted(f"{name}={value}" for name, value in pairs if value)) or UNSPECIFIED
+    told = (f"{name}={value}" for name, value in pairs if value not in (NONE, UNKNOWN))
+    return "|".join(sorted(told)) or UNSPECIFIED
 
 
 def with_projected_features(

@@ -10,7 +10,9 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.features_through_links import (
     FeatureProjectionOptions,
     Judged,
+    MarkedWords,
     leaning_chances,
+    likeliest_features,
     suffix_groups,
     written_attributes,
 )
@@ -127,6 +129,19 @@ def test_words_share_what_their_neighbours_mark():
 )
 def test_features_that_are_not_those_of_ud_are_passed_over(cell, values):
     assert values_of([("x", "PRON", cell, 0, "root")]) == [values]
+
+
+def test_what_the_source_does_not_tell_is_not_written():
+    told = {"Tense": "Past", "Number": UNKNOWN}
+    words = MarkedWords(
+        types=np.array([0]),
+        names=(("VERB", "x"),),
+        values={"Number": (NONE, "Plur", "Sing"), "Tense": (NONE, "Past")},
+        votes={"Number": np.array([[0.0, 1.0, 1.1]]), "Tense": np.array([[0.0, 1.0]])},
+        together={"VERB": {tuple(told.get(name, NONE) for name in CARRIED): 1.0}},
+    )
+    options = FeatureProjectionOptions()
+    assert likeliest_features(words, {"VERB": ["Number", "Tense"]}, options) == ["Tense=Past"]
 
 
 def test_without_features_all_is_unknown():
