@@ -7,6 +7,7 @@ person and number of its subject. Whether the target shows any of it, its forms 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
@@ -23,6 +24,7 @@ INFLECTED = frozenset(SHARED) - {"Definite"}
 # Attributes of function words, whatever else has them: treebanks differ in what they tell of adverbs.
 OF_FUNCTION_WORDS = {"PronType": frozenset({"DET", "PRON"})}
 NONE, UNKNOWN = "", "?"
+NO_LINK = -1
 
 NOUNS, VERBS = frozenset({"NOUN", "PROPN", "PRON"}), frozenset({"AUX", "VERB"})
 _OF_NOUN = ("Animacy", "Case", "Gender", "Number")
@@ -40,8 +42,12 @@ class Mark(NamedTuple):
         return [value for value in self.values if value not in (NONE, UNKNOWN)]
 
 
-def marks_of(sentence: Sentence) -> list[Mark]:
-    """Return the mark of each word; without heads, by its features alone, and without any all is unknown."""
+def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Mark]:
+    """Return the mark of each word; without heads, by its features alone, and without any all is unknown.
+
+    ``linked``: the target word that each word is likeliest linked to, -1 for none; None: each to
+    another.
+    """
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
     found = [_features(cell) for cell in sentence.feats]
@@ -57,6 +63,11 @@ def marks_of(sentence: Sentence) -> list[Mark]:
         for word, _, relation in arcs:
             if word in bare and sentence.upos[word] == "NOUN" and relation != "compound":
                 found[word].setdefault("Definite", "Ind")
+    linked = range(len(found)) if linked is None else linked
+    for word, head, relation in arcs:
+        finite = relation == "aux" and found[word].get("VerbForm") == "Fin" and sentence.upos[head] in VERBS
+        if finite and linked[word] in (NO_LINK, linked[head]):
+            _finite(found[word], found[head], passive=sentence.deprels[word] == "aux:pass")
     subjects: dict[int, dict[str, str]] = {}
     for word, head, relation in arcs:
         if relation == "det" and sentence.upos[head] == "NOUN":
@@ -79,6 +90,19 @@ def marks_of(sentence: Sentence) -> list[Mark]:
     for word, subject in subjects.items():
         _agree(subject, sentence.upos[word], found[word])
     return [Mark(tag, _values(tag, features)) for tag, features in zip(sentence.upos, found, strict=True)]
+
+
+def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
+    """Make a verb finite whose auxiliary nothing translates: *did not go* is one verb elsewhere.
+
+    Of *has gone* nobody knows the tense.
+    """
+    perfect = not passive and verb.get("VerbForm") == "Part" and verb.get("Tense") == "Past"
+    verb.pop("Tense", None)
+    verb["VerbForm"] = "Fin"
+    for name in OF_FINITE_VERBS:
+        if name in auxiliary and not (perfect and name == "Tense"):
+            verb[name] = auxiliary[name]
 
 
 def _features(cell: str) -> dict[str, str]:

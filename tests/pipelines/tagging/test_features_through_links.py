@@ -16,6 +16,7 @@ from qsproj.pipelines.tagging.features_through_links import (
     suffix_groups,
     written_attributes,
 )
+from qsproj.pipelines.tagging.linked_text import LIKELY, read_linked_text
 from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
@@ -79,11 +80,11 @@ def test_tags_do_not_change_with_features():
     assert (with_features.weights == without.weights).all()
 
 
-def values_of(words):
-    """Return the values of words, given as form, UPOS, FEATS, head, relation."""
+def values_of(words, linked=None):
+    """Return the values of words, given as form, UPOS, FEATS, head, relation, and linked to these places."""
     forms, upos, feats, heads, relations = zip(*words, strict=True)
     sentence = Sentence.from_words(forms, upos=upos, heads=[-1, *heads], deprels=relations)
-    marks = marks_of(with_columns(sentence, feats=feats))
+    marks = marks_of(with_columns(sentence, feats=feats), linked)
     return [
         {
             name: value
@@ -115,6 +116,43 @@ def test_words_share_what_their_neighbours_mark():
         {"Definite": "Def", "Number": "Sing", "PronType": "Art"},
         {"Definite": "Def", "Number": "Sing"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("auxiliary", "relation", "verb", "linked", "values"),
+    [
+        ("Past", "aux", "VerbForm=Inf", [0, -1, 1], {"Tense": "Past", "VerbForm": "Fin"}),  # did see
+        ("Past", "aux", "VerbForm=Inf", [0, 1, 1], {"Tense": "Past", "VerbForm": "Fin"}),
+        ("Past", "aux", "VerbForm=Inf", [0, 1, 2], {"VerbForm": "Inf"}),
+        ("Pres", "aux:pass", "Tense=Past|VerbForm=Part", [0, -1, 1], {"Tense": "Pres", "VerbForm": "Fin"}),
+        ("Pres", "aux", "Tense=Past|VerbForm=Part", [0, -1, 1], {"VerbForm": "Fin"}),  # has seen
+        ("Past", "cop", "VerbForm=Inf", [0, -1, 1], {"VerbForm": "Inf"}),
+    ],
+)
+def test_a_verb_is_finite_where_nothing_translates_its_auxiliary(auxiliary, relation, verb, linked, values):
+    words = [
+        ("he", "PRON", "Number=Sing|Person=3|PronType=Prs", 3, "nsubj"),
+        ("x", "AUX", f"Mood=Ind|Tense={auxiliary}|VerbForm=Fin", 3, relation),
+        ("see", "VERB", verb, 0, "root"),
+    ]
+    agreed = {"Mood": "Ind", "Number": "Sing", "Person": "3"} if values["VerbForm"] == "Fin" else {}
+    assert values_of(words, linked)[2] == {**agreed, **values}
+
+
+def test_an_auxiliary_is_translated_by_what_it_is_linked_to():
+    source = with_columns(
+        Sentence.from_words(["did", "see"], upos=["AUX", "VERB"], heads=[-1, 2, 0], deprels=["aux", "root"]),
+        feats=["Mood=Ind|Tense=Past|VerbForm=Fin", "VerbForm=Inf"],
+    )
+
+    def marks(*weights):
+        alignment = make_alignment(2, 2, [(1, 1), (2, 2)], weights=weights)
+        pair = SentencePair(source, Sentence.from_words(["a", "b"]), alignment)
+        marked = read_linked_text([(pair,)], marked=True).marked
+        return {"Fin" if "Fin" in marked.names[mark].values else "Inf" for mark in marked.marks[1:]}
+
+    assert marks(LIKELY - 0.01, 0.9) == {"Fin"}
+    assert marks(LIKELY, 0.9) == {"Inf"}
 
 
 @pytest.mark.parametrize(
