@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +49,11 @@ LEAST_DOUBT = 0.1
 # As how many votes all values count where the tag alone tells, so that none is impossible.
 BARELY = 0.1
 BLOCK_WORDS = 50
+TENSE = "Tense"
+# By fewer votes no type has several tenses.
+FEWEST_TENSES = 10.0
 # A value that the source does not tell is as likely as the likeliest, times this.
 UNTOLD = 0.5
-NOTHING_SHOWN = "no features: what the source marks does not show in forms of the target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,9 @@ class FeatureProjectionOptions:
         Features that fewer of a tag's words have together are not taken over.
     temperature : float
         By which potentials are divided: what was learned from is surer of itself than links are right.
+    one_tense : float
+        Share of a type's votes that its likeliest tense must have: other than number or gender, no neighbour
+        tells it.
     """
 
     sentences: int = 12000
@@ -85,6 +91,7 @@ class FeatureProjectionOptions:
     precision: float = 0.6
     rarest: float = 0.002
     temperature: float = 2.0
+    one_tense: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ class Judged:
     precision: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MarkedWords:
     """Tagged words of N places with the values that their links bring.
 
@@ -119,6 +126,17 @@ class MarkedWords:
     values: Mapping[str, tuple[str, ...]]
     votes: Mapping[str, Counts]
     together: Mapping[str, Mapping[tuple[str, ...], float]]
+
+    @cached_property
+    def groups(self) -> list[Numbers]:
+        """What types have in common, see :func:`suffix_groups`."""
+        return suffix_groups(self.names)
+
+    def of_types(self, attribute: str) -> Counts:
+        """Return the votes of each type together, float64[types, values]."""
+        counts = np.zeros((len(self.names), len(self.values[attribute])))
+        np.add.at(counts, self.types, self.votes[attribute])
+        return counts
 
 
 def marked_words(
@@ -199,7 +217,7 @@ def leaning_chances(
 
 def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
     """Yield what forms show of each attribute under each tag that has votes for it."""
-    groups = suffix_groups(words.names)
+    groups = words.groups
     by_form = [*groups, np.arange(len(words.names))]
     tags = np.array([tag for tag, _ in words.names])
     seen = np.arange(len(words.types)) // BLOCK_WORDS % 2 == 0
@@ -270,14 +288,12 @@ def likeliest_features(
     words: MarkedWords, written: Mapping[str, Sequence[str]], options: FeatureProjectionOptions
 ) -> list[str]:
     """Return the cell of FEATS of each word: the likeliest of those that source words of its tag have."""
-    by_form = [*suffix_groups(words.names), np.arange(len(words.names))]
+    by_form = [*words.groups, np.arange(len(words.names))]
     logs: dict[str, Counts] = {}
     for name in {name for names in written.values() for name in names}:
-        votes = words.votes[name]
-        counts = np.zeros((len(words.names), votes.shape[1]))
-        np.add.at(counts, words.types, votes)
-        of_types = leaning_chances(counts, by_form, options.leaning)
-        logs[name] = np.log(normalised(votes + options.trust * of_types[words.types]))
+        of_types = leaning_chances(words.of_types(name), by_form, options.leaning)
+        logs[name] = np.log(normalised(words.votes[name] + options.trust * of_types[words.types]))
+    doubtful = _tense_in_doubt(words, options.one_tense)[words.types]
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
     for tag, names in written.items():
@@ -290,9 +306,23 @@ def likeliest_features(
                 open_to_all = of_name.max(axis=1, keepdims=True) + np.log(UNTOLD)
                 columns = [_place(words.values[name], values[place]) for values in known]
                 scores += np.hstack([of_name, open_to_all])[:, columns]
-            made = np.array([_cell(names, values) for values in known], dtype=object)
-            cells[at] = made[scores.argmax(axis=1)]
+            best = scores.argmax(axis=1)
+            made, tenseless = (
+                np.array([_cell(names, values, without) for values in known], dtype=object)
+                for without in (None, TENSE)
+            )
+            cells[at] = np.where(doubtful[at], tenseless[best], made[best])
     return cells.tolist()
+
+
+def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
+    """Return the types whose links disagree on the tense, bool[types]: *se*, linked to *is* and to *was*."""
+    if TENSE not in words.votes:
+        return np.zeros(len(words.names), dtype=np.bool_)
+    told = words.of_types(TENSE)[:, 1:]
+    votes = told.sum(axis=1)
+    in_doubt: NDArray[np.bool_] = (votes >= FEWEST_TENSES) & (told.max(axis=1) < one_tense * votes)
+    return in_doubt
 
 
 def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:
@@ -306,9 +336,9 @@ def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float)
     return sorted(values for values, vote in found.items() if vote >= rarest * total)
 
 
-def _cell(names: Sequence[str], values: Sequence[str]) -> str:
+def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> str:
     pairs = zip(names, values, strict=True)
-    told = (f"{name}={value}" for name, value in pairs if value not in (NONE, UNKNOWN))
+    told = (f"{name}={value}" for name, value in pairs if value not in (NONE, UNKNOWN) and name != without)
     return "|".join(sorted(told)) or UNSPECIFIED
 
 
@@ -317,17 +347,18 @@ def with_projected_features(
     sentences: Sequence[int],
     tags: Sequence[Sequence[str]],
     options: FeatureProjectionOptions,
-) -> tuple[list[Sentence], list[Judged]]:
-    """Return tagged sentences with the features that links and forms tell, and what was judged."""
+) -> tuple[list[Sentence], list[str]]:
+    """Return tagged sentences with the features that links and forms tell, and lines for the user."""
     assert text.marked is not None
     words = marked_words(text, text.marked, sentences, tags)
     judged = list(judged_attributes(words, options.leaning))
-    cells = iter(likeliest_features(words, written_attributes(judged, options), options))
+    written = written_attributes(judged, options)
+    cells = iter(likeliest_features(words, written, options))
     made = []
     for number, upos in zip(sentences, tags, strict=True):
         forms = text.sentences[number]
         made.append(with_columns(Sentence.from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
-    return made, judged
+    return made, [*_told(judged, written)]
 
 
 def learn_features(
@@ -351,9 +382,7 @@ def learn_features(
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
     told: list[str] = []
     if marked:
-        made, judged = with_projected_features(text, drawn, tags, options)
-        written = written_attributes(judged, options)
-        told = [*_told(judged, written)] if written else [NOTHING_SHOWN]
+        made, told = with_projected_features(text, drawn, tags, options)
     else:
         made = [
             Sentence.from_words(text.sentences[number], upos=upos)
@@ -378,6 +407,9 @@ def _cooled(morphology: Morphology, temperature: float) -> Morphology:
 
 
 def _told(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if not written:
+        yield "no features: what the source marks does not show in forms of the target"
+        return
     names = sorted({one.attribute for one in judged})
     tags = {name: [tag for tag in sorted(written) if name in written[tag]] for name in names}
     of_tags = [f"{name} of {', '.join(tags[name])}" for name in names if tags[name]]

@@ -22,6 +22,7 @@ from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
 ENDING = {"Sing": "", "Plur": "i"}
+TENSES = ("Past", "Pres")
 
 
 def made_pairs(size, *, seed=1, wrong=0.1):
@@ -180,6 +181,20 @@ def test_what_the_source_does_not_tell_is_not_written():
     )
     options = FeatureProjectionOptions()
     assert likeliest_features(words, {"VERB": ["Number", "Tense"]}, options) == ["Tense=Past"]
+
+
+@pytest.mark.parametrize(("pasts", "cell"), [(20.0, "_"), (31.0, "Tense=Past"), (2.0, "Tense=Pres")])
+def test_a_form_that_links_give_several_tenses_has_none(pasts, cell):
+    rest = np.array([[0.0, pasts, 9.0 if pasts > 2.0 else 7.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    words = MarkedWords(
+        types=np.array([0, 0, 1]),
+        names=(("AUX", "se"), ("AUX", "x")),
+        values={"Tense": (NONE, "Past", "Pres")},
+        votes={"Tense": rest},
+        together={"AUX": {tuple(t if name == "Tense" else NONE for name in CARRIED): 1.0 for t in TENSES}},
+    )
+    found = likeliest_features(words, {"AUX": ["Tense"]}, FeatureProjectionOptions())
+    assert (found[0], found[2]) == (cell, "Tense=Past")
 
 
 def test_without_features_all_is_unknown():
