@@ -7,9 +7,10 @@ tags and dependencies at /inception/MODEL (docs/serve.md; pip install 'qsproj[in
 
 With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
 first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC
-and is saved at once; all else in the file stays as it is. With -m, the parser that made FILE, the page can
-train it on what was reviewed, and shows new trees for the rest. Both serve this machine alone unless --host
-says otherwise.
+and is saved at once; all else in the file stays as it is; FILE.history keeps what was changed, for undo. With
+-m, a parser, the rest of a sentence is inferred again after each correction, under all that was corrected;
+the page can train the parser on what was reviewed, and shows new trees for the rest. Both serve this machine
+alone unless --host says otherwise.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ EXAMPLES = """examples:
 MODELS, REVIEW = "-m alone", "--review"
 WAYS = {
     MODELS: ("jobs", "megabytes", "waiting"),
-    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "seed"),
+    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "by", "seed"),
 }
 # A sentence that is confirmed is small, and so is all else that the page sends.
 _PAGE_BYTES = 1 << 20
@@ -80,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(review)("""
         -o --output MODEL: where the page's training writes the parser
         --train-after N[1..]=10: sentences to be reviewed before it may train
+        --by NAME: who reviews: a comment "# reviewed_by = NAME" on what is confirmed
     """)
     add_seed(review)
     declare_ways(parser, WAYS)
@@ -130,10 +132,12 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
 
     check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
-    session, pools = _session(options), _training(options)
+    session, pools = _session(options), _processes(options)
+    training, inference = pools if options.model else (None, None)
     limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
     token = new_token()
-    app = guarded(review_app(session, next(iter(pools), None), limits), token=token, host=options.host)
+    answers = review_app(session, training, limits, inference=inference)
+    app = guarded(answers, token=token, host=options.host)
     said = f"open {address_of(listening)}/?token={token} to review {options.review}"
     _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
 
@@ -148,21 +152,26 @@ def _session(options: argparse.Namespace) -> Session:
         source, links = options.pairs
         pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
     train_after = options.train_after if options.model else None
-    return Session(draft=Draft(options.review), pairs=pairs, train_after=train_after)
+    return Session(draft=Draft(options.review, who=options.by), pairs=pairs, train_after=train_after)
 
 
-def _training(options: argparse.Namespace) -> list[ComputePool]:
-    """Return the process that trains the model, where there is one."""
+def _processes(options: argparse.Namespace) -> list[ComputePool]:
+    """Return the process that trains the model and the one that infers by it, where there is a model."""
     from qsproj.models.storage import load_parser
     from qsproj.serve.compute import ComputePool
+    from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.retraining import Retraining
 
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
     if options.output is not None and not options.model:
         raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
-    parsers = map(load_parser, options.model)
-    return [ComputePool(Retraining(one, options.output, options.seed), processes=1) for one in parsers]
+    works = [
+        work
+        for parser in map(load_parser, options.model)
+        for work in (Retraining(parser, options.output, options.seed), Inference(parser))
+    ]
+    return [ComputePool(work, processes=1) for work in works]
 
 
 def _run(app: ASGIApp, listening: socket, seconds: float, what: str, pools: Iterable[ComputePool]) -> None:

@@ -46,14 +46,18 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.guard import HEADERS, guarded
+    from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.retraining import Retraining
     from qsproj.serve.review.session import Session
 
     def make_app(pools):
         session = Session(draft=Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
         if parser is not None:
-            pools.append(ComputePool(Retraining(parser, output, 1), processes=1))
-        app = review_app(session, pools[0] if pools else None, Limits(bytes=100_000))
+            pools += [
+                ComputePool(work, processes=1) for work in (Retraining(parser, output, 1), Inference(parser))
+            ]
+        training, inference = pools or (None, None)
+        app = review_app(session, training, Limits(bytes=100_000), inference=inference)
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as client:
@@ -119,6 +123,69 @@ def test_what_is_confirmed_is_in_the_file_and_out_of_the_list(page, path):
     undone = page.ask("sentences/2/undo", content={"version": after.json["version"]})
     assert (undone.status, undone.json["version"]) == (200, told["version"])
     assert "Reviewed" not in path.read_text()
+
+
+def question(told, **changes):
+    n = len(told["forms"])
+    blank = {"heads": [-1] * n, "relations": ["_"] * n, "upos": told["upos"], "tags": [False] * n}
+    return blank | changes
+
+
+def test_the_rest_is_inferred_under_what_is_fixed(serving, path, parser):
+    with reviewing(serving, path, parser=parser) as page:
+        assert page.ask("overview").json["live"] is True
+        told, content = page.ask("sentences/2").json, path.read_bytes()
+        n, root = len(told["forms"]), told["heads"].index(0)
+        other = (root + 1) % n
+        heads = [0 if word == other else -1 for word in range(n)]
+        found = page.ask("sentences/2/rest", content=question(told, heads=heads)).json
+        assert (found["heads"].count(0), found["heads"][other], found["chances"][other]) == (1, 0, 1.0)
+        assert found["heads"][root] != 0
+        assert len(found["seconds"]) == n
+        two = [0 if word in (root, other) else -1 for word in range(n)]
+        refused = page.ask("sentences/2/rest", content=question(told, heads=two))
+        assert (refused.status, refused.json["reason"]) == (409, "impossible")
+        assert page.ask("sentences/2/rest", content=question(told, tags=["x"] * n)).status == 400
+        assert page.ask("sentences/99/rest", content=question(told)).status in (400, 404)
+        assert path.read_bytes() == content
+
+
+def test_without_a_model_nothing_is_inferred(page):
+    told = page.ask("sentences/2").json
+    assert page.ask("overview").json["live"] is False
+    assert page.ask("sentences/2/rest", content=question(told)).status == 409
+
+
+def test_all_columns_are_corrected(page, path):
+    told = page.ask("sentences/2").json
+    n = len(told["forms"])
+    columns = {
+        "lemmas": ["a b", *told["lemmas"][1:]],
+        "upos": ["X", *told["upos"][1:]],
+        "feats": ["Number=Sing|Case=Nom", *["_"] * (n - 1)],
+        "deps": ["2:nsubj|3.1:x", *["_"] * (n - 1)],
+        "misc": ["Note=1", *told["misc"][1:]],
+    }
+    assert page.confirm(told, columns=columns).status == 200
+    rows = [line.split("\t") for line in path.read_text().split("\n\n")[2].splitlines() if line[0] != "#"]
+    assert [rows[0][column] for column in (2, 3, 5, 8)] == [
+        "a b",
+        "X",
+        "Case=Nom|Number=Sing",
+        "2:nsubj|3.1:x",
+    ]
+    assert rows[0][9] == "Note=1|Reviewed=Yes"
+    after = page.ask("sentences/2").json
+    for name, cells in (
+        ("feats", ["Case"]),
+        ("deps", ["x"]),
+        ("upos", ["a b"]),
+        ("misc", ["a\tb"]),
+        ("odd", ["x"]),
+    ):
+        refused = page.confirm(after, columns={name: cells * n})
+        assert (refused.status, "expected" in refused.text or "odd" in refused.text) == (400, True), name
+    assert page.confirm(after, columns={"feats": ["_"]}).status == 400
 
 
 def test_another_window_is_not_overwritten(page, path):

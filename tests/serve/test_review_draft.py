@@ -164,3 +164,40 @@ def test_unsure_sentences_come_first():
     assert unsureness([None]) == 0.0
     # Four unsure words are more than one unsure word alone.
     assert unsureness([0.6] * 4) > unsureness([0.6])
+
+
+def test_undo_outlives_the_server(path):
+    draft = Draft(str(path))
+    draft.confirm(0, Tree((2, 0, 2), ("case", "root", "obl")), version=draft.version(0))
+    once = path.read_bytes()
+    draft.confirm(0, Tree((3, 3, 0), ("case", "det", "root")), version=draft.version(0))
+    draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
+    draft.undo(1, version=draft.version(1))
+    again = Draft(str(path))
+    assert (again.can_undo(0), again.can_undo(1)) == (True, False)
+    again.undo(0, version=again.version(0))
+    assert path.read_bytes() == once
+    third = Draft(str(path))
+    third.undo(0, version=third.version(0))
+    assert path.read_bytes() == CONTENT.encode()
+
+
+def test_the_history_of_what_others_wrote_is_passed_over(path):
+    draft = Draft(str(path))
+    for index in (0, 1):
+        draft.confirm(index, tree_of(draft.sentences[index]), version=draft.version(index))
+    path.write_bytes(path.read_bytes().replace(b"Ja", b"Nein"))
+    history = path.with_name("draft.conllu.history")
+    history.write_bytes(history.read_bytes()[:-4] + b'\n{"at": 0, "bef')  # and a crash
+    again = Draft(str(path))
+    assert (again.can_undo(0), again.can_undo(1)) == (True, False)
+    again.undo(0, version=again.version(0))
+    assert "Reviewed" not in path.read_text().split("sent_id = b")[0]
+    assert not Draft(str(path)).can_undo(0)
+
+
+def test_who_reviewed_is_told(path):
+    draft = Draft(str(path), who="Anna")
+    draft.confirm(0, tree_of(draft.sentences[0]), version=draft.version(0))
+    assert path.read_text().count("# reviewed_by = Anna") == 1
+    assert '"who": "Anna"' in path.with_name("draft.conllu.history").read_text()

@@ -266,6 +266,57 @@ def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_fi
         until(lambda: page.evaluate(stands) == before, lambda: (before, page.evaluate(stands)))
 
 
+def test_the_rest_follows_a_correction(browser, serving, tmp_path, model_files):
+    parser = load_parser(model_files / "de.model")
+    path = tmp_path / "draft.conllu"
+    sentences = [one for one in read_conllu("corpora/de.conllu") if len(one) > 6]
+    sentence = min(sentences, key=lambda one: parser.arc_probabilities(one).max(axis=0)[1:].min())
+    write_conllu([parser.parse(sentence, confidence=True)], path)
+    with (
+        reviewing(serving, path, parser=parser) as page,
+        windows(browser, page.client, first=sentence.sent_id) as open_window,
+    ):
+        page = open_window()
+        shown = "() => [...document.querySelectorAll('#words tr')].map((row) => row.children[3].textContent)"
+        before = page.evaluate(shown)
+        root = before.index("root")
+        other = root + 1 if root + 1 < len(before) else root - 1
+        word(page, other).focus()
+        page.keyboard.press("0")
+        page.locator("#words tr.moved").first.wait_for()
+        after = page.evaluate(shown)
+        assert (after[other], after.count("root")) == ("root", 1)
+        assert word(page, other).locator(".mark").inner_text().startswith("●")
+        page.keyboard.press("u")
+        assert page.evaluate(shown) == before
+        # The second head, and what was fixed stays.
+        seconds = page.locator("td.second button:visible")
+        until(seconds.count)
+        at = int(seconds.first.evaluate("button => button.closest('tr').dataset.word"))
+        named = seconds.first.inner_text().rpartition(" ")[0]
+        word(page, at).focus()
+        page.keyboard.press("s")
+        assert word(page, at).locator(".head").inner_text() == named
+        page.keyboard.press("l")
+        assert not page.locator("#live").is_checked()
+
+
+def test_other_columns_are_edited(window, path):
+    page = window()
+    word(page, 2).focus()
+    page.keyboard.press("t")
+    page.keyboard.type("NOUN")
+    page.keyboard.press("Enter")
+    page.keyboard.press("e")
+    page.keyboard.type("Hund")
+    page.fill("#more-feats", "Number=Sing|Case=Nom")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.word") == "2"
+    page.keyboard.press("c")
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    assert "2\tHund\tHund\tNOUN\t_\tCase=Nom|Number=Sing\t3\t" in path.read_text()
+
+
 def test_a_cycle_is_refused_on_the_spot(window, path):
     page = window()
     word(page, 3).locator(".word").click()

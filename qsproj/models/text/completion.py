@@ -153,6 +153,19 @@ def complete(
     return _as_known(sentence, parsed, confidence=confidence)
 
 
+def completed(parser: Parser, sentence: Sentence) -> tuple[Sentence, Scores]:
+    """Return what :func:`complete` does, and the probability of every arc given what is known.
+
+    float64[n+1, n+1]; columns 1..n sum to one. Raises as :func:`complete`.
+    """
+    given = conditioned(parser, sentence)
+    try:
+        parsed, beliefs = given.parse(sentence), given.arc_probabilities(sentence)
+    except NoTreeError as error:
+        raise _impossible(sentence, _inference_of(parser)) from error
+    return _as_known(sentence, parsed, confidence=False), beliefs
+
+
 def conditioned(parser: Parser, sentence: Sentence) -> Parser:
     """Return the parser as it parses this sentence, given what is known of its tree.
 

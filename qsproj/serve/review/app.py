@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -18,9 +19,10 @@ from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import log
 from qsproj.serve.compute import ComputePool, WorkerError
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of
+from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
+from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.session import DoubtError, Session
 
@@ -29,9 +31,16 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _MOST_ROWS = 500
 
 
-def review_app(session: Session, pool: ComputePool | None, limits: Limits) -> Starlette:
-    """Return the application; ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`."""
-    review = _Review(session, pool, limits)
+def review_app(
+    session: Session, pool: ComputePool | None, limits: Limits, *, inference: ComputePool | None = None
+) -> Starlette:
+    """Return the application.
+
+    ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`; ``inference`` infers the rest of
+    a tree, with :class:`qsproj.serve.review.inference.Inference`.
+    """
+    session.live = inference is not None
+    review = _Review(session, pool, limits, inference)
     return Starlette(
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
@@ -41,6 +50,7 @@ def review_app(session: Session, pool: ComputePool | None, limits: Limits) -> St
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
+            Route("/api/sentences/{index}/rest", review.rest, methods=["POST"]),
             Route("/api/load", review.load, methods=["POST"]),
             Route("/api/training", review.progress, methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
@@ -66,8 +76,11 @@ class _Review:
     Nothing here waits while the draft changes, so that one change is whole before the next begins.
     """
 
-    def __init__(self, session: Session, pool: ComputePool | None, limits: Limits) -> None:
+    def __init__(
+        self, session: Session, pool: ComputePool | None, limits: Limits, inference: ComputePool | None
+    ) -> None:
         self._session, self._pool, self._limits = session, pool, limits
+        self._inference = inference
         self._task: asyncio.Task[None] | None = None
 
     async def overview(self, request: Request) -> Response:
@@ -93,9 +106,31 @@ class _Review:
         index = _index(request)
         given = _correction(await body_of(request, self._limits))
         tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
-        sure = given.get("sure") is not False
-        change = partial(self._session.confirm, index, tree, version=given["version"], sure=sure)
+        change = partial(
+            self._session.confirm,
+            index,
+            tree,
+            version=given["version"],
+            sure=given.get("sure") is not False,
+            columns=given.get("columns") or {},
+        )
         return self._changed(index, change)
+
+    async def rest(self, request: Request) -> Response:
+        """Infer the rest of a tree under what is fixed in it."""
+        index, session = _index(request), self._session
+        fixed = _fixed(await body_of(request, self._limits))
+        if self._inference is None:
+            raise RequestError(
+                409, "there is no model to infer by; start with one: qsproj serve --review FILE -m MODEL"
+            )
+        session.check(index)
+        question = Question(session.draft.sentences[index], fixed, session.model)
+        try:
+            found = await outcome_of(question, pool=self._inference, limits=self._limits, request=request)
+        except QsprojError as error:
+            return _json({"reason": "impossible", "text": str(error)}, status=409)
+        return _json(asdict(found))
 
     async def undo(self, request: Request) -> Response:
         index = _index(request)
@@ -202,11 +237,31 @@ def _object(body: bytes) -> dict[str, Any]:
 def _correction(body: bytes) -> dict[str, Any]:
     """Return what a confirmation says, of the right types."""
     content = _object(body)
-    heads, relations = content.get("heads"), content.get("relations")
-    if not isinstance(heads, list) or not all(type(head) is int for head in heads):
-        raise RequestError(400, "found heads that are no list of whole numbers")
-    if not isinstance(relations, list) or not all(isinstance(relation, str) for relation in relations):
-        raise RequestError(400, "found relations that are no list of texts")
+    _check_list(content, "heads", int)
+    _check_list(content, "relations", str)
     if not isinstance(content.get("version"), str):
         raise RequestError(400, "found no version, expected that of the sentence that was corrected")
+    columns = content.get("columns") or {}
+    if not isinstance(columns, dict):
+        raise RequestError(400, "found columns that are no object")
+    for name in columns:
+        _check_list(columns, name, str)
     return content
+
+
+def _fixed(body: bytes) -> Fixed:
+    """Return the cells that stay in a sentence."""
+    content = _object(body)
+    kinds = {"heads": int, "relations": str, "upos": str, "tags": bool}
+    for name, kind in kinds.items():
+        _check_list(content, name, kind)
+    return Fixed(**{name: tuple(content[name]) for name in kinds})
+
+
+_KINDS = {int: "whole numbers", str: "texts", bool: "truths"}
+
+
+def _check_list(content: Mapping[str, Any], name: str, kind: type) -> None:
+    cells = content.get(name)
+    if not isinstance(cells, list) or not all(type(cell) is kind for cell in cells):
+        raise RequestError(400, f"found {name} that are no list of {_KINDS[kind]}")

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
-from qsproj.corpus.cells import bare_relation
+from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UPOS, XPOS, bare_relation
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, misc_values, with_misc, without_misc
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.corpus.editing import (
+    ARC_PROBABILITY,
+    FEATURE_PROBABILITY,
+    RELATION_PROBABILITY,
+    TAG_PROBABILITY,
+    misc_values,
+    with_columns,
+    with_misc,
+    without_misc,
+)
+from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.errors import UsageError, unknown_name
 
 REVIEWED, YES = "Reviewed", "Yes"
 _RELATION = re.compile(r"[^\s|]{1,80}")
@@ -60,6 +69,81 @@ def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
         if is_named_so and not is_root:
             return f"word {word} has relation {relation}, and is not the root"
     return None
+
+
+# The columns beside the tree that a person corrects, and what a cell of each looks like.
+CELLS = {
+    "lemmas": (LEMMA, r"[^\t\r\n]+"),
+    "upos": (UPOS, r"\S+"),
+    "xpos": (XPOS, r"\S+"),
+    "feats": (FEATS, r"_|[^\s=|]+=[^\s=|]+(\|[^\s=|]+=[^\s=|]+)*"),
+    "deps": (DEPS, r"_|\d+(\.\d+)?:[^\s|]+(\|\d+(\.\d+)?:[^\s|]+)*"),
+    "misc": (MISC, r"[^\t\r\n]+"),
+}
+_PROBABILITY_OF = {"upos": TAG_PROBABILITY, "feats": FEATURE_PROBABILITY}
+
+
+def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
+    """Return the column of CELLS with this name; of words 1..n."""
+    if name not in ("deps", "misc"):
+        own: tuple[str, ...] = getattr(sentence, name)
+        return own
+    layout, column = layout_of(sentence), CELLS[name][0]
+    return tuple(layout.lines[at].rstrip("\r").split("\t")[column] for at in layout.word_lines)
+
+
+def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sentence:
+    """Return the sentence with other cells in some columns of CELLS; features come in the order of names.
+
+    What MISC tells of the probability of a cell goes with the cell. UsageError where one is no cell of its
+    column.
+    """
+    for name, given in columns.items():
+        if name not in CELLS:
+            raise unknown_name("column", name, list(CELLS))
+        column, pattern = CELLS[name]
+        if len(given) != len(sentence):
+            raise UsageError(f"found {len(given)} cells of {name} for {len(sentence)} words")
+        for word, cell in enumerate(given, start=1):
+            if not re.fullmatch(pattern, cell) or not cell.isprintable():
+                raise UsageError(
+                    f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {_EXPECTED[name]}"
+                )
+        changed = _differing(cells(sentence, name), given)
+        if name in ("deps", "misc"):
+            sentence = _with_last_cells(sentence, column, given)
+        else:
+            sorted_ = map(_sorted_features, given) if name == "feats" else given
+            sentence = with_columns(sentence, **{name: sorted_})
+        if name in _PROBABILITY_OF:
+            sentence = without_misc(sentence, _PROBABILITY_OF[name], words=changed)
+    return sentence
+
+
+_EXPECTED = {
+    "lemmas": "a lemma, or _",
+    "upos": "a tag without spaces",
+    "xpos": "a tag without spaces",
+    "feats": "Name=Value|Name=Value, or _",
+    "deps": "head:relation|head:relation, or _",
+    "misc": "text without tabs, or _",
+}
+
+
+def _sorted_features(cell: str) -> str:
+    return "|".join(sorted(cell.split("|"), key=lambda pair: pair.partition("=")[0].lower()))
+
+
+def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> Sentence:
+    """Replace the cells of a column that a sentence holds in its lines alone."""
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    for at, cell in zip(layout.word_lines, given, strict=True):
+        row = lines[at].rstrip("\r")
+        own = row.split("\t")
+        own[column] = cell
+        lines[at] = "\t".join(own) + lines[at][len(row) :]
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
 def reviewed(sentence: Sentence, tree: Tree) -> Sentence:

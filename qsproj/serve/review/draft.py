@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from os import stat_result
 from pathlib import Path
 
+from qsproj.corpus.editing import with_comment
 from qsproj.corpus.files import check_can_be_written, open_binary_output
 from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
-from qsproj.serve.review.correction import Tree, reviewed
+from qsproj.serve.review.correction import Tree, reviewed, with_cells
+from qsproj.serve.review.history import Change, History
+
+REVIEWED_BY = "reviewed_by"
 
 
 class StaleError(QsprojError):
@@ -28,18 +32,20 @@ class FileChangedError(QsprojError):
 
 
 class Draft:
-    """The sentences of a file, and what they were before they were confirmed. Mutable; final.
+    """The sentences of a file, and what they were before they were changed. Mutable; final.
+
+    ``who`` is written to the history and, where given, to ``# reviewed_by`` of what is confirmed.
 
     Raises UsageError, DataError when the file cannot be read or written, is compressed, or is no CoNLL-U.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str, *, who: str | None = None) -> None:
+        self.path, self._who = Path(path), who
         check_can_be_written(path)
         check_has_misc(path, "--review")
         self.sentences: list[Sentence] = []
         self._blocks: list[bytes] = []
-        self._before: dict[int, list[tuple[Sentence, bytes]]] = defaultdict(list)
+        self._history = History(self.path)
         self._seen: tuple[int, int, int] | None = None
         self.load()
 
@@ -55,7 +61,7 @@ class Draft:
         if b"".join(blocks) != content:
             raise UsageError(f"{self.path}: found a compressed file, expected plain CoNLL-U; unpack it first")
         self.sentences, self._blocks, self._seen = sentences, blocks, seen
-        self._before.clear()
+        self._history.load(blocks)
 
     def content(self) -> bytes:
         """Return the file as it stands."""
@@ -66,28 +72,40 @@ class Draft:
         return hashlib.blake2b(self._blocks[index], digest_size=12).hexdigest()
 
     def can_undo(self, index: int) -> bool:
-        """Return whether a sentence was confirmed since the file was read."""
-        return bool(self._before[index])
+        """Return whether a change of this sentence is known, and no later one stands in its way."""
+        return self._history.last(index) is not None
 
-    def confirm(self, index: int, tree: Tree, *, version: str) -> None:
-        """Put a tree into a sentence, mark it as reviewed, and save.
+    def confirm(
+        self, index: int, tree: Tree, *, version: str, columns: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Put a tree, and other cells, into a sentence, mark it as reviewed, and save.
 
         Raises StaleError when the sentence is no longer that of ``version``, FileChangedError when someone
         else has written the file, UsageError when it is no tree; then nothing has changed, here or there.
         """
-        self._check_version(index, version)
-        changed = reviewed(self.sentences[index], tree)
-        before = self.sentences[index], self._blocks[index]
-        self._save(index, changed, self._text_of(changed))
-        self._before[index].append(before)
+        changed = reviewed(with_cells(self.sentences[index], columns or {}), tree)
+        if self._who is not None:
+            changed = with_comment(changed, REVIEWED_BY, self._who)
+        self.replace(index, [changed], version=version)
 
-    def undo(self, index: int, *, version: str) -> None:
-        """Take the last confirmation of a sentence back, byte for byte; raises as :meth:`confirm`."""
+    def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
+        """Put sentences in the place of ``count`` others, and save; raises as :meth:`confirm`."""
         self._check_version(index, version)
-        if not self.can_undo(index):
+        after = [self._text_of(sentence) for sentence in sentences]
+        change = Change.now(index, self._blocks[index : index + count], after, who=self._who)
+        self._save(change, sentences, note=lambda: self._history.add(change))
+
+    def undo(self, index: int, *, version: str) -> Change:
+        """Take the last change of a sentence back, byte for byte; raises as :meth:`confirm`."""
+        self._check_version(index, version)
+        place = self._history.last(index)
+        if place is None:
             raise UsageError("found nothing to undo in this sentence")
-        self._save(index, *self._before[index][-1])
-        self._before[index].pop()
+        change = self._history.changes[place].reversed()
+        # At the end of a file, or after its byte order mark, a block is read as it was.
+        sentences = list(read_sentences(Named(b"".join(change.after), str(self.path))))
+        self._save(change, sentences, note=lambda: self._history.take_back(place))
+        return change
 
     def _check_version(self, index: int, version: str) -> None:
         if version != self.version(index):
@@ -98,17 +116,23 @@ class Draft:
         if self.path.exists() and not self.path.is_file():
             raise UsageError(f"{self.path}: found no file of its own, expected one; copy it into a file")
 
-    def _save(self, index: int, sentence: Sentence, block: bytes) -> None:
+    def _save(self, change: Change, sentences: Sequence[Sentence], *, note: Callable[[], None]) -> None:
         self._check_file()
-        with open_binary_output(self.path) as handle:
-            handle.writelines(self._blocks[:index])
-            handle.write(block)
-            handle.writelines(self._blocks[index + 1 :])
-            handle.flush()
-            # As late as can be: right before the new file takes the place of the old one.
-            self._check_unchanged()
+        start, end = change.at, change.at + len(change.before)
+        try:
+            with open_binary_output(self.path) as handle:
+                handle.writelines(self._blocks[:start])
+                handle.writelines(change.after)
+                handle.writelines(self._blocks[end:])
+                handle.flush()
+                # As late as can be: right before the new file takes the place of the old one.
+                self._check_unchanged()
+                note()
+        except BaseException:
+            self._history.load(self._blocks)
+            raise
         self._seen = _identity(self.path.stat())
-        self.sentences[index], self._blocks[index] = sentence, block
+        self.sentences[start:end], self._blocks[start:end] = sentences, change.after
 
     def _text_of(self, sentence: Sentence) -> bytes:
         handle = Named(b"", str(self.path))

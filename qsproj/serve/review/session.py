@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
@@ -16,8 +16,10 @@ from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.serve.review.correction import (
+    CELLS,
     Tree,
     arc_chances,
+    cells,
     check_tree,
     doubt_about,
     is_reviewed,
@@ -72,6 +74,8 @@ class Session:
     train_after: int | None = None
     training: bool = False  # whether that goes on now
     told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
+    live: bool = False  # whether a model infers the rest after each correction
+    model: str | None = None  # the file of the model that was trained here, which infers from then on
     readings: int = 0  # of the file: what was learned from an earlier one is not for this one
     _translations: Mapping[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[int, Belief] = field(default_factory=dict)
@@ -117,13 +121,31 @@ class Session:
 
     def overview(self) -> dict[str, Any]:
         """Return what the page shows of the file as a whole, as JSON."""
-        used = {relation for one in self.draft.sentences for relation in one.deprels} - {"_"}
         return {
             "file": self.draft.path.name,
             "sentences": len(self.draft.sentences),
             "reviewed": self.reviewed,
-            "relations": sorted(used | UNIVERSAL_RELATIONS),
+            "live": self.live,
+            **self._vocabulary(),
             **self.progress(),
+        }
+
+    def _vocabulary(self) -> dict[str, Any]:
+        """Return the relations and tags of the file, and its features: their values by name."""
+        relations, tags = set(UNIVERSAL_RELATIONS), set(UNIVERSAL_TAGS)
+        features = set[str]()
+        for one in self.draft.sentences:
+            relations.update(one.deprels)
+            tags.update(one.upos)
+            features.update(one.feats)
+        values = dict[str, set[str]]()
+        for pair in {pair for cell in features - {UNSPECIFIED} for pair in cell.split("|")}:
+            name, _, value = pair.partition("=")
+            values.setdefault(name, set()).add(value)
+        return {
+            "relations": sorted(relations - {UNSPECIFIED}),
+            "tags": sorted(tags - {UNSPECIFIED}),
+            "features": {name: sorted(values[name]) for name in sorted(values)},
         }
 
     def progress(self) -> dict[str, Any]:
@@ -170,7 +192,7 @@ class Session:
 
     def sentence(self, index: int) -> dict[str, Any]:
         """Return all that the page shows of a sentence, as JSON."""
-        self._check(index)
+        self.check(index)
         sentence, belief = self.draft.sentences[index], self.belief(index)
         translation = self._translations.get(index)
         return self._row(index) | {
@@ -179,7 +201,7 @@ class Session:
             "proposed": index in self._proposed,
             "undo": self.draft.can_undo(index),
             "forms": sentence.forms,
-            "upos": sentence.upos,
+            **{name: cells(sentence, name) for name in CELLS},
             "heads": belief.tree.heads,
             "relations": belief.tree.relations,
             "chances": belief.chances,
@@ -197,24 +219,33 @@ class Session:
         )
         return min(roots, key=lambda relation: (-roots[relation], relation), default="root")
 
-    def confirm(self, index: int, tree: Tree, *, version: str, sure: bool = True) -> None:
+    def confirm(
+        self,
+        index: int,
+        tree: Tree,
+        *,
+        version: str,
+        sure: bool = True,
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an odd one of which nobody is sure."""
-        self._check(index)
+        self.check(index)
         doubt = None if sure else doubt_about(tree, root_relation=self.root_relation())
         if doubt is not None:
             check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
-        self.draft.confirm(index, tree, version=version)
+        self.draft.confirm(index, tree, version=version, columns=columns)
         self._proposed.pop(index, None)
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> None:
         """Take the last confirmation back; raises as :meth:`Draft.undo`."""
-        self._check(index)
+        self.check(index)
         self.draft.undo(index, version=version)
         self._reviewed[index] = is_reviewed(self.draft.sentences[index])
 
-    def _check(self, index: int) -> None:
+    def check(self, index: int) -> None:
+        """Raise UsageError where there is no such sentence."""
         if not 0 <= index < len(self.draft.sentences):
             raise UsageError(f"found no sentence {index}, expected 0 to {len(self.draft.sentences) - 1}")
 

@@ -1,9 +1,11 @@
 // One sentence: its words in rows, its arcs beside them, and what a person does to its tree.
 import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
-import { attached, direction, labelled, missing, refusal, rooted, same } from "./tree.js";
+import {
+  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, missing, question, refusal, rooted, same,
+} from "./tree.js";
 
-const UNSURE = 0.75;
+const UNSURE = 0.75, LEAST = 0.005;
 const $ = (id) => document.getElementById(id);
 
 function cell(kind, text, title) {
@@ -18,7 +20,8 @@ function cell(kind, text, title) {
 export class Editor {
   constructor(hooks) {
     this.hooks = hooks;
-    this.relations = new Set();
+    this.known = { relations: new Set(), upos: new Set() }; // cells that the file has, or all of UD's
+    this.live = false; // whether there is a model that infers the rest
     this.open_ = null; // the sentence as the server told it, with the states of its tree
     this.kept = new Map(); // sentences with corrections that are not confirmed, by index
     this.taken = null; // the word that waits for its head
@@ -28,6 +31,10 @@ export class Editor {
     $("undo").addEventListener("click", () => this.undo());
     $("previous").addEventListener("click", () => this.#go(-1));
     $("next").addEventListener("click", () => this.#go(1));
+    $("live").addEventListener("change", () => this.#draw());
+    $("more").addEventListener("change", (event) => this.#edited(event));
+    $("more").addEventListener("focusin", (event) => event.target.select?.());
+    $("more").addEventListener("submit", (event) => event.preventDefault());
     $("words").addEventListener("click", (event) => this.#clicked(event));
     $("words").addEventListener("focusin", (event) => this.#focused(event));
     $("text").addEventListener("click", (event) => this.#rowOfText(event)?.focus());
@@ -72,8 +79,11 @@ export class Editor {
     const sure = this.doubted === this.tree;
     const lacking = missing(this.tree);
     if (lacking) return this.say(`Not confirmed: ${lacking}.`, true);
-    const { index, version } = this.open_;
-    await this.#send(`sentences/${index}`, { method: "PUT", body: { version, sure, ...this.tree } }, async (told) => {
+    const { index, version, first } = this.open_, { heads, relations } = this.tree;
+    const columns = Object.fromEntries(COLUMNS.slice(2)
+      .filter((column) => this.tree[column].some((cell, at) => cell !== first[column][at]))
+      .map((column) => [column, this.tree[column]]));
+    await this.#send(`sentences/${index}`, { method: "PUT", body: { version, sure, heads, relations, columns } }, async (told) => {
       this.confirmed = [...this.confirmed.filter((one) => one !== index), index];
       this.#show(this.#fresh(told));
       this.say("Saved.");
@@ -100,7 +110,12 @@ export class Editor {
   }
 
   #fresh(told) {
-    const tree = { heads: told.heads, relations: told.relations };
+    const cells = Object.fromEntries(COLUMNS.map((column) => [column, told[column]]));
+    const stays = told.heads.map(() => told.reviewed);
+    const tree = {
+      ...cells, chances: told.chances, seconds: told.heads.map(() => null), moved: told.heads.map(() => false),
+      fixed: Object.fromEntries(INFERRED.map((column) => [column, stays])),
+    };
     return { ...told, first: tree, states: [tree] };
   }
 
@@ -147,6 +162,7 @@ export class Editor {
   #show(sentence) {
     this.open_ = sentence;
     this.taken = null;
+    this.word = 0;
     $("sentence").hidden = $("tree").hidden = $("tools").hidden = false;
     $("name").textContent = sentence.id;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
@@ -155,6 +171,7 @@ export class Editor {
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
     this.#update("");
+    if (this.#isLive()) this.#seconds();
   }
 
   #texts(words) {
@@ -170,7 +187,7 @@ export class Editor {
     const row = document.createElement("tr");
     row.dataset.word = 0;
     row.tabIndex = -1;
-    row.append(cell("number", "0"), cell("word", "(root)"), ...["tag", "head", "relation", "sure"].map((kind) => cell(kind, "")));
+    row.append(cell("number", "0"), cell("word", "(root)"), ...["tag", "head", "relation", "mark", "sure", "second"].map((kind) => cell(kind, "")));
     if (this.open_.translation) row.append(cell("links", ""));
     return row;
   }
@@ -179,15 +196,18 @@ export class Editor {
     const row = document.createElement("tr");
     row.dataset.word = word;
     row.tabIndex = -1;
-    const relation = cell("relation", "");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.tabIndex = -1;
-    relation.append(button);
-    const chance = this.open_.chances[word - 1];
-    const sure = cell("sure", chance === null ? "" : chance.toFixed(2), "probability of the arc as it was");
-    sure.classList.toggle("unsure", chance !== null && chance < UNSURE);
-    row.append(cell("number", word), cell("word", form, form), cell("tag", this.open_.upos[word - 1]), cell("head", ""), relation, sure);
+    const button = (kind, ...labels) => {
+      const made = cell(kind, ""), inner = document.createElement("button");
+      inner.type = "button";
+      inner.tabIndex = -1;
+      inner.append(...labels);
+      made.append(inner);
+      return made;
+    };
+    row.append(
+      cell("number", word), cell("word", form, form), button("tag"), cell("head", ""), button("relation"),
+      cell("mark", ""), cell("sure", ""), button("second"),
+    );
     if (this.open_.translation) row.append(cell("links", this.#linked(word).map((at) => this.open_.translation[at - 1]).join(" ")));
     return row;
   }
@@ -200,20 +220,46 @@ export class Editor {
   #update(message) {
     const { heads, relations } = this.tree, { first, forms } = this.open_;
     heads.forEach((head, index) => {
-      const row = this.#row(index + 1);
-      const named = head < 0 ? "no head" : head === 0 ? "root" : `${head} ${forms[head - 1]}`;
-      row.querySelector(".head").textContent = row.querySelector(".head").title = named;
-      const button = row.querySelector(".relation button");
-      if (button) button.textContent = relations[index];
-      const changed = head !== first.heads[index] || relations[index] !== first.relations[index];
+      const row = this.#row(index + 1), place = (kind) => row.querySelector(`.${kind}`);
+      const named = this.#named(head);
+      place("head").textContent = place("head").title = named;
+      for (const [kind, column] of [["tag", "upos"], ["relation", "relations"]]) {
+        const button = place(kind).querySelector("button");
+        if (button) button.textContent = this.tree[column][index];
+      }
+      this.#showChances(row, index);
+      const changed = COLUMNS.some((column) => this.tree[column][index] !== first[column][index]);
+      const moved = this.tree.moved[index], stays = this.tree.fixed.heads[index];
       row.classList.toggle("changed", changed);
-      row.setAttribute("aria-label", `${index + 1} ${forms[index]}, head ${named}, ${relations[index]}`);
+      row.classList.toggle("moved", moved);
+      const shown = this.live && !this.open_.reviewed;
+      const marks = shown ? [...(stays ? [["●", "stays"]] : []), ...(moved ? [["↻", "changed by itself"]] : [])] : [];
+      place("mark").textContent = marks.map(([mark]) => mark).join("");
+      place("mark").title = marks.map(([, text]) => text).join(", ");
+      const marked = marks.map(([, text]) => `, ${text}`).join("");
+      row.setAttribute("aria-label", `${index + 1} ${forms[index]}, ${this.tree.upos[index]}, head ${named}, ${relations[index]}${marked}`);
     });
+    this.#showMore();
     const state = this.changed ? "changed" : this.open_.reviewed ? "reviewed" : this.open_.proposed ? "parsed again" : "";
     $("state").textContent = state;
     $("undo").disabled = !this.changed && !this.open_.undo && !this.confirmed.length;
     this.#draw();
     this.say(message);
+  }
+
+  #named(head) { return head < 0 ? "no head" : head === 0 ? "root" : `${head} ${this.open_.forms[head - 1]}`; }
+
+  /** Show how sure the arc of a word is, and which head comes second. */
+  #showChances(row, index) {
+    const chance = this.#chancesNow()[index], second = this.tree.seconds[index];
+    const sure = row.querySelector(".sure"), button = row.querySelector(".second button");
+    sure.textContent = chance === null ? "" : chance.toFixed(2);
+    sure.title = "probability of the arc";
+    sure.classList.toggle("unsure", chance !== null && chance < UNSURE);
+    const other = second && second[0] !== this.tree.heads[index] && second[1] >= LEAST ? second : null;
+    button.textContent = other ? `${this.#named(other[0])} ${other[1].toFixed(2)}` : "";
+    button.hidden = !other;
+    if (other) button.setAttribute("aria-label", `second head: ${this.#named(other[0])}, probability ${other[1].toFixed(2)}`);
   }
 
   #draw() {
@@ -225,12 +271,15 @@ export class Editor {
 
   /** Return the chances of arcs that are still what they were told of. */
   #chancesNow() {
-    const { chances, first } = this.open_;
-    return chances.map((chance, index) => (this.tree.heads[index] === first.heads[index] ? chance : null));
+    const { chances, heads } = this.tree, told = this.#told();
+    return chances.map((chance, index) => (heads[index] === told.heads[index] ? chance : null));
   }
 
+  /** Return the last state whose chances were told: by the file, or by the model. */
+  #told() { return this.open_.states.findLast((state) => state.chances === this.tree.chances && state.told) ?? this.open_.first; }
+
   #leastSure() {
-    const { chances } = this.open_;
+    const { chances } = this.tree;
     const known = chances.map((chance) => chance ?? 1);
     return chances.length ? known.indexOf(Math.min(...known)) + 1 : 0;
   }
@@ -241,6 +290,7 @@ export class Editor {
 
   #focused(event) {
     const word = this.#wordOf(event.target), links = this.#linked(word);
+    if (word !== this.word) { this.word = word; this.#showMore(); }
     for (const row of $("words").rows) row.tabIndex = row === this.#row(word) ? 0 : -1;
     const mark = (place, chosen, kind) => {
       for (const one of $(place).querySelectorAll("span")) one.classList.toggle(kind, chosen.includes(Number(one.dataset.word)));
@@ -255,7 +305,11 @@ export class Editor {
   #clicked(event) {
     const word = this.#wordOf(event.target);
     if (word < 0 || event.target.closest("input")) return;
-    if (event.target.closest(".relation") && word > 0 && this.taken === null) return this.#editRelation(word);
+    if (word > 0 && this.taken === null) {
+      if (event.target.closest(".relation")) return this.#editCell(word, "relations");
+      if (event.target.closest(".tag")) return this.#editCell(word, "upos");
+      if (event.target.closest(".second button")) return this.#second(word);
+    }
     this.#row(word).focus();
     this.#take(word);
   }
@@ -281,36 +335,98 @@ export class Editor {
   }
 
   #attach(word, head) {
-    const refused = refusal(this.tree.heads, word, head);
+    const refused = refusal(this.#isLive() ? fixedHeads(this.tree) : this.tree.heads, word, head);
     if (refused) {
       const cycle = [...refused.cycle, refused.cycle[0]].join(" → ");
       return this.say(`Refused: a cycle, ${cycle}. Give ${head} another head first.`, true);
     }
-    const wasRoot = this.tree.heads[word - 1] === 0;
-    this.#change(attached(this.tree, word, head), wasRoot ? "There is no root now: press 0 on the new one." : "");
+    const wasRoot = this.tree.heads[word - 1] === 0 && !this.#isLive();
+    const said = wasRoot ? "There is no root now: press 0 on the new one." : "";
+    return this.#change(attached(this.tree, word, head), "heads", word, said);
   }
 
-  #root(word) { this.#change(rooted(this.tree, word), ""); }
+  #root(word) {
+    const old = this.tree.heads.indexOf(0) + 1, tree = this.#isLive() ? this.tree : rooted(this.tree, word);
+    if (!this.#isLive() || old === word) return this.#change(tree, "heads", word, "");
+    const loose = old ? { ...tree.fixed, heads: tree.fixed.heads.with(old - 1, false), relations: tree.fixed.relations.with(old - 1, false) } : tree.fixed;
+    const heads = (old ? tree.heads.with(old - 1, word) : tree.heads).with(word - 1, 0);
+    return this.#change({ ...tree, heads, fixed: loose }, "heads", word, "");
+  }
 
-  #change(tree, message) {
+  #second(word) {
+    const second = this.tree.seconds[word - 1];
+    if (!second || second[0] === this.tree.heads[word - 1]) return this.say("No second head is known.");
+    return second[0] === 0 ? this.#root(word) : this.#attach(word, second[0]);
+  }
+
+  /** Take over a change of a cell, which stays from now on; the model infers the rest. */
+  async #change(tree, column, word, message) {
     if (same(tree, this.tree)) return;
-    this.open_.states.push(tree);
+    const earlier = this.tree, open = this.open_;
+    const above = INFERRED.includes(column) && $("above").checked ? before(column, word) : [];
+    const cells = INFERRED.includes(column) ? [...above, [column, word]] : [];
+    const next = { ...fixed(tree, cells), moved: tree.heads.map(() => false), told: false };
+    open.states.push(next);
     this.#update(message);
+    if (!this.#isLive() || !cells.length) return;
+    try {
+      const told = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(next) });
+      const at = open.states.indexOf(next);
+      if (at < 0 || at !== open.states.length - 1) return; // undone, or changed again: that is inferred itself
+      open.states[at] = { ...inferred(next, told, earlier), told: true };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const at = open.states.indexOf(next);
+      if (at > 0) open.states.splice(at, 1);
+      if (open === this.open_) this.#update("");
+      return this.say(`Refused: ${error.message}`, true);
+    }
+    if (open !== this.open_) return;
+    const others = this.tree.moved.filter((moved, index) => moved && index !== word - 1).length;
+    const rest = others === 1 ? "Another word changed with it." : `${others} other words changed with it.`;
+    this.#update(message || (others ? rest : ""));
   }
 
-  #editRelation(word) {
-    const place = this.#row(word).querySelector(".relation"), button = place.firstChild;
+  #isLive() { return this.live && $("live").checked && this.open_ !== null && !this.open_.reviewed; }
+
+  /** Ask for the second heads of a sentence as it is shown; what the file has stays. */
+  async #seconds() {
+    const open = this.open_, tree = this.tree;
+    if (tree.seconds.some(Boolean)) return;
+    const told = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(tree) }).catch(() => null);
+    if (!told || open.states[0] !== tree) return;
+    const seconds = told.seconds.map((second, index) => (
+      told.heads[index] === tree.heads[index] ? second : [told.heads[index], told.chances[index]]
+    ));
+    const chances = tree.chances.map((own, index) => own ?? (told.heads[index] === tree.heads[index] ? told.chances[index] : null));
+    const first = { ...tree, seconds, chances, told: true };
+    const isTop = open.states.length === 1;
+    open.states[0] = open.first = first;
+    if (open === this.open_ && isTop) this.#update($("message").textContent);
+  }
+
+  /** Fix all that a word has, or let it loose. */
+  #fix(word) {
+    const stays = !this.tree.fixed.heads[word - 1];
+    const next = Object.fromEntries(INFERRED.map((column) => [column, this.tree.fixed[column].with(word - 1, stays)]));
+    this.open_.states.push({ ...this.tree, fixed: next });
+    this.#update(stays ? "This word stays as it is." : "This word may change.");
+  }
+
+  #editCell(word, column) {
+    const [kind, list, what] = column === "upos" ? ["tag", "tags", "tag"] : ["relation", "relations", "relation"];
+    const place = this.#row(word).querySelector(`.${kind}`), button = place.firstChild;
     const input = document.createElement("input");
-    input.setAttribute("list", "relations");
-    input.setAttribute("aria-label", `relation of ${this.open_.forms[word - 1]}`);
-    input.placeholder = this.tree.relations[word - 1];
+    input.setAttribute("list", list);
+    input.setAttribute("aria-label", `${what} of ${this.open_.forms[word - 1]}`);
+    input.placeholder = this.tree[column][word - 1];
     let done = false;
-    const close = (relation) => {
+    const close = (text) => {
       if (done) return;
       done = true;
       place.replaceChildren(button);
       this.#row(word).focus();
-      if (relation) this.#relabel(word, relation);
+      if (text) this.#setCell(word, column, text, what);
     };
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
@@ -323,14 +439,53 @@ export class Editor {
     input.focus();
   }
 
-  #relabel(word, relation) {
-    if (/[\s|]/.test(relation) || relation === "_") return this.say(`Refused: ${relation} is no relation.`, true);
-    const isNew = !this.relations.has(relation);
-    this.#change(labelled(this.tree, word, relation), isNew ? `${relation} is new in this file.` : "");
+  #setCell(word, column, text, what) {
+    if (/[\s|]/.test(text) || text === "_") return this.say(`Refused: ${text} is no ${what}.`, true);
+    const isNew = !this.known[column].has(text);
+    return this.#change(celled(this.tree, column, word, text), column, word, isNew ? `${text} is new in this file.` : "");
+  }
+
+  // The other columns of the word at hand
+
+  #showMore() {
+    const word = this.word ?? 0;
+    $("more").hidden = word < 1 || word > this.open_.forms.length;
+    if ($("more").hidden) return;
+    $("moreof").textContent = `${word} ${this.open_.forms[word - 1]}`;
+    for (const column of ["lemmas", "xpos", "feats", "deps", "misc"]) {
+      const input = $(`more-${column}`);
+      if (document.activeElement !== input) input.value = this.tree[column][word - 1];
+    }
+    const own = new Map(this.tree.feats[word - 1].split("|").filter((pair) => pair.includes("=")).map((pair) => pair.split("=")));
+    const names = [...new Set([...Object.keys(this.features ?? {}), ...own.keys()])];
+    $("features").replaceChildren(...names.map((name) => {
+      const label = document.createElement("label"), select = document.createElement("select");
+      const values = [...new Set([...(this.features?.[name] ?? []), ...(own.has(name) ? [own.get(name)] : [])])];
+      select.append(new Option("", ""), ...values.map((value) => new Option(value, value)));
+      select.value = own.get(name) ?? "";
+      select.dataset.feature = name;
+      label.append(name, " ", select);
+      return label;
+    }));
+  }
+
+  #edited(event) {
+    const word = this.word, feature = event.target.dataset.feature;
+    if (!word) return;
+    if (feature) {
+      const pairs = this.tree.feats[word - 1].split("|").filter((pair) => pair.includes("=") && !pair.startsWith(`${feature}=`));
+      if (event.target.value) pairs.push(`${feature}=${event.target.value}`);
+      const text = pairs.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)).join("|") || "_";
+      this.#change(celled(this.tree, "feats", word, text), "feats", word, "");
+      return $("features").querySelector(`[data-feature="${CSS.escape(feature)}"]`)?.focus();
+    }
+    const column = event.target.id.replace("more-", "");
+    if (COLUMNS.includes(column)) this.#change(celled(this.tree, column, word, event.target.value.trim() || "_"), column, word, "");
   }
 
   #pressed(event) {
-    if (event.target.closest("input") || !this.open_) return;
+    if (event.key === "Escape" && event.target.closest("#more")) return this.#row(this.word)?.focus();
+    if (event.target.closest("input, select") || !this.open_) return;
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key === "z") { event.preventDefault(); return this.undo(); }
     if (control || event.altKey) return;
@@ -339,11 +494,13 @@ export class Editor {
     const onWord = {
       ArrowUp: () => toRow(word - 1), ArrowDown: () => toRow(word + 1), Home: () => toRow(0), End: () => toRow(rows.length - 1),
       Enter: () => this.#take(word), " ": () => this.#take(word),
-      0: () => word > 0 && this.#root(word), r: () => word > 0 && this.#editRelation(word),
+      0: () => word > 0 && this.#root(word), r: () => word > 0 && this.#editCell(word, "relations"),
+      t: () => word > 0 && this.#editCell(word, "upos"), s: () => word > 0 && this.#second(word),
+      f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
     };
     const anywhere = {
       Escape: () => { this.#setTaken(null); this.say(""); },
-      c: () => this.confirm(), u: () => this.undo(), n: () => this.#go(1), p: () => this.#go(-1),
+      l: () => this.live && $("live").click(), c: () => this.confirm(), u: () => this.undo(), n: () => this.#go(1), p: () => this.#go(-1),
     };
     const isButton = event.target.closest("button") && [" ", "Enter"].includes(event.key);
     const action = anywhere[event.key] ?? (word >= 0 && !isButton ? onWord[event.key] : undefined);

@@ -13,8 +13,11 @@ async function start() {
   overview = await ask("overview");
   document.title = `${overview.file}: review`;
   $("file").textContent = overview.file;
-  $("relations").replaceChildren(...overview.relations.map((name) => new Option(name, name)));
-  editor.relations = new Set(overview.relations);
+  for (const list of ["relations", "tags"]) $(list).replaceChildren(...overview[list].map((name) => new Option(name, name)));
+  editor.known = { relations: new Set(overview.relations), upos: new Set(overview.tags) };
+  editor.features = overview.features;
+  editor.live = overview.live;
+  $("inference").hidden = !overview.live;
   showProgress();
   await showList(0);
   if (list.rows.length) await open(list.rows[0].index);

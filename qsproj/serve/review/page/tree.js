@@ -21,8 +21,7 @@ export function refusal(heads, word, head) {
 
 /** Return the tree with another head of one word. */
 export function attached(tree, word, head) {
-  const heads = tree.heads.with(word - 1, head);
-  return { heads, relations: tree.relations };
+  return { ...tree, heads: tree.heads.with(word - 1, head) };
 }
 
 /** Return the tree with another root: the old one hangs below it, and they change relations. */
@@ -31,15 +30,48 @@ export function rooted(tree, word) {
   let { heads, relations } = tree;
   if (old === word) return tree;
   heads = heads.with(word - 1, 0);
-  if (!old) return { heads, relations: relations.with(word - 1, "root") };
+  if (!old) return { ...tree, heads, relations: relations.with(word - 1, "root") };
   const [upper, lower] = [relations[old - 1], relations[word - 1]];
   heads = heads.with(old - 1, word);
-  return { heads, relations: relations.with(word - 1, upper).with(old - 1, lower) };
+  return { ...tree, heads, relations: relations.with(word - 1, upper).with(old - 1, lower) };
 }
 
-/** Return the tree with another relation of one word. */
-export function labelled(tree, word, relation) {
-  return { heads: tree.heads, relations: tree.relations.with(word - 1, relation) };
+/** Return the tree with another cell of one word, in the column named. */
+export function celled(tree, column, word, text) {
+  return { ...tree, [column]: tree[column].with(word - 1, text) };
+}
+
+// The columns that a model infers, in the order in which a word is read.
+export const INFERRED = ["upos", "heads", "relations"];
+
+/** Return the tree with some cells fixed: `cells` are pairs of a column and a word. */
+export function fixed(tree, cells) {
+  const next = { ...tree.fixed };
+  for (const [column, word] of cells) next[column] = next[column].with(word - 1, true);
+  return { ...tree, fixed: next };
+}
+
+/** Return all cells that are read before one: of the words above, and of its own word. */
+export function before(column, word) {
+  const above = Array.from({ length: word - 1 }, (_, index) => INFERRED.map((one) => [one, index + 1])).flat();
+  return [...above, ...INFERRED.slice(0, INFERRED.indexOf(column)).map((one) => [one, word])];
+}
+
+/** Return what a model is asked: the cells that are fixed, and blanks. */
+export function question(tree) {
+  const kept = (column, blank) => tree[column].map((cell, index) => (tree.fixed[column][index] ? cell : blank));
+  return { heads: kept("heads", -1), relations: kept("relations", "_"), upos: tree.upos, tags: tree.fixed.upos };
+}
+
+/** Return the heads that are fixed; -1 elsewhere. */
+export function fixedHeads(tree) { return question(tree).heads; }
+
+/** Return the tree that a model gave back, and which words it changed by itself. */
+export function inferred(tree, told, earlier) {
+  const moved = tree.heads.map((_, index) => INFERRED.some(
+    (column) => !tree.fixed[column][index] && told[column][index] !== earlier[column][index],
+  ));
+  return { ...tree, ...told, moved };
 }
 
 /** Return what is missing before a tree can be confirmed; null when nothing is. */
@@ -54,8 +86,11 @@ export function missing(tree) {
 
 export function same(one, other) {
   const equal = (a, b) => a.length === b.length && a.every((value, index) => value === b[index]);
-  return equal(one.heads, other.heads) && equal(one.relations, other.relations);
+  return COLUMNS.every((column) => equal(one[column], other[column]));
 }
+
+// All that a person corrects.
+export const COLUMNS = ["heads", "relations", "upos", "xpos", "lemmas", "feats", "deps", "misc"];
 
 /** Return how far out each arc is drawn, 1 being nearest: beyond all that lie within its span. */
 export function levels(heads) {

@@ -1,0 +1,125 @@
+"""The rest of a tree under what an annotator has fixed, inferred after each correction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceError, UsageError
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.storage import TAGGING_PARSER, Parser, is_of_kind, load_parser
+from qsproj.models.text.completion import completed
+from qsproj.models.text.text_parser import TextParser
+from qsproj.models.tree_inference import TreeInference, of_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The cells of words 1..n that stay: -1 and ``_`` are to be inferred. Every word has a tag."""
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    upos: tuple[str, ...]
+    tags: tuple[bool, ...]  # which of the tags stay, where the parser infers tags along with trees
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """A tree under what is fixed: the probability of each arc, and each word's second head with its own."""
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    upos: tuple[str, ...]
+    chances: tuple[float, ...]
+    seconds: tuple[tuple[int, float], ...]
+
+
+def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
+    """Return the likeliest rest of a tree, and conditional posteriors of its arcs.
+
+    Fixed arcs that cross are answered by a model that may build no such trees, too: crossing arcs are then
+    allowed in this sentence.
+
+    Raises SentenceError when no tree has what is fixed; UsageError when the model takes no part of a tree.
+    """
+    given = _with_fixed(parser, sentence, fixed)
+    try:
+        tree, beliefs = completed(parser, given)
+    except SentenceError:
+        free = _allowing_crossings(parser)
+        if free is None:
+            raise
+        tree, beliefs = completed(free, given)
+    heads = np.asarray(tree.heads)
+    chances = of_tree(beliefs, tree.heads)
+    others = beliefs.copy()
+    others[heads[1:], np.arange(1, len(heads))] = -1.0
+    np.fill_diagonal(others, -1.0)
+    second = others[:, 1:].argmax(axis=0)
+    seconds = zip(second.tolist(), others[second, np.arange(1, len(heads))].tolist(), strict=True)
+    return Inferred(
+        heads=tuple(heads[1:].tolist()),
+        relations=tree.deprels,
+        upos=tree.upos,
+        chances=tuple(_probability(chance) for chance in chances.tolist()),
+        seconds=tuple((head, _probability(chance)) for head, chance in seconds),
+    )
+
+
+def _with_fixed(parser: Parser, sentence: Sentence, fixed: Fixed) -> Sentence:
+    n = len(sentence)
+    if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
+        raise UsageError(f"found other than {n} cells in a column, expected one for each word")
+    if not all(NO_HEAD <= head <= n for head in fixed.heads):
+        raise UsageError(f"found a head that is no word, expected {NO_HEAD} to {n}")
+    inner = parser.parser if isinstance(parser, TextParser) else parser
+    upos = fixed.upos
+    if is_of_kind(inner, TAGGING_PARSER):
+        upos = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))
+    heads = frozen_heads([NO_HEAD, *fixed.heads])
+    return replace(with_columns(sentence, upos=upos), heads=heads, deprels=fixed.relations)
+
+
+def _allowing_crossings(parser: Parser) -> Parser | None:
+    """Return a parser whose arcs may cross, of two the first-order one; None where there is none."""
+    if isinstance(parser, TextParser):
+        inner = _allowing_crossings(parser.parser)
+        return None if inner is None else replace(parser, parser=inner)
+    own: Any = parser.base if isinstance(parser, GraphParser) else parser
+    inference = getattr(own, "inference", None)
+    if not isinstance(inference, TreeInference) or not inference.projective:
+        return None
+    return cast(Parser, replace(own, inference=replace(inference, projective=False)))
+
+
+def _probability(value: float) -> float:
+    """Return a probability as the page shows it, without the last digits that rounding errors have."""
+    return round(min(1.0, max(0.0, value)), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A sentence with what is fixed in it, and the file of the model to ask, where it was trained since."""
+
+    sentence: Sentence
+    fixed: Fixed
+    model: str | None
+
+
+class Inference:
+    """Answers questions: the work of a :class:`ComputePool`. Mutable: the last model that was read stays."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser, self._read = parser, cast(str | None, None)
+
+    def __call__(self, question: Question) -> Inferred:
+        """Infer the rest of a tree; raises as :func:`infer_rest`."""
+        if question.model is not None and question.model != self._read:
+            self._parser, self._read = load_parser(question.model), question.model
+        return infer_rest(self._parser, question.sentence, question.fixed)

@@ -1,0 +1,288 @@
+"""Write the figures of docs/review.md: what an annotator has to do until the trees are gold, with live inference and without.
+
+A simulated annotator corrects the first wrong cell of a sentence (tag, head, relation without subtype, word by word),
+over and over, as the page of `qsproj serve --review` lets it: without live inference a correction changes that cell
+alone, and a new root hangs the old one below itself; with it, the rest follows under all that was corrected.
+Drafts are made from words alone by bootstrapped models of the first pairs of a bitext.
+
+Chosen on development files, with --dev, which prints and writes no page; the page reports PUD.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceError
+from qsproj.models.storage import load_model_of
+from qsproj.models.text.text_parser import TextParser
+from qsproj.serve.review.correction import arc_chances
+from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.transfer.stages import timed
+
+LANGUAGES = {"de": "German", "sv": "Swedish", "zh": "Chinese"}
+DEV = {"de": "german-gsd-dev", "sv": "swedish-talbanken-dev"}
+PAIRS, SENTENCES = 10_000, 100
+# Sentences of PUD: those that teach how Chinese is cut and tagged, and those that are corrected.
+TAGGED, REPORTED = {"zh": (500, 600)}, slice(600, 700)
+READING, DOUBT = "in reading order", "the least sure word first"
+
+Cell = tuple[int, str]  # of a word 1..n: tag, head or relation
+COLUMNS = TAG, HEAD, RELATION = ("tag", "head", "relation")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the annotator works: whether the rest is inferred, in which order, and what counts as confirmed."""
+
+    name: str
+    live: bool
+    order: str = READING
+    # what stands before a correction was read, and stays: "words above stay" on the page
+    above: bool = False
+
+
+WAYS = (
+    Way("without", live=False),
+    Way("without, the least sure word first", live=False, order=DOUBT),
+    Way("with live inference", live=True),
+    Way("and words above stay", live=True, above=True),
+    Way("with live inference, the least sure word first", live=True, order=DOUBT),
+)
+
+
+@dataclass
+class State:
+    """A sentence under correction: what is shown, what is gold, and what the annotator has fixed. Mutable."""
+
+    parser: TextParser
+    sentence: Sentence
+    tags: list[str]
+    heads: list[int]
+    relations: list[str]
+    chances: tuple[float | None, ...]
+    gold: dict[Cell, Any]
+    fixed: set[Cell]
+
+    def shown(self, cell: Cell) -> Any:
+        word, column = cell
+        if column == HEAD:
+            return self.heads[word - 1]
+        return self.tags[word - 1] if column == TAG else bare_relation(self.relations[word - 1])
+
+    def set(self, cell: Cell, value: Any) -> None:
+        word, column = cell
+        columns: dict[str, list[Any]] = {TAG: self.tags, HEAD: self.heads, RELATION: self.relations}
+        columns[column][word - 1] = value
+
+    def refused(self, word: int) -> bool:
+        """Tell whether the page, without live inference, refuses the gold head of a word: it closes a cycle."""
+        above = self.gold[word, HEAD]
+        while above > 0 and above != word:
+            above = self.heads[above - 1]
+        return bool(above == word)
+
+    def attach(self, word: int) -> None:
+        """Do as the page does without live inference: a new root takes the old one below itself."""
+        head = self.gold[word, HEAD]
+        if head == ROOT and ROOT in self.heads:
+            old = self.heads.index(ROOT) + 1
+            self.heads[old - 1] = word
+            names = self.relations
+            names[old - 1], names[word - 1] = names[word - 1], names[old - 1]
+        self.heads[word - 1] = head
+
+    def infer(self) -> None:
+        """Take over the rest as it is inferred; where the model has no such tree, leave it."""
+        n = len(self.sentence)
+        words = range(1, n + 1)
+        fixed = Fixed(
+            tuple(self.gold[word, HEAD] if (word, HEAD) in self.fixed else NO_HEAD for word in words),
+            tuple(
+                self.gold[word, RELATION] if (word, RELATION) in self.fixed else UNSPECIFIED for word in words
+            ),
+            tuple(self.tags),
+            (True,) * n,
+        )
+        try:
+            found: Inferred = infer_rest(self.parser, self.sentence, fixed)
+        except SentenceError:
+            return
+        self.heads, self.relations, self.chances = list(found.heads), list(found.relations), found.chances
+
+
+def actions(parser: TextParser, draft: Sentence, gold: Sentence, way: Way) -> int:
+    """Return how many cells an annotator corrects until the draft is gold."""
+    words = range(1, len(gold) + 1)
+    cells = {
+        **{(word, TAG): gold.upos[word - 1] for word in words},
+        **{(word, HEAD): int(gold.heads[word]) for word in words},
+        **{(word, RELATION): bare_relation(gold.deprels[word - 1]) for word in words},
+    }
+    state = State(
+        parser,
+        draft,
+        list(draft.upos),
+        draft.heads.tolist()[1:],
+        list(draft.deprels),
+        arc_chances(draft),
+        cells,
+        set(),
+    )
+    done = 0
+    while (cell := _first_wrong(state, way)) is not None:
+        done += 1
+        word, column = cell
+        if way.live:
+            state.set(cell, cells[cell])
+            state.fixed.add(cell)
+            if way.above:
+                state.fixed |= {
+                    one for one in cells if (one[0], COLUMNS.index(one[1])) < (word, COLUMNS.index(column))
+                }
+            state.infer()
+            state.set(cell, cells[cell])
+        elif column == HEAD:
+            state.attach(word)
+        else:
+            state.set(cell, cells[cell])
+    return done
+
+
+def _first_wrong(state: State, way: Way) -> Cell | None:
+    for word in _order(state, way):
+        for column in COLUMNS:
+            cell = word, column
+            if state.shown(cell) != state.gold[cell] and (
+                way.live or column != HEAD or not state.refused(word)
+            ):
+                return cell
+    return None
+
+
+def _order(state: State, way: Way) -> Iterator[int]:
+    words = range(1, len(state.sentence) + 1)
+    chances = [1.0 if chance is None else chance for chance in state.chances]
+    return iter(sorted(words, key=lambda word: chances[word - 1]) if way.order == DOUBT else words)
+
+
+def model_of(lab: Lab, language: str) -> Path:
+    """Return a model bootstrapped on the first pairs of a bitext; its stages are kept beside the figures."""
+    bitext, treebank = lab.bitext_path(language), lab.treebank_path("english-ewt-train")
+    pairs = lab.cache.folder / f"en-{language}.tsv"
+    pairs.parent.mkdir(parents=True, exist_ok=True)
+    with lzma.open(bitext, "rt", encoding="utf-8") as lines:
+        pairs.write_text("".join(islice(lines, PAIRS)), encoding="utf-8")
+
+    def make(path: Path) -> dict[str, Any]:
+        command = ["--treebank", treebank, "--bitext", pairs, "--languages", "en", language]
+        if language in TAGGED:
+            command += ["--unspaced", "target", "--tagged", tagged_part(lab, language)]
+        work = lab.cache.folder / "bootstrap"
+        return timed(["bootstrap", *map(str, command), "--jobs", "1", "--work", str(work), "-o", str(path)])
+
+    return lab.cache.file(
+        f"{language}.model",
+        make,
+        options={"pairs": PAIRS},
+        data=[bitext, treebank],
+        experiment=Path(__file__),
+    )
+
+
+def tagged_part(lab: Lab, language: str) -> Path:
+    """Return some sentences of PUD, words and tags alone, for a language that is written without spaces."""
+    path = lab.cache.folder / f"{language}-tagged.conllu"
+    write_conllu(
+        (_without_tree(one) for one in islice(read_conllu(lab.pud_path(language)), *TAGGED[language])), path
+    )
+    return path
+
+
+def counted_actions(lab: Lab, language: str, path: Path) -> dict[str, Any]:
+    """Return the words of the sentences, the draft's faults, and the actions of each way."""
+    model = load_model_of(model_of(lab, language), TextParser, expected="a model of text", remedy="make one")
+    part = slice(SENTENCES) if lab.options.dev else REPORTED
+    gold = list(read_conllu(path))[part]
+    drafts = [model.parse(_without_tree(one), retag=True, confidence=True) for one in gold]
+    return {
+        "words": sum(map(len, gold)),
+        **{
+            way.name: sum(actions(model, draft, one, way) for draft, one in zip(drafts, gold, strict=True))
+            for way in WAYS
+        },
+    }
+
+
+def _without_tree(sentence: Sentence) -> Sentence:
+    blank = (UNSPECIFIED,) * len(sentence)
+    return replace(sentence, deprels=blank, heads=frozen_heads(np.full(len(sentence) + 1, NO_HEAD)))
+
+
+def measure(lab: Lab) -> Figures:
+    asked = DEV if lab.options.dev else LANGUAGES
+    rows = {}
+    for language in asked:
+        path = lab.treebank_path(DEV[language]) if lab.options.dev else lab.pud_path(language)
+        count = partial(counted_actions, lab, language, path)
+        rows[language] = lab.cache.figures(
+            f"{language} actions", count, options={"sentences": SENTENCES}, data=[path]
+        )
+    return Figures(tables={"actions": _table(rows)}, values=_values(rows))
+
+
+def _table(rows: dict[str, dict[str, Any]]) -> Table:
+    header = [
+        "actions to gold",
+        *(f"{LANGUAGES[language]}, {row['words']:,} words" for language, row in rows.items()),
+    ]
+    base = WAYS[0].name
+    return table(
+        header,
+        [[way.name, *(_cell(row[way.name], row[base]) for row in rows.values())] for way in WAYS],
+    )
+
+
+def _cell(found: int, base: int) -> str:
+    return f"{found:,}" if found == base else f"{found:,} ({100 * (found - base) / base:+.0f}%)"
+
+
+def _values(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
+    def fewer(name: str, than: str) -> str:
+        return ", ".join(f"{100 - 100 * row[name] / row[than]:.0f}%" for row in rows.values())
+
+    return {
+        "pairs": f"{PAIRS:,}",
+        "sentences": str(SENTENCES),
+        "fewer than without": fewer("and words above stay", "without"),
+        "fewer than in order of doubt": fewer(
+            "and words above stay", "with live inference, the least sure word first"
+        ),
+    }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dev", action="store_true", help="on development files; with --quick, prints only")
+
+
+EXPERIMENT = Experiment(
+    file=__file__, about=__doc__ or "", measure=measure, page="review", add_arguments=add_arguments
+)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
