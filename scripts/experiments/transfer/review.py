@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ DEV = {"de": "german-gsd-dev", "sv": "swedish-talbanken-dev"}
 PAIRS, SENTENCES = 10_000, 100
 # Sentences of PUD: those that teach how Chinese is cut and tagged, and those that are corrected.
 TAGGED, REPORTED = {"zh": (500, 600)}, slice(600, 700)
+LONG, TIMED = 40, 20
 READING, DOUBT = "in reading order", "the least sure word first"
 
 Cell = tuple[int, str]  # of a word 1..n: tag, head or relation
@@ -222,11 +225,27 @@ def counted_actions(lab: Lab, language: str, path: Path) -> dict[str, Any]:
     drafts = [model.parse(_without_tree(one), retag=True, confidence=True) for one in gold]
     return {
         "words": sum(map(len, gold)),
+        "milliseconds": _milliseconds(model, list(read_conllu(path))),
         **{
             way.name: sum(actions(model, draft, one, way) for draft, one in zip(drafts, gold, strict=True))
             for way in WAYS
         },
     }
+
+
+def _milliseconds(model: TextParser, sentences: list[Sentence]) -> float:
+    """Return the median time to infer the rest of a sentence of about LONG words, of which the first heads are fixed."""
+    taken = []
+    for one in [one for one in sentences if LONG - 2 <= len(one) <= LONG + 2][:TIMED]:
+        n = len(one)
+        heads = tuple(head if word < n // 4 else NO_HEAD for word, head in enumerate(one.heads.tolist()[1:]))
+        fixed = Fixed(heads, (UNSPECIFIED,) * n, one.upos, (True,) * n)
+        for _ in range(2):
+            start = perf_counter()
+            infer_rest(model, one, fixed)
+            again = perf_counter() - start
+        taken.append(1000 * again)
+    return round(median(taken), 1) if taken else 0.0
 
 
 def _without_tree(sentence: Sentence) -> Sentence:
@@ -269,6 +288,8 @@ def _values(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {
         "pairs": f"{PAIRS:,}",
         "sentences": str(SENTENCES),
+        "long": str(LONG),
+        "milliseconds": ", ".join(f"{row['milliseconds']:.1f}" for row in rows.values()),
         "fewer than without": fewer("and words above stay", "without"),
         "fewer than in order of doubt": fewer(
             "and words above stay", "with live inference, the least sure word first"
