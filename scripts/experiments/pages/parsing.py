@@ -162,3 +162,22 @@ def labels(tables: Tables) -> Phrases:
         "time of parsing": time.cell("mean", "parsing"),
         "time of training": time.cell("mean", "training"),
     }
+
+
+def features(tables: Tables) -> Phrases:
+    """Say what columns gain in LAS, on the mean of treebanks."""
+    learned = tables["learned"]
+    names = list(dict.fromkeys(learned.names))
+
+    def gain(whose: str, read: str) -> str:
+        gains = [
+            learned.number(name, whose, read, "LAS") - learned.number(name, whose, "words", "LAS")
+            for name in names
+        ]
+        return f"{sum(gains) / len(gains):+.1f} ({span(gains, sign=True)})"
+
+    return {
+        f"{whose}: {read}": gain(whose, read)
+        for whose in ("gold", "own", "gold in training")
+        for read in ("features", "all")
+    }
