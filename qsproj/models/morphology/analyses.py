@@ -36,6 +36,12 @@ def feature_pairs(feats: str) -> Attributes:
     return tuple((attribute, value) for attribute, _, value in pairs)
 
 
+def feature_cell(features: Mapping[str, str]) -> str:
+    """Return the cell of FEATS of these values, sorted as UD asks."""
+    pairs = sorted(features.items(), key=lambda pair: pair[0].lower())
+    return "|".join(f"{name}={value}" for name, value in pairs) or UNSPECIFIED
+
+
 def shared_features(told: str, feats: str) -> tuple[int, int]:
     """Return how many features two cells have in common, and minus how many the second has beside."""
     one, other = (set(feature_pairs(cell)) for cell in (told, feats))

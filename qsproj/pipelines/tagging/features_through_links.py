@@ -19,9 +19,12 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import counted
+from qsproj.models.morphology.analyses import feature_cell
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
-from qsproj.models.morphology.morphology_training import train_morphology
+from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.tagging.few_tagged import with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
 from qsproj.pipelines.tagging.marks import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
 from qsproj.pipelines.tagging.tag_evidence import normalised
@@ -338,8 +341,9 @@ def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float)
 
 def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> str:
     pairs = zip(names, values, strict=True)
-    told = (f"{name}={value}" for name, value in pairs if value not in (NONE, UNKNOWN) and name != without)
-    return "|".join(sorted(told)) or UNSPECIFIED
+    return feature_cell(
+        {name: value for name, value in pairs if value not in (NONE, UNKNOWN) and name != without}
+    )
 
 
 def with_projected_features(
@@ -366,17 +370,19 @@ def learn_features(
     sentences: Sequence[int],
     tagger: Tagger,
     *,
+    tagged: Sequence[Sentence],
     inflections: Sequence[Inflection],
     rng: np.random.Generator,
     options: FeatureProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
     """Learn features and lemmas of words with the tagger's tags, and return lines for the user.
 
-    ``sentences``: those that may be learned from, by number. ``inflections`` tell lemmas. None where there
-    are none and no features show. Nothing is said of sources without features.
+    ``sentences``: those that may be learned from, by number. ``tagged``: sentences that have features, if
+    any; ``inflections`` tell lemmas. None where there are none of both and no features show. Nothing is said
+    of sources without features.
     """
     marked = text.marked is not None and any(any(mark.told) for mark in text.marked.names)
-    if not marked and not inflections:
+    if not marked and not tagged and not inflections:
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
@@ -388,7 +394,11 @@ def learn_features(
             Sentence.from_words(text.sentences[number], upos=upos)
             for number, upos in zip(drawn, tags, strict=True)
         ]
-    morphology = train_morphology(made, rng=rng, inflections=inflections)
+    if tagged:
+        made = [*with_tagged_features(made, tagged, rng=rng), *tagged]
+        told.append(f"features are corrected by {counted(len(tagged), 'tagged sentence')}")
+    columns = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
+    morphology = train_morphology(made, rng=rng, columns=columns, inflections=inflections)
     return morphology and _cooled(morphology, options.temperature), told
 
 

@@ -10,9 +10,12 @@ import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted
+from qsproj.models.morphology.analyses import feature_cell, feature_pairs
+from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import (
     LogEvidence,
@@ -27,6 +30,9 @@ from qsproj.pipelines.tagging.linked_text import LinkedText
 FEWEST = 50
 # In percent. A tagger that is worse by more than this without word classes is worse with them.
 WORTH_OF_CLASSES = 2.0
+# Tagged sentences tell features of a tag by so many words; they are sure of them with this probability.
+FEWEST_WORDS = 5
+SURE = 0.5
 
 Words = tuple[str, ...]
 
@@ -74,6 +80,11 @@ class FewTagged:
         return [inflection for inflection, _ in found.most_common()]
 
     @property
+    def shows_features(self) -> bool:
+        """Whether any sentence has FEATS."""
+        return "feats" in columns_shown(self.sentences)
+
+    @property
     def tags(self) -> set[str]:
         """The tags that occur."""
         return {tag for sentence in self.sentences for tag in sentence.upos}
@@ -90,6 +101,47 @@ class FewTagged:
                 for forms, upos in versions
             ]
         return examples
+
+
+def with_tagged_features(
+    sentences: Sequence[Sentence], tagged: Sequence[Sentence], *, rng: np.random.Generator
+) -> list[Sentence]:
+    """Return sentences whose features links tell, corrected by what few tagged sentences teach.
+
+    Words that these have, and those of whose features they are sure, have theirs; others have those of
+    links, as far as words of the tag have such values, and beside them theirs. Of a tag that these hardly
+    have, links tell all. On dev files, F1 of all attributes with 20 and 100 sentences, and of these alone:
+    Talbanken 80.1, 83.6 (78.2, 83.5), German-GSD 66.9, 79.3 (63.1, 78.6), Spanish-GSD 85.2, 90.4 (82.8,
+    89.9).
+    """
+    learned = train_morphology(tagged, rng=rng, columns=["feats"])
+    assert learned is not None
+    words: Counter[str] = Counter(tag for one in tagged for tag in one.upos)
+    known = {(form.lower(), tag) for one in tagged for form, tag in zip(one.forms, one.upos, strict=True)}
+    values = {
+        (tag, pair)
+        for one in tagged
+        for tag, cell in zip(one.upos, one.feats, strict=True)
+        for pair in feature_pairs(cell)
+    }
+    corrected = []
+    for sentence in sentences:
+        own = [one.feats for one in learned.analyses(sentence.forms, sentence.upos)]
+        sure = learned.feature_probabilities(sentence.forms, sentence.upos, own) >= SURE
+        cells = []
+        for form, tag, linked, told, certain in zip(
+            sentence.forms, sentence.upos, sentence.feats, own, sure.tolist(), strict=True
+        ):
+            cell = told
+            if words[tag] < FEWEST_WORDS:
+                cell = linked
+            elif not certain and (form.lower(), tag) not in known:
+                found = dict(feature_pairs(told))
+                found.update(pair for pair in feature_pairs(linked) if (tag, pair) in values)
+                cell = feature_cell(found)
+            cells.append(cell)
+        corrected.append(with_columns(sentence, feats=cells))
+    return corrected
 
 
 def settled(upos: Iterable[str], tags: Words) -> LogEvidence:

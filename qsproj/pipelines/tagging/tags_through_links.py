@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -154,11 +155,21 @@ def project_tags(
     sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
     deaf, channels = learner.first_round(parts, sets, learned_from)
     alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
+    learn = partial(
+        learn_features,
+        text,
+        chosen,
+        tagged=few.sentences if few.shows_features and "feats" in columns else (),
+        inflections=[*few.inflections, *lexicon.inflections] if "lemma" in columns else [],
+        rng=rng,
+        options=options.features,
+    )
     if alone_wins:
         tagger = train_tagger(
             few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
         )
-        return ProjectedTagger(tagger, (summary(text), *judged))
+        morphology, told = learn(tagger)
+        return ProjectedTagger(replace(tagger, morphology=morphology), (summary(text), *judged, *told))
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     tagger = learner.second_round(parts, sets, channels, few)
@@ -183,14 +194,7 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
-    morphology, told = learn_features(
-        text,
-        chosen,
-        tagger,
-        inflections=[*few.inflections, *lexicon.inflections] if "lemma" in columns else [],
-        rng=rng,
-        options=options.features,
-    )
+    morphology, told = learn(tagger)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
     return ProjectedTagger(tagger, (*report, *told))
 

@@ -7,6 +7,7 @@ import pytest
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.pipelines.tagging import few_tagged
 from qsproj.pipelines.tagging.features_through_links import (
     FeatureProjectionOptions,
     Judged,
@@ -16,6 +17,7 @@ from qsproj.pipelines.tagging.features_through_links import (
     suffix_groups,
     written_attributes,
 )
+from qsproj.pipelines.tagging.few_tagged import with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LIKELY, read_linked_text
 from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -195,6 +197,45 @@ def test_a_form_that_links_give_several_tenses_has_none(pasts, cell):
     )
     found = likeliest_features(words, {"AUX": ["Tense"]}, FeatureProjectionOptions())
     assert (found[0], found[2]) == (cell, "Tense=Past")
+
+
+FEW = [
+    with_columns(
+        Sentence.from_words(["Flofi", f"x{number}ka", f"x{number}ku", "!"], upos=["NOUN"] * 3 + ["PUNCT"]),
+        feats=["Case=Gen|Number=Plur", "Case=Nom|Number=Sing", "Case=Gen|Number=Sing", "_"],
+    )
+    for number in range(5)
+]
+
+
+@pytest.mark.parametrize(
+    ("sure", "cells"),
+    [
+        (0.0, ["Case=Gen|Number=Plur", "Case=Nom|Number=Sing", "Tense=Past"]),
+        (1.1, ["Case=Gen|Number=Plur", "Case=Nom|Number=Plur", "Tense=Past"]),
+    ],
+)
+def test_few_tagged_sentences_correct_links(monkeypatch, sure, cells):
+    monkeypatch.setattr(few_tagged, "SURE", sure)
+    linked = with_columns(
+        Sentence.from_words(["flofi", "zaka", "runs"], upos=["NOUN", "NOUN", "VERB"]),
+        feats=["Number=Sing", "Definite=Def|Number=Plur", "Tense=Past"],
+    )
+    (found,) = with_tagged_features([linked], FEW, rng=np.random.default_rng(1))
+    # A known word; one that ends like known ones, none of which has Definite; a tag that was never seen.
+    assert list(found.feats) == cells
+
+
+def test_features_of_tagged_sentences_are_learned_with_links():
+    pairs = made_pairs(300)
+    assert not learned(pairs).tagger.tag(Sentence.from_words(["qoku"])).feats[0].startswith("Case")
+    projected = learned(pairs, tagged=FEW)
+    assert projected.tagger.morphology.analyses(["x1ku"], ["NOUN"])[0].feats == "Case=Gen|Number=Sing"
+    agreeing = projected.tagger.morphology.analyses(["aflofi", "flofi"], ["ADJ", "NOUN"])
+    assert agreeing[0].feats == "Number=Plur"
+    assert agreeing[1].feats.endswith("|Number=Plur")
+    assert projected.report[-1] == "features are corrected by 5 tagged sentences"
+    assert learned(pairs, tagged=FEW, columns=["lemma"]).tagger.morphology is None
 
 
 def test_without_features_all_is_unknown():
