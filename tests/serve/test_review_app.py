@@ -188,6 +188,45 @@ def test_all_columns_are_corrected(page, path):
     assert page.confirm(after, columns={"feats": ["_"]}).status == 400
 
 
+def test_sentences_are_cut_otherwise_and_back(page, path):
+    before = path.read_bytes()
+    told = page.ask("sentences/2").json
+    edit = {"version": told["version"], "action": "end sentence", "word": 2}
+    first = page.ask("sentences/2/edit", content=edit).json
+    assert (len(first["forms"]), first["sentences"]) == (2, 11)
+    assert page.ask("sentences/3").json["id"] == f"{told['id']}-2"
+    assert page.ask("sentences/4").json["translation"] is not None
+    # Of what stands after it, nothing is undone before.
+    second = page.ask("sentences/3").json
+    assert page.ask("sentences/3/edit", content={"version": second["version"], "action": "odd"}).status == 400
+    joined = page.ask("sentences/2/edit", content={"version": first["version"], "action": "join next"}).json
+    assert (joined["forms"], joined["sentences"]) == (told["forms"], 10)
+    for _ in range(2):
+        version = page.ask("sentences/2").json["version"]
+        assert page.ask("sentences/2/undo", content={"version": version}).status == 200
+    assert path.read_bytes() == before
+    assert page.ask("sentences/2/edit", content=edit | {"version": "old"}).status == 409
+
+
+def test_one_correction_for_all_that_is_found(page, path):
+    found = page.ask("search", content={"pattern": "upos=DET deprel=det", "change": "deprel=x:y"}).json
+    assert found["total"] == len(found["hits"]) > 2
+    assert all(hit["after"] == [*hit["before"][:-1], "x:y"] for hit in found["hits"])
+    hits = [[hit["index"], hit["word"], hit["version"]] for hit in found["hits"]][1:]
+    before = path.read_text()
+    assert page.ask("search/correct", content={"hits": hits, "change": "deprel=x:y"}).json["changed"] > 1
+    assert path.read_text().count("\tx:y\t") == len(hits)
+    again = page.ask("search/correct", content={"hits": hits, "change": "deprel=z"})
+    assert (again.status, again.json["reason"]) == (409, "search")
+    assert page.ask("search", content={"pattern": "deprel=x:y"}).json["total"] == len(hits)
+    for wrong in ({"pattern": "odd"}, {"pattern": "upos=DET", "change": "form=x"}):
+        assert page.ask("search", content=wrong).status == 400
+    for index in {hit[0] for hit in hits}:
+        version = page.ask(f"sentences/{index}").json["version"]
+        assert page.ask(f"sentences/{index}/undo", content={"version": version}).status == 200
+    assert path.read_text() == before
+
+
 def test_another_window_is_not_overwritten(page, path):
     first = second = page.ask("sentences/0").json
     relations = ["x", *first["relations"][1:]]

@@ -317,6 +317,29 @@ def test_other_columns_are_edited(window, path):
     assert "2\tHund\tHund\tNOUN\t_\tCase=Nom|Number=Sing\t3\t" in path.read_text()
 
 
+def test_words_are_cut_and_all_hits_corrected(window, path):
+    page = window()
+    word(page, 2).focus()
+    page.locator("#cut summary").click()
+    page.fill("#parts", "Hu nd")
+    page.locator("#cut button", has_text="Split").click()
+    said(page, "Saved. Undo takes it back.")
+    assert page.locator("#words tr").count() == 6
+    page.locator("#undo").click()
+    said(page, "was taken back")
+    assert path.read_text() == DRAFT
+    word(page, 2).focus()
+    page.keyboard.press("x")
+    page.keyboard.type("deprel=nsubj")
+    page.fill("#change", "deprel=obj")
+    page.keyboard.press("Enter")
+    page.locator("#found", has_text="3 words in 3 sentences").wait_for()
+    page.locator("#hits input").first.uncheck()
+    page.locator("#correct").click()
+    page.locator("#found", has_text="2 words in 2 sentences are corrected").wait_for()
+    assert path.read_text().count("\tobj\t") == 3
+
+
 def test_a_cycle_is_refused_on_the_spot(window, path):
     page = window()
     word(page, 3).locator(".word").click()

@@ -25,10 +25,11 @@ from qsproj.serve.review.draft import FileChangedError, StaleError
 from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.session import DoubtError, Session
+from qsproj.serve.review.tokens import Edit
 
 PATHS = ("/", "/static", "/api")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-_MOST_ROWS = 500
+_MOST_ROWS, _MOST_HITS = 500, 500
 
 
 def review_app(
@@ -50,6 +51,9 @@ def review_app(
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
+            Route("/api/sentences/{index}/edit", review.edit, methods=["POST"]),
+            Route("/api/search", review.search, methods=["POST"]),
+            Route("/api/search/correct", review.correct, methods=["POST"]),
             Route("/api/sentences/{index}/rest", review.rest, methods=["POST"]),
             Route("/api/load", review.load, methods=["POST"]),
             Route("/api/training", review.progress, methods=["GET"]),
@@ -137,6 +141,36 @@ class _Review:
         given = _object(await body_of(request, self._limits))
         return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
 
+    async def edit(self, request: Request) -> Response:
+        """Cut words, tokens or sentences otherwise."""
+        index = _index(request)
+        given = _object(await body_of(request, self._limits))
+        word, last, texts = given.get("word", 1), given.get("last", 1), given.get("texts", [])
+        if type(word) is not int or type(last) is not int:
+            raise RequestError(400, "found words that are no numbers")
+        _check_list({"texts": texts}, "texts", str)
+        edit = Edit(str(given.get("action")), word, last, tuple(texts))
+        change = partial(self._session.edit, index, edit, version=str(given.get("version")))
+        return self._changed(index, change)
+
+    async def search(self, request: Request) -> Response:
+        """Find words by a pattern, and show what a correction would make of them."""
+        given = _object(await body_of(request, self._limits))
+        pattern, change = str(given.get("pattern", "")), str(given.get("change", "")).strip()
+        return _json(self._session.found(pattern, change, most=_MOST_HITS))
+
+    async def correct(self, request: Request) -> Response:
+        """Correct words that were found and shown."""
+        given = _object(await body_of(request, self._limits))
+        hits = given.get("hits")
+        if not isinstance(hits, list) or not all(_is_hit(hit) for hit in hits):
+            raise RequestError(400, "found hits that are no list of [sentence, word, version]")
+        try:
+            count = self._session.correct([tuple(hit) for hit in hits], str(given.get("change", "")))
+        except (StaleError, FileChangedError) as error:
+            return _json({"reason": "search", "text": str(error)}, status=409)
+        return _json({"changed": count})
+
     def _changed(self, index: int, change: Callable[[], None]) -> Response:
         """Make a change, and tell the sentence as it is then; or why not, and what is there instead."""
         try:
@@ -148,7 +182,8 @@ class _Review:
             return _json({"reason": "doubt", "text": str(error)}, status=409)
         except FileChangedError as error:
             return _json({"reason": "file", "text": str(error)}, status=409)
-        return _json(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})
+        counts = {"all_reviewed": self._session.reviewed, "sentences": len(self._session.draft.sentences)}
+        return _json(self._session.sentence(index) | counts)
 
     async def load(self, request: Request) -> Response:
         """Read the file again, when someone else has written it."""
@@ -256,6 +291,10 @@ def _fixed(body: bytes) -> Fixed:
     for name, kind in kinds.items():
         _check_list(content, name, kind)
     return Fixed(**{name: tuple(content[name]) for name in kinds})
+
+
+def _is_hit(hit: Any) -> bool:
+    return isinstance(hit, list) and [type(part) for part in hit] == [int, int, str]
 
 
 _KINDS = {int: "whole numbers", str: "texts", bool: "truths"}

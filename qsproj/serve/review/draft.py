@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import stat_result
 from pathlib import Path
 
@@ -91,9 +91,21 @@ class Draft:
     def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
         """Put sentences in the place of ``count`` others, and save; raises as :meth:`confirm`."""
         self._check_version(index, version)
-        after = [self._text_of(sentence) for sentence in sentences]
-        change = Change.now(index, self._blocks[index : index + count], after, who=self._who)
-        self._save(change, sentences, note=lambda: self._history.add(change))
+        self._replace([(index, count, sentences)])
+
+    def correct(self, corrected: Mapping[int, Sentence]) -> None:
+        """Put other sentences in the place of some, saved at once; raises FileChangedError."""
+        self._replace([(index, 1, [sentence]) for index, sentence in corrected.items()])
+
+    def _replace(self, places: Iterable[tuple[int, int, Sequence[Sentence]]]) -> None:
+        changes = [
+            (
+                Change.now(at, self._blocks[at : at + count], map(self._text_of, sentences), who=self._who),
+                sentences,
+            )
+            for at, count, sentences in places
+        ]
+        self._save(changes, note=lambda: self._history.add([change for change, _ in changes]))
 
     def undo(self, index: int, *, version: str) -> Change:
         """Take the last change of a sentence back, byte for byte; raises as :meth:`confirm`."""
@@ -104,7 +116,7 @@ class Draft:
         change = self._history.changes[place].reversed()
         # At the end of a file, or after its byte order mark, a block is read as it was.
         sentences = list(read_sentences(Named(b"".join(change.after), str(self.path))))
-        self._save(change, sentences, note=lambda: self._history.take_back(place))
+        self._save([(change, sentences)], note=lambda: self._history.take_back(place))
         return change
 
     def _check_version(self, index: int, version: str) -> None:
@@ -116,14 +128,17 @@ class Draft:
         if self.path.exists() and not self.path.is_file():
             raise UsageError(f"{self.path}: found no file of its own, expected one; copy it into a file")
 
-    def _save(self, change: Change, sentences: Sequence[Sentence], *, note: Callable[[], None]) -> None:
+    def _save(
+        self, changes: Sequence[tuple[Change, Sequence[Sentence]]], *, note: Callable[[], None]
+    ) -> None:
+        """Write the file with some changes; only one that is alone may change the number of sentences."""
         self._check_file()
-        start, end = change.at, change.at + len(change.before)
+        blocks = self._blocks.copy()
+        for change, _ in changes:
+            blocks[change.place] = change.after
         try:
             with open_binary_output(self.path) as handle:
-                handle.writelines(self._blocks[:start])
-                handle.writelines(change.after)
-                handle.writelines(self._blocks[end:])
+                handle.writelines(blocks)
                 handle.flush()
                 # As late as can be: right before the new file takes the place of the old one.
                 self._check_unchanged()
@@ -131,8 +146,9 @@ class Draft:
         except BaseException:
             self._history.load(self._blocks)
             raise
-        self._seen = _identity(self.path.stat())
-        self.sentences[start:end], self._blocks[start:end] = sentences, change.after
+        self._seen, self._blocks = _identity(self.path.stat()), blocks
+        for change, sentences in changes:
+            self.sentences[change.place] = sentences
 
     def _text_of(self, sentence: Sentence) -> bytes:
         handle = Named(b"", str(self.path))

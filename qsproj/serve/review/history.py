@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,13 +24,18 @@ class Change:
     who: str | None = None
 
     @staticmethod
-    def now(at: int, before: Sequence[bytes], after: Sequence[bytes], *, who: str | None) -> Change:
+    def now(at: int, before: Iterable[bytes], after: Iterable[bytes], *, who: str | None) -> Change:
         """Return a change of this moment."""
         return Change(at, list(before), list(after), datetime.now(UTC).isoformat(timespec="seconds"), who)
 
     def reversed(self) -> Change:
         """Return the change that takes this one back."""
         return Change(self.at, self.after, self.before)
+
+    @property
+    def place(self) -> slice:
+        """Where what stood before stands."""
+        return slice(self.at, self.at + len(self.before))
 
     @property
     def shift(self) -> int:
@@ -74,7 +79,7 @@ class History:
             self._next += 1
         state = list(blocks)
         for number, change in reversed(kept.items()):
-            place = slice(change.at, change.at + len(change.after))
+            place = change.reversed().place
             if state[place] == change.after:
                 state[place] = change.before
                 self.changes.insert(0, change)
@@ -92,32 +97,35 @@ class History:
                 return None
         return None
 
-    def add(self, change: Change) -> None:
-        """Note a change that is about to be made."""
-        texts = {"before": change.before, "after": change.after}
+    def add(self, changes: Sequence[Change]) -> None:
+        """Note changes that are about to be made."""
         self._write(
-            {
-                "when": change.when,
-                "who": change.who,
-                "at": change.at,
-                **{key: [block.decode() for block in blocks] for key, blocks in texts.items()},
-            }
+            [
+                {
+                    "when": change.when,
+                    "who": change.who,
+                    "at": change.at,
+                    "before": [block.decode() for block in change.before],
+                    "after": [block.decode() for block in change.after],
+                }
+                for change in changes
+            ]
         )
-        self.changes.append(change)
-        self._numbers.append(self._next)
-        self._next += 1
+        self.changes += changes
+        self._numbers += range(self._next, self._next + len(changes))
+        self._next += len(changes)
 
     def take_back(self, place: int) -> None:
         """Note that a change is about to be undone."""
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        self._write({"undone": self._numbers[place], "when": when})
+        self._write([{"undone": self._numbers[place], "when": when}])
         del self.changes[place], self._numbers[place]
 
-    def _write(self, told: dict[str, Any]) -> None:
-        line = b"\n" + json.dumps(told, ensure_ascii=False).encode()
+    def _write(self, told: Sequence[dict[str, Any]]) -> None:
+        lines = "".join(f"\n{json.dumps(one, ensure_ascii=False)}" for one in told).encode()
         try:
             with self.path.open("ab") as handle:
-                handle.write(line)
+                handle.write(lines)
                 handle.flush()
                 os.fsync(handle.fileno())
         except OSError as error:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
-from qsproj.corpus.editing import comment_value
+from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.pairing import pair_sentences
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.serve.review.correction import (
     CELLS,
@@ -26,8 +27,10 @@ from qsproj.serve.review.correction import (
     tree_of,
     unsureness,
 )
-from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.retraining import Retrained
+from qsproj.serve.review.search import compiled, corrected
+from qsproj.serve.review.tokens import Edit, edited
 
 
 def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping[int, SentencePair]:
@@ -50,6 +53,7 @@ UNIVERSAL_RELATIONS = frozenset(
 UNSURE, FILE = ORDERS = ("unsure", "file")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
 _PREVIEW = 120
+_CONTEXT = 6  # words at either side of a word that was found
 
 
 class DoubtError(QsprojError):
@@ -201,6 +205,9 @@ class Session:
             "proposed": index in self._proposed,
             "undo": self.draft.can_undo(index),
             "forms": sentence.forms,
+            "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],
+            "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
+            "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: cells(sentence, name) for name in CELLS},
             "heads": belief.tree.heads,
             "relations": belief.tree.relations,
@@ -239,10 +246,84 @@ class Session:
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> None:
-        """Take the last confirmation back; raises as :meth:`Draft.undo`."""
+        """Take the last change back; raises as :meth:`Draft.undo`."""
         self.check(index)
-        self.draft.undo(index, version=version)
-        self._reviewed[index] = is_reviewed(self.draft.sentences[index])
+        change = self.draft.undo(index, version=version)
+        self._moved(change.at, len(change.before), len(change.after))
+
+    def edit(self, index: int, edit: Edit, *, version: str) -> None:
+        """Cut words, tokens or sentences otherwise, and save; raises as :meth:`Draft.confirm`."""
+        self.check(index)
+        sentences, joins = self.draft.sentences, edit.action == "join next"
+        following = sentences[index + 1] if joins and index + 1 < len(sentences) else None
+        new = edited(sentences[index], edit, following, name=str(self.draft.path))
+        count = 2 if joins else 1
+        self.draft.replace(index, new, version=version, count=count)
+        self._moved(index, count, len(new))
+
+    def _moved(self, at: int, count: int, new: int) -> None:
+        """Follow a change of ``count`` sentences to ``new`` ones: later ones have other numbers."""
+
+        def shifted(places: Mapping[int, Any]) -> dict[int, Any]:
+            return {
+                index if index < at else index + new - count: one
+                for index, one in places.items()
+                if not at <= index < at + count
+            }
+
+        self._proposed = shifted(self._proposed)
+        pair = self._translations.get(at)
+        if count != new or pair is None or len(pair.target) != len(self.draft.sentences[at]):
+            self._translations = shifted(self._translations)
+        self._reviewed[at : at + count] = map(is_reviewed, self.draft.sentences[at : at + new])
+        if count != new:
+            self._sort()
+
+    def found(self, pattern: str, change: str, *, most: int) -> dict[str, Any]:
+        """Return the words that a pattern tells of, and what a correction would make of each, as JSON."""
+        find = compiled(pattern)
+        hits = list[dict[str, Any]]()
+        total = sentences = 0
+        for index, sentence in enumerate(self.draft.sentences):
+            words = find(sentence)
+            total, sentences = total + len(words), sentences + bool(words)
+            if not words or len(hits) >= most:
+                continue
+            after = corrected(sentence, words, change) if change else sentence
+            hits += [self._hit(index, word, sentence, after) for word in words]
+        return {"total": total, "sentences": sentences, "hits": hits[:most]}
+
+    def _hit(self, index: int, word: int, sentence: Sentence, after: Sentence) -> dict[str, Any]:
+        return {
+            "index": index,
+            "word": word,
+            "id": sentence.sent_id or str(index + 1),
+            "version": self.draft.version(index),
+            "left": " ".join(sentence.forms[max(0, word - 1 - _CONTEXT) : word - 1]),
+            "form": sentence.forms[word - 1],
+            "right": " ".join(sentence.forms[word : word + _CONTEXT]),
+            "before": _cells_of_word(sentence, word),
+            "after": _cells_of_word(after, word),
+        }
+
+    def correct(self, hits: Iterable[tuple[int, int, str]], change: str) -> int:
+        """Correct words, (index, word, version) each, at once; return how many sentences changed.
+
+        Raises StaleError when one is no longer that of its version, UsageError when one would be no tree.
+        """
+        words = dict[int, list[int]]()
+        for index, word, version in hits:
+            self.check(index)
+            if version != self.draft.version(index):
+                raise StaleError("a sentence was changed meanwhile; search again")
+            if not 1 <= word <= len(self.draft.sentences[index]):
+                raise UsageError(f"found word {word}, expected one of the sentence")
+            words.setdefault(index, []).append(word)
+        after = {index: corrected(self.draft.sentences[index], own, change) for index, own in words.items()}
+        self.draft.correct(after)
+        for index in after:
+            self._proposed.pop(index, None)
+        return len(after)
 
     def check(self, index: int) -> None:
         """Raise UsageError where there is no such sentence."""
@@ -263,6 +344,13 @@ class Session:
         }
         self.told = dict(retrained.told)
         self._sort()
+
+
+def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
+    """Return what a search may correct of a word."""
+    head = int(sentence.heads[word])
+    column = [cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
+    return [*column, str(head), sentence.deprels[word - 1]]
 
 
 def text_of(sentence: Sentence) -> str:

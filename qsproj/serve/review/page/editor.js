@@ -33,6 +33,7 @@ export class Editor {
     $("next").addEventListener("click", () => this.#go(1));
     $("live").addEventListener("change", () => this.#draw());
     $("more").addEventListener("change", (event) => this.#edited(event));
+    $("cut").addEventListener("click", (event) => this.#cut(event.target.closest("button")?.dataset.action));
     $("more").addEventListener("focusin", (event) => event.target.select?.());
     $("more").addEventListener("submit", (event) => event.preventDefault());
     $("words").addEventListener("click", (event) => this.#clicked(event));
@@ -48,14 +49,14 @@ export class Editor {
   unsaved() { return this.changed || this.kept.size > 0; }
   forget() { this.kept.clear(); this.confirmed = []; this.open_ = null; }
 
-  async open(index) {
+  async open(index, word = null) {
     if (this.changed) this.kept.set(this.index, this.open_);
     const kept = this.kept.get(index);
     this.kept.delete(index);
     this.#show(kept ?? this.#fresh(await ask(`sentences/${index}`)));
     this.say(kept ? "These corrections are not confirmed yet." : "");
-    this.#row(this.#leastSure())?.focus({ preventScroll: true });
     $("sentence").scrollTop = 0;
+    this.#row(word ?? this.#leastSure())?.focus({ preventScroll: word === null });
   }
 
   /** Show the sentence that is open as the server tells it now, where a person was. */
@@ -103,8 +104,9 @@ export class Editor {
       this.confirmed = this.confirmed.filter((one) => one !== index);
       await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (told) => {
         this.#show(this.#fresh(told));
-        this.say("The confirmation was taken back.");
+        this.say("The last change of this sentence was taken back.");
         await this.hooks.undone(told, { goOn: false });
+        await this.hooks.cut(told);
       });
     } else this.say("There is nothing to undo.");
   }
@@ -167,19 +169,19 @@ export class Editor {
     $("name").textContent = sentence.id;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
     $("translation").replaceChildren(...this.#texts(sentence.translation ?? []));
-    $("text").replaceChildren(...this.#texts(sentence.forms));
+    $("text").replaceChildren(...this.#texts(sentence.forms, sentence.spaces));
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
     this.#update("");
     if (this.#isLive()) this.#seconds();
   }
 
-  #texts(words) {
+  #texts(words, spaces = []) {
     return words.flatMap((word, index) => {
       const made = document.createElement("span");
       made.textContent = word;
       made.dataset.word = index + 1;
-      return [made, " "];
+      return spaces[index] === false ? [made] : [made, " "];
     });
   }
 
@@ -205,11 +207,21 @@ export class Editor {
       return made;
     };
     row.append(
-      cell("number", word), cell("word", form, form), button("tag"), cell("head", ""), button("relation"),
+      cell("number", word), this.#wordCell(word, form), button("tag"), cell("head", ""), button("relation"),
       cell("mark", ""), cell("sure", ""), button("second"),
     );
     if (this.open_.translation) row.append(cell("links", this.#linked(word).map((at) => this.open_.translation[at - 1]).join(" ")));
     return row;
+  }
+
+  /** The cell of a word; of the first of a multiword token with that beside it. */
+  #wordCell(word, form) {
+    const made = cell("word", form, form), token = this.open_.tokens.find(([first, last]) => first <= word && word <= last);
+    if (!token) return made;
+    const part = document.createElement("small");
+    part.textContent = word === token[0] ? ` of ${token[2]}` : " ″";
+    made.append(part);
+    return made;
   }
 
   #linked(word) {
@@ -259,7 +271,7 @@ export class Editor {
     const other = second && second[0] !== this.tree.heads[index] && second[1] >= LEAST ? second : null;
     button.textContent = other ? `${this.#named(other[0])} ${other[1].toFixed(2)}` : "";
     button.hidden = !other;
-    if (other) button.setAttribute("aria-label", `second head: ${this.#named(other[0])}, probability ${other[1].toFixed(2)}`);
+    button.title = "second head, and its probability";
   }
 
   #draw() {
@@ -445,11 +457,32 @@ export class Editor {
     return this.#change(celled(this.tree, column, word, text), column, word, isNew ? `${text} is new in this file.` : "");
   }
 
+  /** Cut words, tokens or sentences otherwise: the server does it, and saves it at once. */
+  async #cut(action) {
+    if (!action) return;
+    if (this.changed) return this.say("Confirm your corrections first, or undo them: this is saved at once.", true);
+    const { index, version } = this.open_, word = Math.max(1, this.word);
+    const parts = $("parts").value.trim().split(/\s+/u).filter(Boolean);
+    const texts = action === "comments" ? $("comments").value.split("\n").filter(Boolean) : parts;
+    if (["split", "form"].includes(action) && !parts.length) return this.say("Write the parts first.", true);
+    const last = ["merge", "join"].includes(action) ? word + 1 : word;
+    await this.#send(`sentences/${index}/edit`, { method: "POST", body: { version, action, word, last, texts } }, async (told) => {
+      this.kept.clear(); // of sentences with other numbers now
+      this.confirmed = [];
+      this.#show(this.#fresh(told));
+      $("parts").value = "";
+      this.say("Saved. Undo takes it back.");
+      this.#row(Math.min(word, told.forms.length))?.focus({ preventScroll: true });
+      await this.hooks.cut(told);
+    });
+  }
+
   // The other columns of the word at hand
 
   #showMore() {
     const word = this.word ?? 0;
-    $("more").hidden = word < 1 || word > this.open_.forms.length;
+    $("more").hidden = $("cut").hidden = word < 1 || word > this.open_.forms.length;
+    if (document.activeElement !== $("comments")) $("comments").value = this.open_.comments.join("\n");
     if ($("more").hidden) return;
     $("moreof").textContent = `${word} ${this.open_.forms[word - 1]}`;
     for (const column of ["lemmas", "xpos", "feats", "deps", "misc"]) {
@@ -485,7 +518,7 @@ export class Editor {
 
   #pressed(event) {
     if (event.key === "Escape" && event.target.closest("#more")) return this.#row(this.word)?.focus();
-    if (event.target.closest("input, select") || !this.open_) return;
+    if (event.target.closest("input, select, textarea, summary") || !this.open_) return;
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key === "z") { event.preventDefault(); return this.undo(); }
     if (control || event.altKey) return;

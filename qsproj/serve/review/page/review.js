@@ -1,13 +1,15 @@
 // The page: the list of sentences on the one side, the tree of one of them on the other.
 import { ask } from "./api.js";
 import { Editor } from "./editor.js";
+import { Search } from "./search.js";
 
 const PAGE = 50, POLL = 1000;
 const $ = (id) => document.getElementById(id);
 const list = { offset: 0, total: 0, rows: [] };
 let overview = null, turn = 0, newest = null;
 
-const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload });
+const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
+const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch });
 
 async function start() {
   overview = await ask("overview");
@@ -103,9 +105,9 @@ function mark() {
   }
 }
 
-async function open(index) {
+async function open(index, word = null) {
   showNarrowList(false);
-  await editor.open(index);
+  await editor.open(index, word);
   mark();
 }
 
@@ -135,6 +137,18 @@ async function afterChange(sentence, { goOn }) {
   const after = list.rows.slice(list.rows.indexOf(row) + 1).find((one) => !one.reviewed);
   if (after) await open(after.index);
   else await showListAgain();
+}
+
+/** Follow a change of the number of sentences, or of what they say. */
+async function cut(sentence) {
+  Object.assign(overview, { sentences: sentence.sentences, reviewed: sentence.all_reviewed });
+  showProgress();
+  await showList(list.offset < list.total ? list.offset : 0);
+}
+
+async function afterSearch() {
+  await showList(list.offset);
+  await editor.refresh();
 }
 
 async function showListAgain() {
@@ -184,10 +198,12 @@ $("later").addEventListener("click", told(() => showList(list.offset + PAGE)));
 $("train").addEventListener("click", told(train));
 $("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
+$("look").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") { event.preventDefault(); $("query").focus(); }
   if (event.key === "?") $("keys").showModal();
+  if (event.key === "x") { event.preventDefault(); search.open(); }
 });
 addEventListener("beforeunload", (event) => { if (editor.unsaved()) event.preventDefault(); });
 told(start)();

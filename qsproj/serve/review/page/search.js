@@ -1,0 +1,78 @@
+// Search over trees, and one correction for the words that are found: each is shown before, and can be left out.
+import { ask } from "./api.js";
+
+const $ = (id) => document.getElementById(id);
+
+function cell(text, kind = "") {
+  const made = document.createElement("td");
+  made.className = kind;
+  made.append(text);
+  return made;
+}
+
+/** Return what a correction changes in the cells of a word; the cells where there is none. */
+function differing({ before, after }) {
+  if (after === before) return before.join(" ");
+  const changed = before.flatMap((cell, at) => (cell === after[at] ? [] : [at]));
+  return `${changed.map((at) => before[at]).join(" ")} → ${changed.map((at) => after[at]).join(" ")}`;
+}
+
+/** The dialog of searches; tells `hooks` which sentence to open, and that some were corrected. */
+export class Search {
+  constructor(hooks) {
+    this.hooks = hooks;
+    this.hits = [];
+    this.change = "";
+    $("search").addEventListener("submit", (event) => { event.preventDefault(); this.#told(() => this.#find()); });
+    $("correct").addEventListener("click", () => this.#told(() => this.#correct()));
+    $("leave").addEventListener("click", () => $("searching").close());
+  }
+
+  open() {
+    $("searching").showModal();
+    $("pattern").focus();
+  }
+
+  #told(action) {
+    return action().catch((error) => this.#say(error.message, true));
+  }
+
+  #say(text, bad = false) {
+    $("found").textContent = text;
+    $("found").classList.toggle("bad", bad);
+  }
+
+  async #find() {
+    const [pattern, change] = [$("pattern").value, $("change").value.trim()];
+    const told = await ask("search", { method: "POST", body: { pattern, change } });
+    Object.assign(this, { hits: told.hits, change });
+    $("hits").replaceChildren(...told.hits.map((hit) => this.#row(hit)));
+    $("correct").disabled = !change || !told.hits.length;
+    const shown = told.hits.length < told.total ? `; the first ${told.hits.length} are shown` : "";
+    this.#say(`${told.total} words in ${told.sentences} sentences${shown}`);
+  }
+
+  #row(hit) {
+    const row = document.createElement("tr"), box = document.createElement("input"), name = document.createElement("button");
+    box.type = "checkbox";
+    box.checked = true;
+    box.setAttribute("aria-label", `correct ${hit.form} in ${hit.id}`);
+    name.type = "button";
+    name.textContent = hit.id;
+    name.addEventListener("click", () => { $("searching").close(); this.hooks.open(hit.index, hit.word); });
+    const word = document.createElement("b"), text = document.createElement("bdi");
+    word.textContent = hit.form;
+    text.append(hit.left, " ", word, " ", hit.right);
+    row.append(cell(this.change ? box : ""), cell(name), cell(text), cell(differing(hit), "after"));
+    return row;
+  }
+
+  async #correct() {
+    const chosen = this.hits.filter((_, at) => $("hits").rows[at].querySelector("input").checked);
+    const hits = chosen.map((hit) => [hit.index, hit.word, hit.version]);
+    const told = await ask("search/correct", { method: "POST", body: { hits, change: this.change } });
+    await this.#find();
+    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo takes each sentence back.`);
+    await this.hooks.corrected();
+  }
+}

@@ -1,0 +1,147 @@
+"""A small language of patterns over trees, and one correction for all words that a pattern finds.
+
+``upos=NOUN deprel=nsubj head.upos!=VERB``: all of these hold of the word. A condition is a cell, ``=`` or
+``!=``, and values parted by ``|``; with ``~`` in place of ``=``, a regular expression that is found anywhere.
+Cells are form, lemma, upos, xpos, deprel, feats.NAME, misc.NAME; before them may stand ``head.``, ``child.``
+(any), ``prev.``, ``next.``, and several: ``head.head.upos``. ``deprel=obl`` is ``obl`` alone,
+``deprel=obl:*`` has any subtype. A cell that is not there is empty: ``head.upos=`` holds of a root.
+
+A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``, ``lemma=sein`` or ``head=head.head``; several
+are parted by spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+from qsproj.serve.review.correction import cells, with_cells
+
+# Tells of a word 1..n whether a condition holds.
+Test = Callable[[Sentence, int], bool]
+_CELLS = {"form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "deprel": "deprels"}
+_PARTS = {"feats": "feats", "misc": "misc"}
+_CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
+_CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
+_GRANDPARENT = "head=head.head"
+
+
+def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
+    """Return what finds the words 1..n of a sentence that a pattern tells of; else UsageError."""
+    tests = [_test(text) for text in pattern.split()]
+    if not tests:
+        raise UsageError("found an empty pattern, expected conditions such as upos=NOUN deprel=nsubj")
+    return lambda sentence: [
+        word for word in range(1, len(sentence) + 1) if all(test(sentence, word) for test in tests)
+    ]
+
+
+def _test(text: str) -> Test:
+    match = _CONDITION.fullmatch(text)
+    if (
+        match is None
+        or (match[2] not in _CELLS) == (match[3] is None)
+        or (match[3] and match[2] not in _PARTS)
+    ):
+        raise UsageError(
+            f"found {text!r}, expected a condition such as upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, "
+            "form~^un"
+        )
+    path, column, name, operator, values = match.groups()
+    value = _cell_of(column, name)
+    if operator[-1] == "~":
+        try:
+            found = re.compile(values).search
+        except re.error as error:
+            raise UsageError(f"found {values!r}, expected a regular expression: {error}") from None
+        holds: Callable[[str], bool] = lambda cell: found(cell) is not None  # noqa: E731
+    else:
+        exact = {one for one in values.split("|") if not one.endswith(":*")}
+        subtyped = {one.removesuffix(":*") for one in values.split("|")} - exact
+        holds = lambda cell: cell in exact or (bool(subtyped) and cell.partition(":")[0] in subtyped)  # noqa: E731
+    steps = path.split(".")[:-1]
+
+    def test(sentence: Sentence, word: int) -> bool:
+        places = [word]
+        for step in steps:
+            places = [other for place in places for other in _step(sentence, place, step)]
+        return any(holds(value(sentence, place)) for place in places or [0])
+
+    return (lambda sentence, word: not test(sentence, word)) if operator[0] == "!" else test
+
+
+def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
+    """Return the words that a step leads to; none beyond the ends and the root."""
+    if step == "head":
+        head = int(sentence.heads[word])
+        return [head] if head > ROOT else []
+    if step == "child":
+        children: list[int] = (sentence.heads == word).nonzero()[0].tolist()
+        return children
+    other = word + (1 if step == "next" else -1)
+    return [other] if 1 <= other <= len(sentence) else []
+
+
+def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
+    if name is None:
+        own = _CELLS[column]
+        return lambda sentence, word: getattr(sentence, own)[word - 1] if word else ""
+    start = f"{name}="
+
+    def part(sentence: Sentence, word: int) -> str:
+        if not word:
+            return ""
+        pairs = cells(sentence, column)[word - 1].split("|")
+        return next((pair.removeprefix(start) for pair in pairs if pair.startswith(start)), "")
+
+    return part
+
+
+def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence:
+    """Return the sentence with a correction of some words; UsageError for a correction that is none."""
+    for text in change.split() or [""]:
+        if text == _GRANDPARENT:
+            sentence = _raised(sentence, words)
+            continue
+        match = _CHANGE.fullmatch(text)
+        if match is None or match[1] in ("form", "misc") or (match[1] not in _CELLS) == (match[2] is None):
+            raise UsageError(
+                f"found {text!r}, expected a correction such as deprel=obl, feats.Case=Nom, {_GRANDPARENT}"
+            )
+        column, name, value = match.groups()
+        if column == "deprel":
+            names = list(sentence.deprels)
+            for word in words:
+                names[word - 1] = value
+            sentence = replace(
+                without_misc(sentence, RELATION_PROBABILITY, words=words), deprels=tuple(names)
+            )
+            continue
+        own = _PARTS.get(column) or _CELLS[column]
+        given = list(cells(sentence, own))
+        for word in words:
+            given[word - 1] = value if name is None else _with_part(given[word - 1], name, value)
+        sentence = with_cells(sentence, {own: given})
+    return sentence
+
+
+def _with_part(cell: str, name: str, value: str) -> str:
+    kept = [pair for pair in cell.split("|") if pair != UNSPECIFIED and not pair.startswith(f"{name}=")]
+    return "|".join(kept if value == UNSPECIFIED else [*kept, f"{name}={value}"]) or UNSPECIFIED
+
+
+def _raised(sentence: Sentence, words: Sequence[int]) -> Sentence:
+    """Hang words below the heads of their heads; those below the root stay."""
+    sentence = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY, words=words)
+    heads = sentence.heads.copy()
+    for word in words:
+        head = int(heads[word])
+        if head > ROOT and heads[head] not in (ROOT, NO_HEAD):
+            heads[word] = heads[head]
+    return replace(sentence, heads=frozen_heads(heads))

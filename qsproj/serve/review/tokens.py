@@ -1,0 +1,370 @@
+"""Words, tokens and sentences cut otherwise: numbers, heads, DEPS, SpaceAfter and ``# text`` follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.sentence import Layout, Sentence, layout_of
+from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.serve.review.draft import Named
+
+NO_SPACE = "SpaceAfter=No"
+_TEXT, _NAME = re.compile(r"#\s*text\s*="), re.compile(r"#\s*sent_id\s*=")
+_DEPENDENCY = re.compile(r"(\d+)((?:\.\d+)?:.*)")
+
+
+@dataclass(slots=True)
+class _Token:
+    """A token as written: its words, and its own row where it is a multiword token. Mutable."""
+
+    words: list[_Word]
+    row: list[str] | None = None
+
+    @property
+    def last_row(self) -> list[str]:
+        """The row that tells whether a space follows."""
+        return self.words[-1].row if self.row is None else self.row
+
+    @property
+    def form(self) -> str:
+        return self.words[0].row[FORM] if self.row is None else self.row[FORM]
+
+    @property
+    def space_after(self) -> bool:
+        return NO_SPACE not in self.last_row[MISC].split("|")
+
+    def put_space(self, follows: bool) -> None:
+        items = [one for one in self.last_row[MISC].split("|") if one not in (NO_SPACE, UNSPECIFIED)]
+        self.last_row[MISC] = "|".join(items if follows else [*items, NO_SPACE]) or UNSPECIFIED
+
+
+@dataclass(slots=True, eq=False)
+class _Word:
+    """A word with its head, and the empty nodes that follow it. Mutable; None is the root, or no head."""
+
+    row: list[str]
+    head: _Word | None = None
+    empty: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens of a sentence, its comments, and empty nodes before the first word. Mutable; final."""
+
+    comments: list[str]
+    tokens: list[_Token]
+    empty: list[list[str]]
+    layout: Layout
+    # the words as they were numbered, for heads in DEPS
+    numbered: dict[str, _Word]
+
+    @staticmethod
+    def of(sentence: Sentence) -> Tokens:
+        """Return the tokens of a sentence as it stands."""
+        layout = layout_of(sentence)
+        lines = [line.rstrip("\r") for line in layout.lines]
+        rows = [line.split("\t") for line in lines if not line.startswith("#")]
+        found = Tokens([line for line in lines if line.startswith("#")], [], [], layout, {})
+        last = 0
+        for row in rows:
+            number = row[0]
+            if "-" in number:
+                last = int(number.partition("-")[2])
+                found.tokens.append(_Token([], row))
+            elif "." in number:
+                (found.words[-1].empty if found.words else found.empty).append(row)
+            else:
+                word = found.numbered[number] = _Word(row)
+                if int(number) > last:
+                    found.tokens.append(_Token([]))
+                found.tokens[-1].words.append(word)
+        for word in found.words:
+            word.head = found.numbered.get(word.row[HEAD])
+        return found
+
+    @property
+    def words(self) -> list[_Word]:
+        """The words in their order."""
+        return [word for token in self.tokens for word in token.words]
+
+    @property
+    def text(self) -> str:
+        """The text as it is written."""
+        return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
+
+    def token_of(self, word: _Word) -> _Token:
+        """Return the token that a word is of."""
+        return next(token for token in self.tokens if any(word is one for one in token.words))
+
+    def lines(self) -> list[str]:
+        """Return the lines of the sentence, numbered anew."""
+        numbers = {id(word): str(at) for at, word in enumerate(self.words, start=1)}
+        # None: the word is in another sentence now, and what hangs below it has no head.
+        renumbered = {old: numbers.get(id(word)) for old, word in self.numbered.items()}
+
+        def deps(row: list[str]) -> None:
+            if row[DEPS] != UNSPECIFIED:
+                parts = [_DEPENDENCY.fullmatch(part) for part in row[DEPS].split("|")]
+                heads = [(renumbered.get(part[1], part[1]), part[2]) for part in parts if part]
+                row[DEPS] = (
+                    UNSPECIFIED if None in dict(heads) else "|".join(f"{head}{rest}" for head, rest in heads)
+                )
+
+        def empty(rows: Sequence[list[str]], number: str) -> list[list[str]]:
+            for at, row in enumerate(rows, start=1):
+                deps(row)
+                row[0] = f"{number}.{at}"
+            return list(rows)
+
+        rows = empty(self.empty, "0")
+        for token in self.tokens:
+            if token.row is not None:
+                token.row[0] = f"{numbers[id(token.words[0])]}-{numbers[id(token.words[-1])]}"
+                rows.append(token.row)
+            for word in token.words:
+                deps(word.row)
+                word.row[0] = numbers[id(word)]
+                if word.head is not None:
+                    word.row[HEAD] = numbers[id(word.head)]
+                rows += [word.row, *empty(word.empty, word.row[0])]
+        return [*self.comments, *map("\t".join, rows)]
+
+    def set_text(self) -> None:
+        """Have ``# text``, where there is one, say what the tokens say."""
+        self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
+
+
+def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
+    """Cut a word into several; where these do not spell it, they are the words of a multiword token.
+
+    The first keeps head and dependents; the others hang below it.
+    """
+    own = _word(tokens, word)
+    if len(forms) < 2:
+        raise UsageError("found one part, expected two or more, parted by spaces")
+    token, spelled = tokens.token_of(own), "".join(forms) == own.row[FORM]
+    space = token.space_after
+    new = [_Word([*own.row[:1], form, *["_"] * 8], own) for form in forms[1:]]
+    for one in new:
+        one.row[DEPREL] = "dep"
+    new[-1].empty, own.empty = own.empty, []
+    at = next(i for i, one in enumerate(token.words) if one is own)
+    if token.row is not None:
+        token.words[at + 1 : at + 1] = new
+    elif spelled:
+        token.put_space(False)
+        place = tokens.tokens.index(token)
+        tokens.tokens[place + 1 : place + 1] = [_Token([one]) for one in new]
+        for follower in tokens.tokens[place + 1 : place + len(new)]:
+            follower.put_space(False)
+        tokens.tokens[place + len(new)].put_space(space)
+    else:
+        token.put_space(True)
+        token.row = ["", own.row[FORM], *["_"] * 8]
+        token.words += new
+        token.put_space(space)
+    own.row[FORM] = forms[0]
+
+
+def merge_words(tokens: Tokens, first: int, last: int) -> None:
+    """Make one word of several; with the cells of the word whose head lies elsewhere."""
+    words = [_word(tokens, word) for word in range(first, last + 1)]
+    if len(words) < 2:
+        raise UsageError(f"found words {first} to {last}, expected two or more")
+    whole = _whole_tokens(tokens, words)
+    inside = {id(word) for word in words}
+    top = next((word for word in words if word.head is None or id(word.head) not in inside), words[0])
+    space = whole[-1].space_after
+    form = "".join(token.form for token in whole)
+    if len(whole) == 1 and len(whole[0].words) != len(words):
+        form = "".join(word.row[FORM] for word in words)
+        at = next(i for i, one in enumerate(whole[0].words) if one is words[0])
+        whole[0].words[at : at + len(words)] = [top]
+    else:
+        merged = _Token([top])
+        place = tokens.tokens.index(whole[0])
+        tokens.tokens[place : place + len(whole)] = [merged]
+        merged.put_space(space)
+    top.row[FORM] = form
+    top.empty = [row for word in words for row in word.empty]
+    for word in tokens.words:
+        if word.head is not None and id(word.head) in inside:
+            word.head = top
+    if top.head is top:
+        top.head = None
+    tokens.numbered |= {number: top for number, word in tokens.numbered.items() if id(word) in inside}
+    tokens.set_text()
+
+
+def join_token(tokens: Tokens, first: int, last: int) -> None:
+    """Make a multiword token of words: written as one, without spaces between."""
+    words = [_word(tokens, word) for word in range(first, last + 1)]
+    whole = _whole_tokens(tokens, words)
+    if len(words) < 2 or any(token.row is not None for token in whole):
+        raise UsageError(f"found words {first} to {last}, expected two or more that are tokens of their own")
+    space, form = whole[-1].space_after, "".join(token.form for token in whole)
+    for token in whole:
+        token.put_space(True)
+    joined = _Token(words, ["", form, *["_"] * 8])
+    place = tokens.tokens.index(whole[0])
+    tokens.tokens[place : place + len(whole)] = [joined]
+    joined.put_space(space)
+    tokens.set_text()
+
+
+def part_token(tokens: Tokens, word: int) -> None:
+    """Make tokens of their own of the words of a multiword token."""
+    token = tokens.token_of(_word(tokens, word))
+    if token.row is None:
+        raise UsageError(f"found word {word} outside of multiword tokens, expected one inside")
+    space = token.space_after
+    parts = [_Token([one]) for one in token.words]
+    for one in parts:
+        one.put_space(False)
+    parts[-1].put_space(space)
+    place = tokens.tokens.index(token)
+    tokens.tokens[place : place + 1] = parts
+    tokens.set_text()
+
+
+def set_space(tokens: Tokens, word: int) -> None:
+    """Put a space after the token of a word, or take it away."""
+    token = tokens.token_of(_word(tokens, word))
+    token.put_space(not token.space_after)
+    tokens.set_text()
+
+
+def set_form(tokens: Tokens, word: int, form: str) -> None:
+    """Spell a word otherwise."""
+    _word(tokens, word).row[FORM] = form
+    tokens.set_text()
+
+
+def set_comments(tokens: Tokens, lines: Sequence[str]) -> None:
+    """Replace the comments; each begins with ``#``."""
+    for line in lines:
+        if not line.startswith("#") or not line.isprintable():
+            raise UsageError(f"found {line[:40]!r}, expected a comment that begins with #")
+    tokens.comments = list(lines)
+
+
+def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
+    """End the sentence after a word; one whose head is on the other side hangs below its own root."""
+    words = tokens.words
+    if not 1 <= word < len(words):
+        raise UsageError(f"found word {word}, expected one that others follow")
+    whole = _whole_tokens(tokens, words[:word])
+    if sum(len(token.words) for token in whole) != word:
+        raise UsageError(f"found word {word} inside of a multiword token, expected the last one of it")
+    parts = []
+    for number, own in enumerate((whole, tokens.tokens[len(whole) :])):
+        layout = tokens.layout
+        comments = (
+            tokens.comments
+            if number == 0
+            else [
+                f"{one}-2" if _NAME.match(one) else one
+                for one in tokens.comments
+                if _TEXT.match(one) or _NAME.match(one)
+            ]
+        )
+        part = Tokens(list(comments), own, tokens.empty if number == 0 else [], layout, tokens.numbered)
+        inside = {id(one) for one in part.words}
+        tops = [one for one in part.words if one.head is None or id(one.head) not in inside]
+        root = next((one for one in tops if one.head is None), tops[0])
+        for one in tops:
+            one.head = None if one is root else root
+        root.row[HEAD], root.row[DEPREL] = "0", "root"
+        part.set_text()
+        parts.append(part)
+    return parts
+
+
+def merge_sentences(first: Tokens, second: Tokens) -> Tokens:
+    """Make one sentence of two; the root of the second hangs below that of the first, as ``parataxis``."""
+    roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
+    if roots[1] is not None and roots[0] is not None:
+        roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
+    shift = len(first.words)
+    for number in sorted(map(int, second.numbered), reverse=True):
+        for row in (row for word in second.words for row in (word.row, *word.empty)):
+            row[DEPS] = re.sub(rf"(^|\|){number}(?=[.:])", rf"\g<1>{number + shift}", row[DEPS])
+    numbered = first.numbered | {str(int(number) + shift): word for number, word in second.numbered.items()}
+    joined = Tokens(first.comments, first.tokens + second.tokens, first.empty, first.layout, numbered)
+    joined.set_text()
+    return joined
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of how text is cut: one of ACTIONS, words first to last, and texts where it takes any."""
+
+    action: str
+    word: int = 1
+    last: int = 1
+    texts: tuple[str, ...] = ()
+
+
+ACTIONS = (
+    *("split", "merge", "join", "part", "space", "form", "comments"),
+    *("end sentence", "join next"),
+)
+
+
+def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: str) -> list[Sentence]:
+    """Return the sentences that stand in the place of one; where it is joined with the next, of both."""
+    tokens = Tokens.of(sentence)
+    parts, end = [tokens], tokens.layout.end
+    if edit.action == "split":
+        split_word(tokens, edit.word, edit.texts)
+    elif edit.action == "merge":
+        merge_words(tokens, edit.word, edit.last)
+    elif edit.action == "join":
+        join_token(tokens, edit.word, edit.last)
+    elif edit.action == "part":
+        part_token(tokens, edit.word)
+    elif edit.action == "space":
+        set_space(tokens, edit.word)
+    elif edit.action == "form":
+        set_form(tokens, edit.word, " ".join(edit.texts))
+    elif edit.action == "comments":
+        set_comments(tokens, edit.texts)
+    elif edit.action == "end sentence":
+        parts = split_sentence(tokens, edit.word)
+    elif edit.action == "join next":
+        if following is None:
+            raise UsageError("found no next sentence, expected one to join")
+        other = Tokens.of(following)
+        parts, end = [merge_sentences(tokens, other)], other.layout.end
+    else:
+        raise unknown_name("action", edit.action, list(ACTIONS))
+    newline = tokens.layout.newline
+    texts = [newline.join(part.lines()) for part in parts]
+    content = tokens.layout.start + (newline * 2).join(texts) + end
+    try:
+        return list(read_sentences(Named(content.encode(), name)))
+    except DataError as error:
+        raise UsageError(f"this is no sentence: {error}") from None
+
+
+def _word(tokens: Tokens, word: int) -> _Word:
+    words = tokens.words
+    if not 1 <= word <= len(words):
+        raise UsageError(f"found word {word}, expected 1 to {len(words)}")
+    return words[word - 1]
+
+
+def _whole_tokens(tokens: Tokens, words: Sequence[_Word]) -> list[_Token]:
+    """Return the tokens that words are of; UsageError where a multiword token is cut in two."""
+    inside = {id(word) for word in words}
+    found = [token for token in tokens.tokens if any(id(word) in inside for word in token.words)]
+    cut = [token for token in found if not all(id(word) in inside for word in token.words)]
+    if cut and len(found) > 1:
+        raise UsageError(
+            f"found a part of the multiword token {cut[0].form}, expected all of it, or words in it"
+        )
+    return found
