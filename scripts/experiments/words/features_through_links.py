@@ -1,6 +1,6 @@
-"""Features through links, with nothing of the target tagged: attribute by attribute, on development treebanks and PUD.
+"""Features through links, on development treebanks and PUD; then with few tagged sentences, and lemmas by a lexicon.
 
-English alone, of the first pairs of each bitext. Attributes count where they are written; each word's features are
+English alone, the first pairs of each bitext. Attributes count where they are written; each word's features are
 compared one by one. Own tags are those of a tagger that has learned from the same links.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.pairs.aligned import AlignedText
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import expected_calibration_error, reliability
 from qsproj.models.morphology.analyses import feature_pairs
+from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
@@ -34,6 +38,22 @@ TESTED = {
     "es": ("treebanks/spanish-gsd-dev", "treebanks/spanish-ancora-dev", "pud/es"),
     "sv": ("treebanks/swedish-talbanken-dev", "lines/sv-dev", "pud/sv"),
 }
+
+
+# Whose sentences are tagged: the first so many of a file, which is tested on from the first after them on.
+FEW = (20, 100)
+WAYS = ("with links", "alone")
+# Whose words are entries of a lexicon, and on what it is tested.
+LISTED = {
+    "de": ("treebanks/german-gsd-dev", "treebanks/german-gsd-test"),
+    "es": ("treebanks/spanish-ancora-dev", "treebanks/spanish-ancora-test"),
+    "sv": ("lines/sv-train", "lines/sv-dev"),
+}
+ENTRIES = (500, 2_000, 10_000)
+ORDERS = ("commonest first", "by chance")
+# Lemmas are learned from so many sentences of the bitext, as the projected tagger fills them.
+LEMMA_SENTENCES = 3_000
+SIGNS = ("PUNCT", "SYM")
 
 
 def english(stages: Stages, language: str, pairs: int) -> tuple[Path, Path, Path]:
@@ -80,9 +100,11 @@ def scores(tagger: Tagger, gold: Sequence[Sentence], *, own_tags: bool) -> dict[
                 stated.append(min(probability, 1.0))
                 correct.append(found <= expected)
     names = sorted(said)
-    totals = [sum(counts[name] for name in names) for counts in (right, said, there)]
     return {
-        "F1": 200 * totals[0] / (totals[1] + totals[2]),
+        "F1": f1(names, right, said, there),
+        # Of the others the file tells nearly nothing.
+        "F1, told": f1([name for name in names if 10 * there[name] >= said[name]], right, said, there),
+        "F1, all": f1(sorted(said | there), right, said, there),
         "calibration": 100 * expected_calibration_error(reliability(stated, correct)),
         "all right": 100 * float(np.mean(correct)),
         "attributes": {
@@ -92,13 +114,75 @@ def scores(tagger: Tagger, gold: Sequence[Sentence], *, own_tags: bool) -> dict[
     }
 
 
+def f1(names: Sequence[str], *counts: Counter[str]) -> float:
+    """Return F1 in percent by how many values are right, said, and there."""
+    right, said, there = (sum(of_name[name] for name in names) for of_name in counts)
+    return 200 * right / max(said + there, 1)
+
+
+def corrected(pairs: Iterable[SentencePair], language: str, gold: Sequence[Sentence]) -> dict[str, float]:
+    """Return F1 of all attributes with tagged sentences, and of a tagger that has seen no other."""
+    found = {}
+    for number in FEW:
+        few, test = gold[:number], gold[max(FEW) :]
+        rng = np.random.default_rng(1)
+        with_links = project_tags(((pair,) for pair in pairs), rng=rng, tagged=few, language=language)
+        alone = train_tagger(few, rng=np.random.default_rng(1))
+        learned = train_morphology(few, rng=np.random.default_rng(1), columns=["feats"])
+        taggers = with_links.tagger, replace(alone, morphology=learned)
+        for way, tagger in zip(WAYS, taggers, strict=True):
+            found[f"{number} {way}"] = scores(tagger, test, own_tags=True)["F1, all"]
+    return found
+
+
+def lemmas(
+    tagger: Tagger, text: Iterable[Sentence], listed: Sequence[Sentence], gold: Sequence[Sentence]
+) -> Any:
+    """Return the percentage of words with the right lemma, by entries and how they are drawn, and by form alone."""
+    tagged = [tagger.tag(sentence) for sentence, _ in zip(text, range(LEMMA_SENTENCES))]
+    counts = Counter(
+        Inflection(form, lemma, (upos,), feats)
+        for one in listed
+        for form, lemma, upos, feats in zip(one.forms, one.lemmas, one.upos, one.feats, strict=True)
+        if upos not in SIGNS
+    )
+    common = [entry for entry, _ in counts.most_common()]
+    drawn = [common[place] for place in np.random.default_rng(1).permutation(len(common)).tolist()]
+    found: dict[str, Any] = {"entries": len(common)}
+    for order, entries in zip(ORDERS, (common, drawn), strict=True):
+        for number in ENTRIES:
+            learned = train_morphology(
+                tagged,
+                rng=np.random.default_rng(1),
+                columns=["feats", "lemma"],
+                inflections=entries[:number],
+            )
+            one = replace(tagger, morphology=learned)
+            found[f"{order} {number}"] = lemma_accuracy(gold, [one.tag(sentence).lemmas for sentence in gold])
+    return {**found, "forms": lemma_accuracy(gold, [sentence.forms for sentence in gold])}
+
+
+def lemma_accuracy(gold: Sequence[Sentence], found: Sequence[Sequence[str]]) -> float:
+    """Return the percentage of words, signs left out, whose lemma is right."""
+    right = [
+        own == one
+        for sentence, cells in zip(gold, found, strict=True)
+        for tag, own, one in zip(sentence.upos, sentence.lemmas, cells, strict=True)
+        if tag not in SIGNS
+    ]
+    return 100 * float(np.mean(right))
+
+
 def measured(lab: Lab, stages: Stages, language: str) -> dict[str, Any]:
     """Learn through links; return scores on each file, with own tags and with gold tags, and what was said."""
     source, target, links = map(str, english(stages, language, lab.options.pairs))
     pairs = AlignedText(source, target, links, "pharaoh", language)
     projected = project_tags(((pair,) for pair in pairs), rng=np.random.default_rng(1), language=language)
     files = {name: lab.data / f"{name}.conllu.gz" for name in TESTED[language]}
+    listed, tested = (list(read_conllu(lab.data / f"{name}.conllu.gz")) for name in LISTED[language])
     return {
+        "few": corrected(pairs, language, list(read_conllu(files[TESTED[language][0]]))),
+        "lemmas": lemmas(projected.tagger, (pair.target for pair in pairs), listed, tested),
         "said": [line for line in projected.report if line.startswith("features")],
         **{
             f"{name} {tags}": scores(projected.tagger, list(read_conllu(path)), own_tags=tags == "own")
@@ -110,20 +194,33 @@ def measured(lab: Lab, stages: Stages, language: str) -> dict[str, Any]:
 
 def run(lab: Lab) -> Figures:
     stages = Stages(lab)
-    overall, attributes, said = [], [], []
+    overall, attributes, said, few, lexicon = [], [], [], [], []
     for language in lab.options.languages:
         data = [lab.bitext_path(language), lab.treebank_path("english-ewt-train")]
-        data += [lab.data / f"{name}.conllu.gz" for name in TESTED[language]]
+        data += [lab.data / f"{name}.conllu.gz" for name in (*TESTED[language], *LISTED[language])]
         found = lab.cache.figures(
             f"features {language}",
             partial(measured, lab, stages, language),
             options={"pairs": lab.options.pairs},
             data=data,
         )
+        few.append([TESTED[language][0].partition("/")[2], *(f"{one:.1f}" for one in found["few"].values())])
+        lexicon += [
+            [
+                *(LISTED[language][1].partition("/")[2], order, f"{found['lemmas']['entries']:,}"),
+                *(f"{found['lemmas'][f'{order} {number}']:.1f}" for number in ENTRIES),
+                f"{found['lemmas']['forms']:.1f}",
+            ]
+            for order in ORDERS
+        ]
         said.append([NAMES[language], ". ".join(found["said"])])
         for name in TESTED[language]:
             own, gold = found[f"{name} own"], found[f"{name} gold"]
-            shown = [f"{one[key]:.1f}" for key in ("F1", "all right", "calibration") for one in (own, gold)]
+            shown = [
+                f"{one[key]:.1f}"
+                for key in ("F1", "F1, told", "all right", "calibration")
+                for one in (own, gold)
+            ]
             overall.append([name.partition("/")[2] if "tree" in name else name, *shown])
             for attribute, (precision, recall, words) in own["attributes"].items():
                 of_gold = gold["attributes"].get(attribute, [0.0, 0.0, 0])
@@ -132,7 +229,9 @@ def run(lab: Lab) -> Figures:
                     + [f"{one:.1f}" for one in (precision, recall, of_gold[0], of_gold[1])]
                 )
     heads = [
-        f"{what}, {tags} tags" for what in ("F1", "all right", "calibration") for tags in ("own", "gold")
+        f"{what}, {tags} tags"
+        for what in ("F1", "F1 of what the file tells", "all right", "calibration")
+        for tags in ("own", "gold")
     ]
     columns = ["words, own tags"] + [
         f"{what}, {tags} tags" for tags in ("own", "gold") for what in ("precision", "recall")
@@ -142,6 +241,11 @@ def run(lab: Lab) -> Figures:
             "overall": table(["file", *heads], overall),
             "attributes": table(["file", "attribute", *columns], attributes),
             "said": table(["bitext", "report"], said),
+            "few": table(["file", *(f"{number}, {way}" for number in FEW for way in WAYS)], few),
+            "lemmas": table(
+                ["file", "drawn", "entries in all", *(f"{number:,}" for number in ENTRIES), "form as it is"],
+                lexicon,
+            ),
         },
         values={"pairs": f"{lab.options.pairs:,}"},
     )
