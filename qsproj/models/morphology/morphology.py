@@ -41,6 +41,7 @@ TEMPLATES = (
     *WORD_TEMPLATES,
     *LONG_SUFFIXES,
     *("tag & lower", "tag & suffix2", "tag & suffix3", "tag & suffix4"),
+    *("tag & suffix5", "tag & suffix6"),
     *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
     *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
 )

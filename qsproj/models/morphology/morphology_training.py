@@ -46,8 +46,9 @@ from qsproj.training.loop import Trainer, learn
 
 # A feature of one word alone teaches nothing of others.
 RAREST = 2
-# Features whose weights all stay below this are dropped, and weights below the second.
-FAINTEST, FAINT = 0.1, 0.02
+# Features whose weights all stay below this are dropped, and weights below the second; of scripts, the last.
+FAINTEST, FAINT = 0.1, 0.05
+FAINT_OF_SCRIPTS = 0.02
 # A script of fewer forms is an exception, known to the lexicon alone.
 FORMS_OF_A_SCRIPT = 2
 # So many entries of the lexicon, drawn by chance, tell which script a word has.
@@ -374,7 +375,7 @@ def _train_lemmatizer(
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )
     weights, _ = learn(
-        ChoiceTrainer(settings.lemma_buckets, rate=settings.lemma_rate, faint=FAINT),
+        ChoiceTrainer(settings.lemma_buckets, rate=settings.lemma_rate, faint=FAINT_OF_SCRIPTS),
         _choices(start, words),
         epochs=settings.lemma_epochs,
         rng=rng,

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
@@ -148,6 +147,8 @@ def _fit(
     rows: NDArray[np.int32], outcomes: NDArray[np.bool_], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weights that tell outcomes best, not too far from ``prior``."""
+    # Imported here: it takes a tenth of a second, and whoever reads a model does not need it.
+    from scipy.optimize import minimize
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         away = weights - prior
