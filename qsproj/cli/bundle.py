@@ -1,7 +1,8 @@
 """Make one model of a tagger and a parser: it reads plain text and writes trees.
 
 `qsproj parse -m MODEL text.txt` then cuts the text into words, tags and parses them; `qsproj tag -m MODEL`
-tags alone. Train the parser with `--features words`: the tagger gives UPOS, but no lemmas and no features.
+tags alone. A parser may read what the tagger fills in: lemmas, XPOS and features where the tagger's treebank
+has them; else train it with `--features words`.
 """
 
 from __future__ import annotations
