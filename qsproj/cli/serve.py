@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -132,14 +133,16 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
 
     check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
-    session, pools = _session(options), _processes(options)
-    training, inference = pools if options.model else (None, None)
-    limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
-    token = new_token()
-    answers = review_app(session, training, limits, inference=inference)
-    app = guarded(answers, token=token, host=options.host)
-    said = f"open {address_of(listening)}/?token={token} to review {options.review}"
-    _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
+    session = _session(options)
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+        training, inference = _processes(options, session, folder)
+        limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
+        token = new_token()
+        answers = review_app(session, training, limits, inference=inference)
+        app = guarded(answers, token=token, host=options.host)
+        said = f"open {address_of(listening)}/?token={token} to review {options.review}"
+        pools = [pool for pool in (training, inference) if pool is not None]
+        _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
 
 
 def _session(options: argparse.Namespace) -> Session:
@@ -155,23 +158,33 @@ def _session(options: argparse.Namespace) -> Session:
     return Session(draft=Draft(options.review, who=options.by), pairs=pairs, train_after=train_after)
 
 
-def _processes(options: argparse.Namespace) -> list[ComputePool]:
-    """Return the process that trains the model and the one that infers by it, where there is a model."""
+def _processes(
+    options: argparse.Namespace, session: Session, folder: str
+) -> tuple[ComputePool | None, ComputePool | None]:
+    """Return the process that trains the model, where it learns, and the one that infers by it."""
     from qsproj.models.storage import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference
-    from qsproj.serve.review.retraining import Retraining
+    from qsproj.serve.review.retraining import Retraining, learns
 
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
-    if options.output is not None and not options.model:
-        raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
-    works = [
-        work
-        for parser in map(load_parser, options.model)
-        for work in (Retraining(parser, options.output, options.seed), Inference(parser))
-    ]
-    return [ComputePool(work, processes=1) for work in works]
+    if not options.model:
+        if options.output is not None:
+            raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
+        return None, None
+    parser = load_parser(options.model[0])
+    inference = ComputePool(Inference(parser), processes=1)
+    if not learns(parser):
+        if options.output is not None:
+            raise UsageError(
+                f"-m {options.model[0]}: this kind of model does not learn from trees; leave -o out"
+            )
+        session.train_after = None
+        return None, inference
+    training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
+    session.parts = training.progress
+    return ComputePool(training, processes=1), inference
 
 
 def _run(app: ASGIApp, listening: socket, seconds: float, what: str, pools: Iterable[ComputePool]) -> None:

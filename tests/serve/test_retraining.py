@@ -5,13 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.serve.review.retraining import gain_of, tagged_itself
+from qsproj.serve.review.retraining import (
+    Retraining,
+    Reviewed,
+    gain_of,
+    learns,
+    tagged_itself,
+    trained_again,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +51,45 @@ def test_tags_of_another_origin_stay(model, sample):
     draft = [model.parse(with_columns(one, upos=("X", *one.upos[1:]))) for one in sample[15:20]]
     assert not any(tagged_itself(model, one) for one in draft)
     assert gain_of(model, draft, seed=1).before.uas == 100.0
+
+
+LEARN = {"arc-parser", "enhanced-parser", "graph-parser", "labelled-parser", "tagging-parser", "text-parser"}
+
+
+@pytest.mark.parametrize("kind", sorted({*LEARN, "cluster-parser", "dmv"}))
+def test_what_learns_from_reviewed_trees(kind, sample):
+    parser = load_model(f"tests/kept_models/{kind}.model")
+    assert learns(parser) == (kind in LEARN)
+    if kind not in LEARN:
+        with pytest.raises(UsageError, match="does not learn"):
+            trained_again(parser, sample[:8], seed=1)
+        return
+    tuned = trained_again(parser, sample[:8], seed=1)
+    heads = [[(one.parse(tree).heads == tree.heads).sum() for tree in sample[:8]] for one in (parser, tuned)]
+    assert sum(heads[1]) > sum(heads[0])
+
+
+def test_the_tagger_learns_corrected_tags(model, sample):
+    other = [with_columns(one, upos=["ADJ" if tag == "ADV" else tag for tag in one.upos]) for one in sample]
+    assert any("ADV" in model.tagger.tag(one).upos for one in sample)
+    tuned = trained_again(model, other, seed=1)
+    assert not any("ADV" in tuned.tagger.tag(one).upos for one in sample)
+
+
+def test_a_parser_that_became_worse_is_not_taken(model, sample, tmp_path):
+    """It has learned these trees already; others, of another style, are learned from the reviewed ones."""
+    for trees, is_better in ((sample[:12], False), ([renamed(one) for one in sample[:12]], True)):
+        path, output = tmp_path / "draft.conllu", tmp_path / "trained.model"
+        write_conllu(trees, path)
+        training = Retraining(model, str(output), 1)
+        found = training(Reviewed(path.read_bytes(), str(path), range(8), range(8, 12)))
+        assert (found.told["after"]["las"] > found.told["before"]["las"]) == is_better
+        assert (len(found.beliefs), found.model, output.exists()) == (
+            (4, str(output), True) if is_better else (0, None, False)
+        )
+        assert found.told.get("worse", False) == (not is_better)
+        assert training.progress[1] == 7 == training.progress[0] + (0 if is_better else 2)
+
+
+def renamed(sentence):
+    return with_columns(sentence, deprels=["x"] * len(sentence))

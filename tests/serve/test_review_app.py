@@ -53,9 +53,9 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     def make_app(pools):
         session = Session(draft=Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
         if parser is not None:
-            pools += [
-                ComputePool(work, processes=1) for work in (Retraining(parser, output, 1), Inference(parser))
-            ]
+            training = Retraining(parser, output or str(path.with_name("trained.model")), 1)
+            session.parts = training.progress
+            pools += [ComputePool(work, processes=1) for work in (training, Inference(parser))]
         training, inference = pools or (None, None)
         app = review_app(session, training, Limits(bytes=100_000), inference=inference)
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
@@ -385,6 +385,9 @@ def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, pars
             sentence = tuned.parse(list(read_conllu(path))[index])
             told = page.ask(f"sentences/{index}").json
             assert (told["proposed"], told["heads"]) == (True, sentence.heads.tolist()[1:])
+        # The rest is inferred by the new parser, too.
+        found = page.ask("sentences/2/rest", content=question(page.ask("sentences/2").json)).json
+        assert found["heads"] == page.ask("sentences/2").json["heads"]
         assert path.read_bytes() == content
         told = page.ask("sentences/5").json
         assert page.confirm(told).json["proposed"] is False
@@ -401,7 +404,8 @@ def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
     before = [session.belief(index) for index in (0, 1)]
     session.confirm(0, before[0].tree, version=session.draft.version(0))
     new = {
-        index: (one.tree.heads, ("x",) * len(one.tree.heads), one.chances) for index, one in enumerate(before)
+        index: (one.tree.heads, ("x",) * len(one.tree.heads), one.chances, one.upos)
+        for index, one in enumerate(before)
     }
     session.take(Retrained(new, {}))
     assert session.belief(0).tree == before[0].tree

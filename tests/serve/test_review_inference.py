@@ -96,5 +96,5 @@ def test_cells_that_do_not_fit_are_refused():
 def test_a_model_that_was_trained_since_answers():
     inference = Inference(kept("arc-parser"))
     other = "tests/kept_models/labelled-parser.model"
-    found = inference(Question(SENTENCE, fixed(), other))
+    found = inference(Question(SENTENCE, fixed(), (other, 1)))
     assert found == infer_rest(load_model(other), SENTENCE, fixed())

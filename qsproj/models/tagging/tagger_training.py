@@ -213,6 +213,32 @@ def train_tagger(
     return learned([*gold, *tagged]) if tagged else tagger
 
 
+def fine_tuned_tagger(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    epochs: int = 5,
+    rate: float = 0.05,
+) -> Tagger:
+    """Return a tagger that has learned from some more sentences; those with new tags are left out."""
+    numbers = {tag: number for number, tag in enumerate(tagger.tags)}
+    usable = [one for one in sentences if set(one.upos) <= set(numbers)]
+    if not usable:
+        return tagger
+    keys = [tagger.extractor.keys(one.forms) for one in usable]
+    index = FeatureIndex(np.union1d(tagger.index.keys, np.concatenate([one.ravel() for one in keys])))
+    weights = np.zeros((len(index.keys), len(tagger.tags)), dtype=np.float32)
+    weights[np.searchsorted(index.keys, tagger.index.keys)] = tagger.weights
+    start = replace(tagger, index=index, weights=weights, transitions=tagger.transitions.copy())
+    examples = [
+        ChainExample(index.rows(rows), np.array([numbers[tag] for tag in one.upos], dtype=np.int32), 1.0)
+        for one, rows in zip(usable, keys, strict=True)
+    ]
+    trainer = ChainTrainer(start, rate=rate, kernels=FROM_TAGS)
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training the tagger")[0]
+
+
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
     """Return the share of words, in percent, whose UPOS the tagger gives."""
     right = total = 0

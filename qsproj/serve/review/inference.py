@@ -105,21 +105,21 @@ def _probability(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A sentence with what is fixed in it, and the file of the model to ask, where it was trained since."""
+    """A sentence with what is fixed in it, and the model to ask, where it was trained since: file, times."""
 
     sentence: Sentence
     fixed: Fixed
-    model: str | None
+    model: tuple[str, int] | None
 
 
 class Inference:
     """Answers questions: the work of a :class:`ComputePool`. Mutable: the last model that was read stays."""
 
     def __init__(self, parser: Parser) -> None:
-        self._parser, self._read = parser, cast(str | None, None)
+        self._parser, self._read = parser, cast(tuple[str, int] | None, None)
 
     def __call__(self, question: Question) -> Inferred:
         """Infer the rest of a tree; raises as :func:`infer_rest`."""
         if question.model is not None and question.model != self._read:
-            self._parser, self._read = load_parser(question.model), question.model
+            self._parser, self._read = load_parser(question.model[0]), question.model
         return infer_rest(self._parser, question.sentence, question.fixed)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from multiprocessing.sharedctypes import RawArray
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,12 @@ from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.above import fine_tuned
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.enhanced.enhanced_parser import EnhancedParser
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser, kind_of
+from qsproj.models.tagging.tagger_training import fine_tuned_tagger
+from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.text.text_parser import TextParser
 from qsproj.serve.review.correction import arc_chances, tree_of
 from qsproj.serve.review.draft import Named
@@ -32,21 +38,35 @@ class Gain:
     folds: int
 
 
-def trainable(parser: Parser) -> ArcParser:
-    """Return what of a parser learns from more trees; UsageError when nothing does."""
-    inner = parser.parser if isinstance(parser, TextParser) else parser
-    if not isinstance(inner, ArcParser):
-        raise UsageError(
-            f"found a model of kind {kind_of(inner)}, expected a first-order parser, to be trained on; "
-            "such are those of qsproj project and qsproj train"
-        )
-    return inner
-
-
 def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Parser:
-    """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``."""
-    tuned = fine_tuned(trainable(parser), trees, rng=np.random.default_rng(seed))
-    return replace(parser, parser=tuned) if isinstance(parser, TextParser) else tuned
+    """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
+
+    Of a parser of text also the tagger; of second-order parsers, of those of labelled arcs and of those that
+    infer tags, what is of the first order. UsageError when nothing of it learns from trees.
+    """
+    rng = np.random.default_rng(seed)
+    if isinstance(parser, TextParser):
+        tagger = fine_tuned_tagger(parser.tagger, trees, rng=rng)
+        return replace(parser, tagger=tagger, parser=trained_again(parser.parser, trees, seed=seed))
+    if isinstance(parser, EnhancedParser):
+        return replace(parser, parser=trained_again(parser.parser, trees, seed=seed))
+    if isinstance(parser, GraphParser | TaggingParser):
+        return replace(parser, base=fine_tuned(parser.base, trees, rng=rng))
+    if isinstance(parser, LabelledParser):
+        arcs = ArcParser(parser.scorer, parser.labeller, parser.inference, parser.temperature)
+        tuned = fine_tuned(arcs, trees, rng=rng)
+        return replace(parser, scorer=tuned.scorer)
+    if isinstance(parser, ArcParser):
+        return fine_tuned(parser, trees, rng=rng)
+    raise UsageError(f"found a model of kind {kind_of(parser)}, which does not learn from a few trees more")
+
+
+def learns(parser: Parser) -> bool:
+    """Tell whether :func:`trained_again` trains such a parser."""
+    inner = parser.parser if isinstance(parser, TextParser | EnhancedParser) else parser
+    if isinstance(inner, TextParser | EnhancedParser):
+        return learns(inner)
+    return isinstance(inner, GraphParser | TaggingParser | LabelledParser | ArcParser)
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
@@ -64,10 +84,13 @@ def parsed_as_used(parser: Parser, sentence: Sentence, *, retag: bool, confidenc
     return parser.parse(sentence, confidence=confidence)
 
 
-def gain_of(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Gain | None:
+def gain_of(
+    parser: Parser, trees: Sequence[Sentence], *, seed: int, done: Callable[[], None] = lambda: None
+) -> Gain | None:
     """Return what it gains to train on trees, each part of them held out in turn; None for a single tree.
 
-    The trees began as the parser's own output: the gain is rather too small than too large.
+    The trees began as the parser's own output: the gain is rather too small than too large. ``done`` is
+    called after each part.
     """
     folds = min(_MOST_FOLDS, len(trees))
     if folds < 2:
@@ -79,12 +102,13 @@ def gain_of(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Gain | N
         tuned = trained_again(parser, rest, seed=seed)
         for number in range(fold, len(trees), folds):
             parsed[number] = parsed_as_used(tuned, trees[number], retag=own[number])
+        done()
     before = [parsed_as_used(parser, tree, retag=retag) for tree, retag in zip(trees, own, strict=True)]
     scores_before, scores_after = attachment_scores(trees, [before, parsed])
     return Gain(scores_before, scores_after, folds)
 
 
-NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...]]
+NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,41 +125,53 @@ class Reviewed:
 class Retrained:
     """The result of training."""
 
-    # (heads, relations, chances) of the sentences that are left, by their index
+    # (heads, relations, chances, upos) of the sentences that are left, by their index
     beliefs: Mapping[int, NewTree]
     told: Mapping[str, Any]  # for the page, as JSON: scores on held-out sentences, how many heads changed
+    model: str | None = None  # the file of the trained parser, where it is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """Trains the parser that made a draft on what was reviewed: the work of a :class:`ComputePool`."""
+    """Trains the parser that made a draft on what was reviewed: the work of a :class:`ComputePool`.
+
+    ``progress``: parts that are done, and all parts, which the server sees as they change.
+    """
 
     parser: Parser
-    output: str | None  # where the trained parser is written, if anywhere
+    output: str  # where the trained parser is written
     seed: int
-
-    def __post_init__(self) -> None:
-        trainable(self.parser)
+    progress: Any = field(default_factory=lambda: RawArray("i", 2))
 
     def __call__(self, given: Reviewed) -> Retrained:
-        """Train, parse what is left, and measure what it gains."""
+        """Train, measure what it gains, and parse what is left; a parser that became worse is not taken."""
         sentences = list(read_sentences(Named(given.content, given.name)))
         trees = [sentences[index] for index in given.reviewed]
+        self.progress[:] = 0, min(_MOST_FOLDS, len(trees)) + 2
+        gain = gain_of(self.parser, trees, seed=self.seed, done=self._done)
+        told = {"reviewed": len(trees), "left": len(given.left), **_told(gain)}
+        if gain is not None and gain.after.las < gain.before.las:
+            return Retrained({}, told | {"changed": 0, "worse": True})
         tuned = trained_again(self.parser, trees, seed=self.seed)
-        if self.output is not None:
-            made = {"command": "serve", "version": __version__, "reviewed": len(trees), "seed": self.seed}
-            # Both kinds that can be trained on have it: an arc parser, alone or behind a tagger.
-            cast(TextParser, tuned).save(self.output, made=made)
+        self._done()
+        made = {"command": "serve", "version": __version__, "reviewed": len(trees), "seed": self.seed}
+        # All kinds that learn have it.
+        cast(TextParser, tuned).save(self.output, made=made)
         parsed = {
             index: parsed_as_used(
                 tuned, sentences[index], retag=tagged_itself(self.parser, sentences[index]), confidence=True
             )
             for index in given.left
         }
-        beliefs = {index: (*_heads_and_relations(one), arc_chances(one)) for index, one in parsed.items()}
+        beliefs = {
+            index: (*_heads_and_relations(one), arc_chances(one), one.upos) for index, one in parsed.items()
+        }
         changed = sum(int((parsed[index].heads != sentences[index].heads).sum()) for index in given.left)
-        told = {"reviewed": len(trees), "left": len(parsed), "changed": changed, "model": self.output}
-        return Retrained(beliefs, told | _told(gain_of(self.parser, trees, seed=self.seed)))
+        self._done()
+        return Retrained(beliefs, told | {"changed": changed, "model": self.output}, self.output)
+
+    def _done(self) -> None:
+        self.progress[0] += 1
 
 
 def _heads_and_relations(sentence: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:

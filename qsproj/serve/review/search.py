@@ -19,7 +19,7 @@ from dataclasses import replace
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without_misc
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, with_cells
 
@@ -97,7 +97,11 @@ def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
     def part(sentence: Sentence, word: int) -> str:
         if not word:
             return ""
-        pairs = cells(sentence, column)[word - 1].split("|")
+        if column == "misc":
+            layout = layout_of(sentence)
+            pairs = layout.lines[layout.word_lines[word - 1]].rstrip("\r").rpartition("\t")[2].split("|")
+        else:
+            pairs = sentence.feats[word - 1].split("|")
         return next((pair.removeprefix(start) for pair in pairs if pair.startswith(start)), "")
 
     return part

@@ -66,6 +66,7 @@ class Belief:
 
     tree: Tree
     chances: tuple[float | None, ...]
+    upos: tuple[str, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,7 +80,10 @@ class Session:
     training: bool = False  # whether that goes on now
     told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
     live: bool = False  # whether a model infers the rest after each correction
-    model: str | None = None  # the file of the model that was trained here, which infers from then on
+    # the file of the model that was trained here, which infers from then on, and how often it was trained
+    model: tuple[str, int] | None = None
+    # parts of training that are done, and all
+    parts: Sequence[int] = (0, 0)
     readings: int = 0  # of the file: what was learned from an earlier one is not for this one
     _translations: Mapping[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[int, Belief] = field(default_factory=dict)
@@ -116,7 +120,7 @@ class Session:
         if index in self._proposed:
             return self._proposed[index]
         sentence = self.draft.sentences[index]
-        return Belief(tree_of(sentence), arc_chances(sentence))
+        return Belief(tree_of(sentence), arc_chances(sentence), sentence.upos)
 
     @property
     def reviewed(self) -> int:
@@ -154,7 +158,13 @@ class Session:
 
     def progress(self) -> dict[str, Any]:
         """Return how training stands, as JSON."""
-        return {"train_after": self.train_after, "training": self.training, "trained": self.told}
+        parts = list(self.parts) if self.training else [0, 0]
+        return {
+            "train_after": self.train_after,
+            "training": self.training,
+            "parts": parts,
+            "trained": self.told,
+        }
 
     def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
         """Return a part of the list of sentences, as JSON.
@@ -209,6 +219,7 @@ class Session:
             "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: cells(sentence, name) for name in CELLS},
+            "upos": belief.upos,
             "heads": belief.tree.heads,
             "relations": belief.tree.relations,
             "chances": belief.chances,
@@ -337,12 +348,17 @@ class Session:
 
     def take(self, retrained: Retrained) -> None:
         """Show new trees for what is left, the least sure first; what was reviewed meanwhile stays."""
+        if retrained.told.get("worse"):
+            self.told = dict(retrained.told)
+            return
         self._proposed = {
-            index: Belief(Tree(heads, relations), chances)
-            for index, (heads, relations, chances) in retrained.beliefs.items()
+            index: Belief(Tree(heads, relations), chances, upos)
+            for index, (heads, relations, chances, upos) in retrained.beliefs.items()
             if not self._reviewed[index]
         }
         self.told = dict(retrained.told)
+        if retrained.model is not None:
+            self.model = retrained.model, (self.model or ("", 0))[1] + 1
         self._sort()
 
 

@@ -82,7 +82,7 @@ export class Editor {
     if (lacking) return this.say(`Not confirmed: ${lacking}.`, true);
     const { index, version, first } = this.open_, { heads, relations } = this.tree;
     const columns = Object.fromEntries(COLUMNS.slice(2)
-      .filter((column) => this.tree[column].some((cell, at) => cell !== first[column][at]))
+      .filter((column) => column === "upos" || this.tree[column].some((cell, at) => cell !== first[column][at]))
       .map((column) => [column, this.tree[column]]));
     await this.#send(`sentences/${index}`, { method: "PUT", body: { version, sure, heads, relations, columns } }, async (told) => {
       this.confirmed = [...this.confirmed.filter((one) => one !== index), index];

@@ -34,6 +34,10 @@ function showProgress() {
   const left = Math.max(0, after - overview.reviewed);
   $("train").disabled = overview.training || left > 0;
   $("train").textContent = overview.training ? "Training ..." : left ? `Train again (${left} more)` : "Train again";
+  const [done, all] = overview.parts ?? [0, 0];
+  $("parts-done").hidden = !overview.training;
+  if (all) Object.assign($("parts-done"), { max: all, value: done });
+  else $("parts-done").removeAttribute("value");
   $("trained").textContent = gain(overview.trained);
 }
 
@@ -42,6 +46,10 @@ function gain(told) {
   if (!told.reviewed) return "";
   const rest = `${told.changed} heads of the other ${told.left} sentences are new.`;
   if (!told.before) return rest;
+  if (told.worse) {
+    return `Not taken: trained on the reviewed sentences, the parser was worse on those held out, ${told.after.las} LAS `
+      + `after ${told.before.las}.`;
+  }
   const scores = ({ uas, las }) => `${uas} UAS, ${las} LAS`;
   return `Reviewed sentences, held out in ${told.parts} parts: ${scores(told.before)} before, `
     + `${scores(told.after)} after training on the others. ${rest}`;
@@ -173,6 +181,7 @@ async function watchTraining() {
   while (overview.training) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
     overview = { ...overview, ...(await ask("training")) };
+    showProgress();
   }
   showProgress();
   // New trees, and a new order; the sentence that is open stays open.
