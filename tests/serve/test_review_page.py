@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_columns
 from qsproj.models.storage import load_parser
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
@@ -240,7 +241,11 @@ def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_fi
     parser = load_parser(model_files / "de.model")
     path = tmp_path / "draft.conllu"
     sentences = [parser.parse(one, confidence=True) for one in read_conllu("corpora/de.conllu")]
-    write_conllu(sentences, path)
+    # In another style, so that there is something to learn.
+    styled = [["root" if head == 0 else "x" for head in one.heads[1:]] for one in sentences]
+    write_conllu(
+        (with_columns(one, deprels=names) for one, names in zip(sentences, styled, strict=True)), path
+    )
     with (
         reviewing(serving, path, parser=parser, output=str(tmp_path / "better.model")) as page,
         windows(browser, page.client, first="sample-", height=420) as open_window,
