@@ -36,6 +36,11 @@ def feature_pairs(feats: str) -> Attributes:
     return tuple((attribute, value) for attribute, _, value in pairs)
 
 
+def features_of(feats: str) -> dict[str, str]:
+    """Return the features of a cell, in whatever order; no value of UD (``Case=nom``) is none."""
+    return {name: value for name, value in feature_pairs(feats) if value[:1].isupper() or value[:1].isdigit()}
+
+
 def feature_cell(features: Mapping[str, str]) -> str:
     """Return the cell of FEATS of these values, sorted as UD asks."""
     pairs = sorted(features.items(), key=lambda pair: pair[0].lower())

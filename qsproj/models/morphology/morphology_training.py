@@ -22,7 +22,14 @@ from qsproj.kernels.tagging.linear_chain import (
     step_steep_transitions,
     step_transitions,
 )
-from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
+from qsproj.models.morphology.analyses import (
+    Analysis,
+    AnalysisTable,
+    analysis_table,
+    feature_cell,
+    features_of,
+    shared_features,
+)
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
 from qsproj.models.morphology.lemmatizer import (
     Lemmatizer,
@@ -178,7 +185,8 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
         cells = zip(
             sentence.upos,
             sentence.xpos if "xpos" in columns else empty,
-            sentence.feats if "feats" in columns else empty,
+            # Sorted, each once, without values that are not UD's: as it is to be written.
+            [feature_cell(features_of(cell)) for cell in sentence.feats] if "feats" in columns else empty,
             strict=True,
         )
         found.append((sentence, tuple(Analysis(*row) for row in cells)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.morphology.analyses import feature_pairs
+from qsproj.models.morphology.analyses import features_of
 
 # What words share with others: that a source word lacks it says nothing of the target.
 SHARED = ("Animacy", "Case", "Definite", "Gender", "Number", "Person")
@@ -50,7 +50,7 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
     """
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
-    found = [_features(cell) for cell in sentence.feats]
+    found = [features_of(cell) for cell in sentence.feats]
     # Of each word its head and relation; a root and a word without a head have none.
     arcs = [
         (word, int(head) - 1, relation if relation == "nmod:poss" else bare_relation(relation))
@@ -103,11 +103,6 @@ def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -
     for name in OF_FINITE_VERBS:
         if name in auxiliary and not (perfect and name == "Tense"):
             verb[name] = auxiliary[name]
-
-
-def _features(cell: str) -> dict[str, str]:
-    """Return the features of a cell, in whatever order; no value of UD (``Case=nom``) is none."""
-    return {name: value for name, value in feature_pairs(cell) if value[:1].isupper() or value[:1].isdigit()}
 
 
 def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...]) -> None:

@@ -383,3 +383,14 @@ def test_of_many_entries_some_are_learned_from(monkeypatch):
     ]
     assert (learned[0].lemmatizer.weights == learned[1].lemmatizer.weights).all()
     assert learned[0].lemma("oxen", Analysis("NOUN", "_", "Number=Plur")) == "ox"
+
+
+def test_features_are_written_as_ud_has_them():
+    cells = ["Number=Sing|Case=Nom", "Case=nom|Number=Sing", "Number=Plur|Number=Sing", "SpaceAfter=no"]
+    treebank = [
+        with_columns(Sentence.from_words([f"w{number}"] * 3, upos=["NOUN"] * 3), feats=[cell] * 3)
+        for number, cell in enumerate(cells)
+    ]
+    learned = train_morphology(treebank, rng=np.random.default_rng(1))
+    written = {analysis.feats for analysis in learned.table.analyses}
+    assert written == {"Case=Nom|Number=Sing", "Number=Sing", "_"}
