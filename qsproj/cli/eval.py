@@ -19,6 +19,9 @@ that swapping the two systems' results at random, sentence by sentence, sets the
 be right. The expected calibration error is the mean distance from that, in percent. RelProb, of parsers that
 were trained with --labels joint, is that of the arc together with its relation.
 
+--agreement tells how far two annotators of one text agree: percentages and Cohen's kappa of tags, features,
+heads and relations; a head counts by its distance. Where they differ: qsproj serve --review A --beside B.
+
 --report writes a page of it all: scores, what is taken for what, sentences of which most is wrong,
 calibration where there is ArcProb; of several systems side by side, and with --at, the number of trees that
 each has learned from, their learning curve.
@@ -85,6 +88,7 @@ EXAMPLES = """examples:
   qsproj parse -m MODEL gold.conllu --retag | qsproj eval gold.conllu - --columns
   qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
   qsproj parse -m MODEL text.txt | qsproj eval --validate - --level 3
+  qsproj eval anna.conllu ben.conllu --agreement
   qsproj eval gold.conllu parsed.conllu other-parser.conllu --report report.html
   qsproj eval gold.conllu by-100.conllu by-300.conllu by-1000.conllu --at 100 300 1000 --report report.html
   qsproj eval --alignments corpora/en-de.pharaoh links.pharaoh
@@ -98,6 +102,7 @@ WAYS = {
     TREES: ("more", "no_punct", "by", "versus", "report", "at"),
     "--tags": ("no_punct", "versus"),
     "--columns": (),
+    "--agreement": (),
     "--calibration": ("no_punct",),
     "--alignments": ("gold_format", "alignment_format"),
     "--validate": ("level", "language"),
@@ -130,6 +135,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --columns: score all columns as the CoNLL 2018 shared task did: F1 of sentences, tokens, words, UPOS,
             XPOS, features, lemmas, trees
         --tags: score no trees; files need not have any
+        --agreement: tell how far two annotators agree, GOLD and SYSTEM, beyond chance
         --calibration: tell how far ArcProb, and RelProb, can be trusted, instead of scores
         --alignments: score the links of SYSTEM against those of GOLD instead
     """)
@@ -184,6 +190,8 @@ def run(options: argparse.Namespace) -> None:
         _run_validation(options)
     elif options.alignments:
         _run_alignments(options)
+    elif options.agreement:
+        _run_agreement(options)
     elif options.calibration:
         _run_calibration(options)
     elif options.report is not None:
@@ -341,6 +349,19 @@ def _run_alignments(options: argparse.Namespace) -> None:
 def _print(text: str) -> None:
     with open_output(None) as handle:
         handle.write(text + "\n")
+
+
+def _run_agreement(options: argparse.Namespace) -> None:
+    """Print the agreement of two annotators."""
+    from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
+
+    first, second = list(read_sentences(options.gold)), list(read_sentences(options.system))
+    # For its checks: that both hold the same words.
+    attachment_scores(first, [second], names=[options.gold, options.system])
+    rows = agreement(first, second)
+    _print(
+        json.dumps(agreement_as_json(rows), indent=2) if options.json else "\n".join(agreement_as_table(rows))
+    )
 
 
 def _run_calibration(options: argparse.Namespace) -> None:

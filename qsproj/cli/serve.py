@@ -45,7 +45,7 @@ EXAMPLES = """examples:
 MODELS, REVIEW = "-m alone", "--review"
 WAYS = {
     MODELS: ("jobs", "megabytes", "waiting"),
-    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "by", "seed"),
+    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "by", "order", "beside", "seed"),
 }
 # A sentence that is confirmed is small, and so is all else that the page sends.
 _PAGE_BYTES = 1 << 20
@@ -83,6 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         -o --output MODEL: where the page's training writes the parser
         --train-after N[1..]=10: sentences to be reviewed before it may train
         --by NAME: who reviews: a comment "# reviewed_by = NAME" on what is confirmed
+        --order {unsure,worth,file,differing}=unsure: which sentences come first: the least sure, those that
+            teach most (see qsproj suggest), the first of the file, those that differ from --beside
+        --beside FILE: the same sentences by another annotator, shown beside, to be compared
     """)
     add_seed(review)
     declare_ways(parser, WAYS)
@@ -132,7 +135,9 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
 
-    check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
+    check_files(
+        reads=(options.review, *options.model, *(options.pairs or ()), options.beside), model=options.output
+    )
     session = _session(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
@@ -155,7 +160,13 @@ def _session(options: argparse.Namespace) -> Session:
         source, links = options.pairs
         pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
     train_after = options.train_after if options.model else None
-    return Session(draft=Draft(options.review, who=options.by), pairs=pairs, train_after=train_after)
+    return Session(
+        draft=Draft(options.review, who=options.by),
+        pairs=pairs,
+        train_after=train_after,
+        order=options.order,
+        beside=options.beside,
+    )
 
 
 def _processes(

@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import misc_values
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.errors import UsageError
 from qsproj.models.storage import load_parser
+from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.serve.review.correction import arc_chances
 from tests.serve.client import Client, until
 
 TOKEN = "token-of-the-tests"
@@ -39,7 +43,7 @@ class Page:
 
 
 @contextmanager
-def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2):
+def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2, beside=None):
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits
@@ -51,7 +55,9 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     from qsproj.serve.review.session import Session
 
     def make_app(pools):
-        session = Session(draft=Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
+        session = Session(
+            draft=Draft(str(path)), pairs=pairs, train_after=train_after if parser else None, beside=beside
+        )
         if parser is not None:
             training = Retraining(parser, output or str(path.with_name("trained.model")), 1)
             session.parts = training.progress
@@ -225,6 +231,40 @@ def test_one_correction_for_all_that_is_found(page, path):
         version = page.ask(f"sentences/{index}").json["version"]
         assert page.ask(f"sentences/{index}/undo", content={"version": version}).status == 200
     assert path.read_text() == before
+
+
+def test_most_to_learn_comes_first(page, path):
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+
+    session = Session(draft=Draft(str(path)))
+    kept = {index: list(read_conllu(path))[index] for index in range(10)}
+    wanted = rank([Candidate(one, 1.0 - np.array(arc_chances(one))) for one in kept.values()])
+    expected = [next(index for index, two in kept.items() if two is one.sentence) for one in wanted]
+    rows = page.ask("sentences?order=worth&shown=all").json["sentences"]
+    assert [row["index"] for row in rows] == expected
+    assert sorted(expected) == list(range(10)) != expected
+    session.confirm(expected[0], session.belief(expected[0]).tree, version=session.draft.version(expected[0]))
+    rows = session.page(order="worth", shown="todo", query="", offset=0, limit=20)["sentences"]
+    assert len(rows) == 9
+
+
+def test_two_annotators_are_compared(path, tmp_path):
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+
+    sentences = list(read_conllu(path))
+    other = tmp_path / "other.conllu"
+    changed = with_columns(sentences[4], upos=["X"] * len(sentences[4]))
+    write_conllu([*sentences[:4], changed, *sentences[6:]], other)
+    session = Session(draft=Draft(str(path)), beside=str(other))
+    rows = session.page(order="differing", shown="all", query="", offset=0, limit=20)["sentences"]
+    assert (rows[0]["index"], rows[0]["differing"], rows[1]["differing"]) == (4, len(changed), 0)
+    assert session.sentence(4)["other"]["upos"] == changed.upos
+    assert session.sentence(5)["other"] is None
+    other.write_text("1\tx\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(UsageError, match="no sentence of the file under review"):
+        Session(draft=Draft(str(path)), beside=str(other))
 
 
 def test_another_window_is_not_overwritten(page, path):

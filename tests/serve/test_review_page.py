@@ -306,6 +306,30 @@ def test_the_rest_follows_a_correction(browser, serving, tmp_path, model_files):
         assert not page.locator("#live").is_checked()
 
 
+def test_another_annotation_is_taken_over(browser, serving, tmp_path):
+    path, other = written(tmp_path), tmp_path / "other.conllu"
+    other.write_text(DRAFT.replace("4\tlaut\t_\tX\t_\t_\t2\tamod", "4\tlaut\t_\tADV\t_\t_\t3\tadvmod"))
+    with (
+        reviewing(serving, path, beside=str(other)) as page,
+        windows(browser, page.client) as open_window,
+    ):
+        page = open_window()
+        page.select_option("#order", "differing")
+        page.locator("#list button", has_text="1 differ").wait_for()
+        show(page, "unsure")
+        assert word(page, 4).locator(".other").inner_text() == "ADV 3 bellt advmod"
+        assert word(page, 3).locator(".other button").is_hidden()
+        word(page, 4).focus()
+        page.keyboard.press("o")
+        until(lambda: word(page, 4).locator(".other button").is_hidden())
+        page.keyboard.press("c")
+        page.locator("#progress", has_text="1 of 5").wait_for()
+        assert "4\tlaut\t_\tADV\t_\t_\t3\tadvmod\t" in path.read_text()
+        page.locator("#tell").click()
+        page.locator("#batches tr").wait_for()
+        assert page.locator("#batches td").nth(4).inner_text() == "3"
+
+
 def test_other_columns_are_edited(window, path):
     page = window()
     word(page, 2).focus()

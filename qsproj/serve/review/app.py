@@ -52,6 +52,7 @@ def review_app(
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
             Route("/api/sentences/{index}/edit", review.edit, methods=["POST"]),
+            Route("/api/report", review.report, methods=["GET"]),
             Route("/api/search", review.search, methods=["POST"]),
             Route("/api/search/correct", review.correct, methods=["POST"]),
             Route("/api/sentences/{index}/rest", review.rest, methods=["POST"]),
@@ -90,6 +91,10 @@ class _Review:
     async def overview(self, request: Request) -> Response:
         del request
         return _json(self._session.overview())
+
+    async def report(self, request: Request) -> Response:
+        del request
+        return _json(self._session.report())
 
     async def sentences(self, request: Request) -> Response:
         asked = request.query_params

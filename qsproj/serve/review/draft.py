@@ -75,6 +75,10 @@ class Draft:
         """Return whether a change of this sentence is known, and no later one stands in its way."""
         return self._history.last(index) is not None
 
+    def corrections(self) -> list[tuple[str, int, int]]:
+        """Return what each confirmation that can be undone has changed; see :meth:`History.corrections`."""
+        return self._history.corrections()
+
     def confirm(
         self, index: int, tree: Tree, *, version: str, columns: Mapping[str, Sequence[str]] | None = None
     ) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, HEAD, UPOS
 from qsproj.errors import UsageError
 
 
@@ -87,6 +88,23 @@ class History:
             elif change.shift:
                 break  # where others stood then is not known
 
+    def corrections(self) -> list[tuple[str, int, int]]:
+        """Return of each confirmation, in order, its time, the words, and how many cells it changed.
+
+        Counted are UPOS, HEAD and DEPREL of sentences that were cut no otherwise.
+        """
+        found = []
+        for change in self.changes:
+            before, after = (_cells(blocks) for blocks in (change.before, change.after))
+            if len(before) == len(after) and b"Reviewed=Yes" in change.after[0]:
+                changed = sum(
+                    one != two
+                    for old, new in zip(before, after, strict=True)
+                    for one, two in zip(old, new, strict=True)
+                )
+                found.append((change.when, len(after), changed))
+        return found
+
     def last(self, index: int) -> int | None:
         """Return the place of the last change of a sentence; None where there is none that can be undone."""
         for place in reversed(range(len(self.changes))):
@@ -130,3 +148,11 @@ class History:
                 os.fsync(handle.fileno())
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def _cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
+    """Return UPOS, HEAD and DEPREL of each word."""
+    rows = [line.split(b"\t") for block in blocks for line in block.splitlines()]
+    return [
+        [row[UPOS], row[HEAD], row[DEPREL]] for row in rows if len(row) == COLUMN_COUNT and row[0].isdigit()
+    ]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.contractions import word_ranges
-from qsproj.corpus.editing import comment_value, misc_values
+from qsproj.corpus.editing import comment_value, misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
+from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import (
     CELLS,
     Tree,
@@ -50,8 +54,9 @@ UNIVERSAL_RELATIONS = frozenset(
     vocative xcomp
     """.split()  # noqa: SIM905
 )
-UNSURE, FILE = ORDERS = ("unsure", "file")
+UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
+_BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
 _PREVIEW = 120
 _CONTEXT = 6  # words at either side of a word that was found
 
@@ -88,6 +93,10 @@ class Session:
     _translations: Mapping[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[int, Belief] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
+    _worth: tuple[int, list[int]] = (0, [])  # how many were reviewed when it was found out; empty: not yet
+    order: str = UNSURE  # the one that the page begins with
+    beside: str | None = None  # the same sentences by another annotator, to be compared
+    _others: Mapping[int, Sentence] = field(default_factory=dict)
     _reviewed: list[bool] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -109,10 +118,12 @@ class Session:
         self._proposed, self.told = {}, {}
         self.readings += 1
         self._reviewed = [is_reviewed(sentence) for sentence in self.draft.sentences]
+        self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
         self._sort()
 
     def _sort(self) -> None:
         unsure = [unsureness(self.belief(index).chances) for index in range(len(self.draft.sentences))]
+        self._worth = 0, []
         self._order = sorted(range(len(unsure)), key=lambda index: -unsure[index])
 
     def belief(self, index: int) -> Belief:
@@ -134,6 +145,8 @@ class Session:
             "sentences": len(self.draft.sentences),
             "reviewed": self.reviewed,
             "live": self.live,
+            "order": self.order,
+            "beside": None if self.beside is None else Path(self.beside).name,
             **self._vocabulary(),
             **self.progress(),
         }
@@ -166,6 +179,23 @@ class Session:
             "trained": self.told,
         }
 
+    def report(self) -> dict[str, Any]:
+        """Return how much was corrected over time, in batches of confirmations, as JSON."""
+        told = self.draft.corrections()
+        batches = [told[at : at + _BATCH] for at in range(0, len(told), _BATCH)]
+        return {
+            "batches": [
+                {
+                    "from": batch[0][0],
+                    "to": batch[-1][0],
+                    "sentences": len(batch),
+                    "words": sum(words for _, words, _ in batch),
+                    "corrections": sum(changed for *_, changed in batch),
+                }
+                for batch in batches
+            ]
+        }
+
     def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
         """Return a part of the list of sentences, as JSON.
 
@@ -176,7 +206,7 @@ class Session:
             raise unknown_name("order", order, list(ORDERS))
         if shown not in SHOWN:
             raise unknown_name("choice", shown, list(SHOWN))
-        places = self._order if order == UNSURE else range(len(self._order))
+        places = self._places(order)
         found = [
             index
             for index in places
@@ -184,6 +214,40 @@ class Session:
         ]
         rows = [self._row(index) for index in found[offset : offset + limit]]
         return {"total": len(found), "offset": offset, "sentences": rows}
+
+    def _places(self, order: str) -> Sequence[int]:
+        """Return the indices of all sentences in an order."""
+        if order == DIFFERING:
+            return sorted(range(len(self._order)), key=lambda index: -self._differing(index))
+        if order == WORTH:
+            reviewed, worth = self._worth
+            if not worth or abs(self.reviewed - reviewed) >= _BATCH:
+                self._worth = self.reviewed, self._by_worth()
+            return self._worth[1]
+        return self._order if order == UNSURE else range(len(self._order))
+
+    def _by_worth(self) -> list[int]:
+        """Return what is left, that first which teaches most, then what is reviewed."""
+        reviewed, left = self.trees()
+        places, candidates = dict[int, int](), list[Candidate]()
+        for index in left:
+            belief = self.belief(index)
+            sentence = with_columns(self.draft.sentences[index], upos=belief.upos)
+            doubts = [0.0 if chance is None else 1.0 - chance for chance in belief.chances]
+            candidates.append(Candidate(sentence, np.array(doubts)))
+            places[id(sentence)] = index
+        ranked = rank(candidates, annotated=[self.draft.sentences[index] for index in reviewed])
+        return [places[id(one.sentence)] for one in ranked] + reviewed
+
+    def _differing(self, index: int) -> int:
+        """Return how many words the other annotator has differently."""
+        other = self._others.get(index)
+        if other is None:
+            return 0
+        own = self.belief(index)
+        mine = zip(own.tree.heads, own.tree.relations, own.upos, strict=True)
+        theirs = zip(other.heads.tolist()[1:], other.deprels, other.upos, strict=True)
+        return sum(one != two for one, two in zip(mine, theirs, strict=True))
 
     def _holds(self, index: int, query: str) -> bool:
         if not query:
@@ -202,6 +266,7 @@ class Session:
             "words": len(sentence),
             "unsure": round(unsureness(self.belief(index).chances), 4),
             "reviewed": self._reviewed[index],
+            **({"differing": self._differing(index)} if self.beside else {}),
         }
 
     def sentence(self, index: int) -> dict[str, Any]:
@@ -216,6 +281,7 @@ class Session:
             "undo": self.draft.can_undo(index),
             "forms": sentence.forms,
             "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],
+            "other": self._other(index),
             "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: cells(sentence, name) for name in CELLS},
@@ -226,6 +292,13 @@ class Session:
             "translation": None if translation is None else list(translation.source.forms),
             "links": [] if translation is None else translation.alignment.links.tolist(),
         }
+
+    def _other(self, index: int) -> dict[str, Any] | None:
+        """Return the tree of the other annotator, as JSON."""
+        other = self._others.get(index)
+        if other is None:
+            return None
+        return {"heads": other.heads.tolist()[1:], "relations": other.deprels, "upos": other.upos}
 
     def root_relation(self) -> str:
         """Return the relation that most roots of the file have; that of UD where there is none."""
@@ -288,6 +361,7 @@ class Session:
             self._translations = shifted(self._translations)
         self._reviewed[at : at + count] = map(is_reviewed, self.draft.sentences[at : at + new])
         if count != new:
+            self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
             self._sort()
 
     def found(self, pattern: str, change: str, *, most: int) -> dict[str, Any]:
@@ -360,6 +434,20 @@ class Session:
         if retrained.model is not None:
             self.model = retrained.model, (self.model or ("", 0))[1] + 1
         self._sort()
+
+
+def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:
+    """Return the sentences of another file by the index of those with the same id, or place, and words."""
+    others = list(read_sentences(path))
+    by_id = {one.sent_id: one for one in others if one.sent_id is not None}
+    found = {}
+    for index, one in enumerate(draft):
+        other = by_id.get(one.sent_id) if one.sent_id else (others[index] if index < len(others) else None)
+        if other is not None and other.forms == one.forms:
+            found[index] = other
+    if draft and not found:
+        raise UsageError(f"{path}: found no sentence of the file under review, expected the same words")
+    return found
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:

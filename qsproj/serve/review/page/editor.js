@@ -167,6 +167,7 @@ export class Editor {
     this.word = 0;
     $("sentence").hidden = $("tree").hidden = $("tools").hidden = false;
     $("name").textContent = sentence.id;
+    $("othered").hidden = !sentence.other;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
     $("translation").replaceChildren(...this.#texts(sentence.translation ?? []));
     $("text").replaceChildren(...this.#texts(sentence.forms, sentence.spaces));
@@ -190,6 +191,7 @@ export class Editor {
     row.dataset.word = 0;
     row.tabIndex = -1;
     row.append(cell("number", "0"), cell("word", "(root)"), ...["tag", "head", "relation", "mark", "sure", "second"].map((kind) => cell(kind, "")));
+    if (this.open_.other) row.append(cell("other", ""));
     if (this.open_.translation) row.append(cell("links", ""));
     return row;
   }
@@ -210,6 +212,7 @@ export class Editor {
       cell("number", word), this.#wordCell(word, form), button("tag"), cell("head", ""), button("relation"),
       cell("mark", ""), cell("sure", ""), button("second"),
     );
+    if (this.open_.other) row.append(button("other"));
     if (this.open_.translation) row.append(cell("links", this.#linked(word).map((at) => this.open_.translation[at - 1]).join(" ")));
     return row;
   }
@@ -240,6 +243,7 @@ export class Editor {
         if (button) button.textContent = this.tree[column][index];
       }
       this.#showChances(row, index);
+      this.#showOther(row, index);
       const changed = COLUMNS.some((column) => this.tree[column][index] !== first[column][index]);
       const moved = this.tree.moved[index], stays = this.tree.fixed.heads[index];
       row.classList.toggle("changed", changed);
@@ -272,6 +276,27 @@ export class Editor {
     button.textContent = other ? `${this.#named(other[0])} ${other[1].toFixed(2)}` : "";
     button.hidden = !other;
     button.title = "second head, and its probability";
+  }
+
+  /** Show where another annotator has a word differently. */
+  #showOther(row, index) {
+    const { other } = this.open_, button = row.querySelector(".other button");
+    if (!button) return;
+    const differs = INFERRED.filter((column) => other[column][index] !== this.tree[column][index]);
+    button.hidden = !differs.length;
+    button.textContent = differs.map((column) => (column === "heads" ? this.#named(other.heads[index]) : other[column][index])).join(" ");
+  }
+
+  /** Take what another annotator has of a word. */
+  async #takeOther(word) {
+    const { other } = this.open_;
+    if (!other) return this.say("There is no other annotation: start with --beside FILE.");
+    const differs = INFERRED.filter((column) => other[column][word - 1] !== this.tree[column][word - 1]);
+    for (const column of differs) {
+      const own = other[column][word - 1];
+      if (column !== "heads") await this.#change(celled(this.tree, column, word, own), column, word, "");
+      else await (own === 0 ? this.#root(word) : this.#attach(word, own));
+    }
   }
 
   #draw() {
@@ -321,6 +346,7 @@ export class Editor {
       if (event.target.closest(".relation")) return this.#editCell(word, "relations");
       if (event.target.closest(".tag")) return this.#editCell(word, "upos");
       if (event.target.closest(".second button")) return this.#second(word);
+      if (event.target.closest(".other button")) return this.#takeOther(word);
     }
     this.#row(word).focus();
     this.#take(word);
@@ -529,7 +555,7 @@ export class Editor {
       Enter: () => this.#take(word), " ": () => this.#take(word),
       0: () => word > 0 && this.#root(word), r: () => word > 0 && this.#editCell(word, "relations"),
       t: () => word > 0 && this.#editCell(word, "upos"), s: () => word > 0 && this.#second(word),
-      f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
+      o: () => word > 0 && this.#takeOther(word), f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
     };
     const anywhere = {
       Escape: () => { this.#setTaken(null); this.say(""); },

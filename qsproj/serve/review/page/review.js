@@ -6,7 +6,7 @@ import { Search } from "./search.js";
 const PAGE = 50, POLL = 1000;
 const $ = (id) => document.getElementById(id);
 const list = { offset: 0, total: 0, rows: [] };
-let overview = null, turn = 0, newest = null;
+let started = false, overview = null, turn = 0, newest = null;
 
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
 const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch });
@@ -19,6 +19,9 @@ async function start() {
   editor.known = { relations: new Set(overview.relations), upos: new Set(overview.tags) };
   editor.features = overview.features;
   editor.live = overview.live;
+  $("order").querySelector("[value=differing]").hidden = !overview.beside;
+  if (!started) $("order").value = overview.order;
+  started = true;
   $("inference").hidden = !overview.live;
   showProgress();
   await showList(0);
@@ -86,6 +89,7 @@ function rowOf(row) {
   button.dataset.index = row.index;
   button.classList.toggle("reviewed", row.reviewed);
   if (row.reviewed) words.textContent = "reviewed";
+  if (row.differing) words.textContent = `${row.differing} differ`;
   button.append(about, preview);
   button.addEventListener("click", () => open(row.index));
   item.append(button);
@@ -159,6 +163,22 @@ async function afterSearch() {
   await editor.refresh();
 }
 
+/** Show how many cells were corrected, by batches of confirmations. */
+async function report() {
+  const { batches } = await ask("report");
+  const time = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+  $("batches").replaceChildren(...batches.map((one) => {
+    const cells = [
+      time(one.from), time(one.to), one.sentences, one.words, one.corrections,
+      (one.corrections / one.sentences).toFixed(1), ((100 * one.corrections) / one.words).toFixed(1),
+    ];
+    const row = document.createElement("tr");
+    row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+    return row;
+  }));
+  $("report").showModal();
+}
+
 async function showListAgain() {
   await showList(0);
   const left = list.rows.find((one) => !one.reviewed);
@@ -207,6 +227,7 @@ $("later").addEventListener("click", told(() => showList(list.offset + PAGE)));
 $("train").addEventListener("click", told(train));
 $("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
+$("tell").addEventListener("click", told(report));
 $("look").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
