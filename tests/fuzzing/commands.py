@@ -118,6 +118,8 @@ JOBS = (
     Job("train {en.conllu} --epochs 1 --entropy 0.5 --unlabelled {de.conllu} -o out.model", slow=True),
     Job("tag --train {de.conllu} --raw {de.txt} --language de -o out.model", slow=True),
     Job(f"tag --project {_PAIR} --lexicon {{lexicon.tsv}} --language de -o out.model", slow=True),
+    Job("tag --train {de.conllu} --lexicon {unimorph} --language de -o out.model", slow=True),
+    Job(f"tag --project {_PAIR} --lexicon {{unimorph}} --tagged {{de.conllu}} -o out.model", slow=True),
     Job("adapt --source {en.conllu} --target {prague.conllu} -o out.model", slow=True),
     Job(f"project {_PAIR} -o out.model --trees out.conllu", slow=True),
     Job(f"project {_PAIR} --prior {{delexicalised.model}} --annotated {{de.conllu}} -o out.model", slow=True),
@@ -221,6 +223,7 @@ def make_inputs(folder: Path, *, quick: bool) -> dict[str, Path]:
     inputs["pairs.tsv"] = "".join(f"{source}\t{target}\n" for source, target in both)
     inputs |= _bitext()
     inputs["lexicon.tsv"] = "Haus\tNOUN\ngeht\tVERB\n"
+    inputs["unimorph"] = "Haus\tHäuser\tN;NOM;PL\ngehen\tgeht\tV;IND;PRS;3;SG\ngehen\tgegangen\tV.PTCP;PST\n"
     inputs["triples"] = "\n".join(
         "".join(f"{link.replace('-', ' ')} 1\n" for link in line.split()) for line in links[:SENTENCES]
     )
