@@ -30,7 +30,7 @@ from qsproj.models.morphology.analyses import (
     features_of,
     shared_features,
 )
-from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
+from qsproj.models.morphology.edit_scripts import LOWER, WHOLE, EditScript, edit_script
 from qsproj.models.morphology.lemmatizer import (
     Lemmatizer,
     Word,
@@ -60,8 +60,10 @@ FAINT_OF_SCRIPTS = 0.02
 FORMS_OF_A_SCRIPT = 2
 # So many entries of the lexicon, drawn by chance, tell which script a word has.
 MOST_ENTRIES = 50_000
-# What is written as its own lemma, whatever a list of lemmas has.
+# Under a tag that no lemma is known of, a sign is its own lemma, what does not inflect is, in small letters,
+# and other words have none.
 SIGNS = frozenset({"PUNCT", "SYM"})
+UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 # Sentences of at least so many words that are expected to have features, and have none, were not annotated.
 EXPECTED_FEATURES = 3.0
 
@@ -356,7 +358,7 @@ def _train_lemmatizer(
 ) -> Lemmatizer:
     """Learn scripts from the distinct words of the lexicon, each once, whatever its count.
 
-    Words of a tag under which no lemma is known have none: the script that fits them makes ``_``.
+    Inflected words of a tag under which no lemma is known have none: the script that fits them makes ``_``.
     """
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
@@ -375,10 +377,15 @@ def _train_lemmatizer(
     allowed = allowed_scripts(
         {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
     )
-    untold = sorted(set(morphology.table.ranges) - told - SIGNS)
+    untold = {
+        upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
+        for upos in sorted(set(morphology.table.ranges) - told - SIGNS)
+    }
+    scripts = (*morphology.scripts, *dict.fromkeys(untold.values()))
+    first = len(morphology.scripts)
     start = Lemmatizer(
-        scripts=(*morphology.scripts, *([EditScript(WHOLE, suffix=UNSPECIFIED)] if untold else ())),
-        allowed=allowed | dict.fromkeys(untold, (len(morphology.scripts),)),
+        scripts=scripts,
+        allowed=allowed | {upos: (scripts.index(script, first),) for upos, script in untold.items()},
         lemmas=known_lemmas(morphology.lexicon, morphology.scripts),
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )

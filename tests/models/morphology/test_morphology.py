@@ -333,8 +333,8 @@ LISTED = listed(
 
 def without_lemmas():
     """Return sentences with tags and features."""
-    forms, upos = ("saw", "saws", "saw", "two", "."), ("VERB", "NOUN", "VERB", "NUM", "PUNCT")
-    feats = (PAST, "Number=Plur", BASE, "_", "_")
+    forms, upos = ("saw", "saws", "saw", "two", ".", "In"), ("VERB", "NOUN", "VERB", "NUM", "PUNCT", "ADP")
+    feats = (PAST, "Number=Plur", BASE, "_", "_", "_")
     return [with_columns(Sentence.from_words(forms, upos=upos), feats=feats)] * 3
 
 
@@ -357,7 +357,7 @@ def test_lemmas_are_those_of_a_list(by_list):
 
 def test_a_tag_that_no_lemma_is_known_of_has_none(by_list):
     filled = by_list.fill(without_lemmas()[0])
-    assert filled.lemmas[3:] == ("_", ".")
+    assert filled.lemmas[3:] == ("_", ".", "in")
     assert by_list.lemma("seven", Analysis("NUM", "_", "_")) == "_"
 
 
@@ -369,7 +369,7 @@ def test_a_list_does_not_change_features(by_list):
 
 
 def test_lemmas_of_a_treebank_come_before_those_of_a_list():
-    treebank = [with_columns(one, lemmas=("spot", "saw", "saw", "2", ".")) for one in without_lemmas()]
+    treebank = [with_columns(one, lemmas=("spot", "saw", "saw", "2", ".", "in")) for one in without_lemmas()]
     learned = train_morphology(treebank, rng=np.random.default_rng(1), inflections=LISTED)
     assert learned.lemma("saw", Analysis("VERB", "_", PAST)) == "spot"
     assert learned.lemma("oxen", Analysis("NOUN", "_", "Number=Plur")) == "ox"
