@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.storage import load_parser
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
@@ -328,6 +329,33 @@ def test_another_annotation_is_taken_over(browser, serving, tmp_path):
         page.locator("#tell").click()
         page.locator("#batches tr").wait_for()
         assert page.locator("#batches td").nth(4).inner_text() == "3"
+
+
+def test_links_are_corrected(browser, serving, tmp_path):
+    path, source, links = written(tmp_path), tmp_path / "en.conllu", tmp_path / "links"
+    source.write_text(DRAFT)
+    links.write_text("0-0\n0-0 1-1\n\n\n0-0\n")
+    pairs = AlignedFiles(str(source), str(path), str(links))
+    with reviewing(serving, path, pairs=pairs) as page, windows(browser, page.client) as open_window:
+        page = open_window()
+        assert word(page, 2).locator(".links").inner_text() == "Hund"
+        word(page, 4).focus()
+        page.locator("#translation span").nth(2).click()
+        assert word(page, 4).locator(".links").inner_text() == "bellt"
+        word(page, 2).focus()
+        page.keyboard.press("a")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("1 4")
+        page.keyboard.press("Enter")
+        assert word(page, 2).locator(".links").inner_text() == "Der laut"
+        page.keyboard.press("c")
+        page.locator("#progress", has_text="1 of 5").wait_for()
+        until(lambda: "Align=1,4" in path.read_text())
+        (second,) = [one for one in read_conllu(path) if one.sent_id == "unsure"]
+        assert misc_values(second, "Align") == ("1", "1,4", None, "3")
+        page.select_option("#shown", "reviewed")
+        show(page, "unsure")
+        assert word(page, 2).locator(".links").inner_text() == "Der laut"
 
 
 def test_other_columns_are_edited(window, path):

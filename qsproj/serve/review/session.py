@@ -16,6 +16,7 @@ from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value, misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
+from qsproj.corpus.pairs.linked import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
@@ -290,8 +291,20 @@ class Session:
             "relations": belief.tree.relations,
             "chances": belief.chances,
             "translation": None if translation is None else list(translation.source.forms),
-            "links": [] if translation is None else translation.alignment.links.tolist(),
+            "translation_heads": [] if translation is None else translation.source.heads.tolist()[1:],
+            "translation_relations": [] if translation is None else translation.source.deprels,
+            "links": [] if translation is None else self._links(sentence, translation),
         }
+
+    def _links(self, sentence: Sentence, translation: SentencePair) -> list[list[int]]:
+        """Return the links of a sentence, as corrected here (``Align=``), or else as they were given."""
+        if not any(misc_values(sentence, LINKS)):
+            found: list[list[int]] = translation.alignment.links.tolist()
+            return found
+        size = len(translation.source)
+        corrected_here = links_in_misc(sentence, size, name=str(self.draft.path))
+        own: list[list[int]] = corrected_here.links.tolist()
+        return own
 
     def _other(self, index: int) -> dict[str, Any] | None:
         """Return the tree of the other annotator, as JSON."""

@@ -2,7 +2,7 @@
 import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
 import {
-  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, missing, question, refusal, rooted, same,
+  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same,
 } from "./tree.js";
 
 const UNSURE = 0.75, LEAST = 0.005;
@@ -38,6 +38,7 @@ export class Editor {
     $("more").addEventListener("submit", (event) => event.preventDefault());
     $("words").addEventListener("click", (event) => this.#clicked(event));
     $("words").addEventListener("focusin", (event) => this.#focused(event));
+    $("translation").addEventListener("click", (event) => this.#link(this.word, Number(event.target.dataset.word ?? 0)));
     $("text").addEventListener("click", (event) => this.#rowOfText(event)?.focus());
     $("sentence").addEventListener("keydown", (event) => this.#pressed(event));
     new ResizeObserver(() => this.#draw()).observe($("words"));
@@ -114,8 +115,9 @@ export class Editor {
   #fresh(told) {
     const cells = Object.fromEntries(COLUMNS.map((column) => [column, told[column]]));
     const stays = told.heads.map(() => told.reviewed);
+    const sources = (word) => told.links.filter(([, target]) => target === word).map(([source]) => source);
     const tree = {
-      ...cells, chances: told.chances, seconds: told.heads.map(() => null), moved: told.heads.map(() => false),
+      ...cells, links: told.heads.map((_, index) => sources(index + 1)), chances: told.chances, seconds: told.heads.map(() => null), moved: told.heads.map(() => false),
       fixed: Object.fromEntries(INFERRED.map((column) => [column, stays])),
     };
     return { ...told, first: tree, states: [tree] };
@@ -170,6 +172,10 @@ export class Editor {
     $("othered").hidden = !sentence.other;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
     $("translation").replaceChildren(...this.#texts(sentence.translation ?? []));
+    for (const span of $("translation").querySelectorAll("span")) {
+      const at = Number(span.dataset.word) - 1, head = sentence.translation_heads[at];
+      if (head >= 0) span.title = `${sentence.translation_relations[at]} of ${head ? sentence.translation[head - 1] : "the root"}`;
+    }
     $("text").replaceChildren(...this.#texts(sentence.forms, sentence.spaces));
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
@@ -213,7 +219,7 @@ export class Editor {
       cell("mark", ""), cell("sure", ""), button("second"),
     );
     if (this.open_.other) row.append(button("other"));
-    if (this.open_.translation) row.append(cell("links", this.#linked(word).map((at) => this.open_.translation[at - 1]).join(" ")));
+    if (this.open_.translation) row.append(button("links"));
     return row;
   }
 
@@ -228,7 +234,7 @@ export class Editor {
   }
 
   #linked(word) {
-    return this.open_.links.filter(([, target]) => target === word).map(([source]) => source);
+    return word > 0 ? this.tree.links[word - 1] : [];
   }
 
   /** Show the tree as it is now. */
@@ -244,6 +250,8 @@ export class Editor {
       }
       this.#showChances(row, index);
       this.#showOther(row, index);
+      const links = row.querySelector(".links button");
+      if (links) links.textContent = this.#linked(index + 1).map((at) => this.open_.translation[at - 1]).join(" ") || "–";
       const changed = COLUMNS.some((column) => this.tree[column][index] !== first[column][index]);
       const moved = this.tree.moved[index], stays = this.tree.fixed.heads[index];
       row.classList.toggle("changed", changed);
@@ -326,15 +334,20 @@ export class Editor {
   #rowOfText(event) { return this.#row(Number(event.target.dataset.word ?? -1)); }
 
   #focused(event) {
-    const word = this.#wordOf(event.target), links = this.#linked(word);
+    const word = this.#wordOf(event.target);
     if (word !== this.word) { this.word = word; this.#showMore(); }
     for (const row of $("words").rows) row.tabIndex = row === this.#row(word) ? 0 : -1;
+    this.#mark(word);
+    markArc($("arcs"), word);
+  }
+
+  /** Mark a word, and those of the translation that are linked to it. */
+  #mark(word) {
     const mark = (place, chosen, kind) => {
       for (const one of $(place).querySelectorAll("span")) one.classList.toggle(kind, chosen.includes(Number(one.dataset.word)));
     };
     mark("text", [word], "chosen");
-    mark("translation", links, "linked");
-    markArc($("arcs"), word);
+    mark("translation", this.#linked(word), "linked");
   }
 
   // What is done to the tree
@@ -346,6 +359,7 @@ export class Editor {
       if (event.target.closest(".relation")) return this.#editCell(word, "relations");
       if (event.target.closest(".tag")) return this.#editCell(word, "upos");
       if (event.target.closest(".second button")) return this.#second(word);
+      if (event.target.closest(".links")) return this.#editLinks(word);
       if (event.target.closest(".other button")) return this.#takeOther(word);
     }
     this.#row(word).focus();
@@ -451,25 +465,55 @@ export class Editor {
     this.#update(stays ? "This word stays as it is." : "This word may change.");
   }
 
+  /** Link a word with a word of the translation, or part them. */
+  #link(word, source) {
+    if (!source || !word) return;
+    const own = this.#linked(word);
+    this.#relink(word, own.includes(source) ? own.filter((one) => one !== source) : [...own, source]);
+  }
+
+  #relink(word, sources) {
+    const wrong = sources.find((one) => !(one >= 1 && one <= this.open_.translation.length));
+    if (wrong !== undefined) return this.say(`Refused: the translation has no word ${wrong}.`, true);
+    const change = this.#change(linked(this.tree, word, [...new Set(sources)].sort((a, b) => a - b)), "misc", word, "");
+    this.#mark(word);
+    return change;
+  }
+
+  #editLinks(word) {
+    if (!this.open_.translation) return this.say("There is no translation: start with --pairs.");
+    const row = this.#row(word), own = this.#linked(word).join(" ");
+    this.#ask(row, row.querySelector(".links"), `numbers of words of the translation for ${this.open_.forms[word - 1]}`, own, null, (text) => {
+      if (text !== null) this.#relink(word, text.split(/[\s,]+/).filter(Boolean).map(Number));
+    });
+  }
+
   #editCell(word, column) {
     const [kind, list, what] = column === "upos" ? ["tag", "tags", "tag"] : ["relation", "relations", "relation"];
-    const place = this.#row(word).querySelector(`.${kind}`), button = place.firstChild;
-    const input = document.createElement("input");
-    input.setAttribute("list", list);
-    input.setAttribute("aria-label", `${what} of ${this.open_.forms[word - 1]}`);
-    input.placeholder = this.tree[column][word - 1];
-    let done = false;
-    const close = (text) => {
-      if (done) return;
-      done = true;
-      place.replaceChildren(button);
-      this.#row(word).focus();
+    const row = this.#row(word), label = `${what} of ${this.open_.forms[word - 1]}`;
+    this.#ask(row, row.querySelector(`.${kind}`), label, "", list, (text) => {
       if (text) this.#setCell(word, column, text, what);
+    }, this.tree[column][word - 1]);
+  }
+
+  /** Put an input in the place of a button; `done` gets its text, null where nothing was to change. */
+  #ask(row, place, label, value, list, done, placeholder = "") {
+    const button = place.firstChild, input = document.createElement("input");
+    if (list) input.setAttribute("list", list);
+    input.setAttribute("aria-label", label);
+    Object.assign(input, { placeholder, value });
+    let closed = false;
+    const close = (text) => {
+      if (closed) return;
+      closed = true;
+      place.replaceChildren(button);
+      row.focus();
+      done(text === value ? null : text);
     };
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key === "Enter") close(input.value.trim());
-      if (event.key === "Escape") close("");
+      if (event.key === "Escape") close(value);
     });
     input.addEventListener("change", () => close(input.value.trim()));
     input.addEventListener("blur", () => close(input.value.trim()));
@@ -555,7 +599,7 @@ export class Editor {
       Enter: () => this.#take(word), " ": () => this.#take(word),
       0: () => word > 0 && this.#root(word), r: () => word > 0 && this.#editCell(word, "relations"),
       t: () => word > 0 && this.#editCell(word, "upos"), s: () => word > 0 && this.#second(word),
-      o: () => word > 0 && this.#takeOther(word), f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
+      a: () => word > 0 && this.#editLinks(word), o: () => word > 0 && this.#takeOther(word), f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
     };
     const anywhere = {
       Escape: () => { this.#setTaken(null); this.say(""); },

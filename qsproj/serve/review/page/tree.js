@@ -63,6 +63,17 @@ export function question(tree) {
   return { heads: kept("heads", -1), relations: kept("relations", "_"), upos: tree.upos, tags: tree.fixed.upos };
 }
 
+/** Return the tree with other links of one word; MISC of all words then tells all links (Align=2,4). */
+export function linked(tree, word, sources) {
+  const links = tree.links.with(word - 1, sources);
+  const misc = tree.misc.map((cell, index) => {
+    const kept = cell.split("|").filter((item) => item !== "_" && !item.startsWith("Align="));
+    if (links[index].length) kept.push(`Align=${links[index].join(",")}`);
+    return kept.join("|") || "_";
+  });
+  return { ...tree, links, misc };
+}
+
 /** Return the heads that are fixed; -1 elsewhere. */
 export function fixedHeads(tree) { return question(tree).heads; }
 
