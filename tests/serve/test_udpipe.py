@@ -53,6 +53,15 @@ def test_models_are_listed_with_what_they_do(client):
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
+def test_the_first_page_says_what_is_served(client):
+    page = client.ask("/")
+    assert page.headers["content-type"].startswith("text/html")
+    for told in ("only-parses", "tokenizer, tagger, parser", f"{client.address}/process", "model=de "):
+        assert told in page.text
+    odd = client.ask("/", headers={"Host": "<b>x"}).text
+    assert "<b>x" not in odd
+
+
 def test_health_is_told(client):
     told = client.ask("/health").json
     assert (told["status"], told["busy"], told["waiting"]) == ("ok", 0, 0)

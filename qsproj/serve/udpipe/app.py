@@ -6,17 +6,18 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from qsproj import __version__
@@ -41,6 +42,7 @@ def udpipe_app(
     """Return the application; the pool's work is ``process`` on these models, the first the default."""
     return Starlette(
         routes=[
+            Route("/", partial(_start, models, inception=bool(others)), methods=["GET"]),
             Route("/models", partial(_models, models), methods=["GET"]),
             Route("/process", partial(_process, pool, limits), methods=["GET", "POST"]),
             Route("/health", partial(_health, models, pool), methods=["GET"]),
@@ -59,6 +61,36 @@ async def _models(models: ServedModels, request: Request) -> Response:
             "default_model": next(iter(models)),
         }
     )
+
+
+async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:
+    """Say on a page what is served, and at which addresses."""
+    base = html.escape(f"{request.url.scheme}://{request.url.netloc}")
+    rows = "".join(
+        f"<tr><th scope=row>{html.escape(name)}</th><td>{html.escape(', '.join(model.abilities))}</td></tr>"
+        for name, model in models.items()
+    )
+    first = html.escape(quote(next(iter(models))))
+    more = f"<li>{base}/inception/MODEL: suggestions for annotators in INCEpTION</li>" if inception else ""
+    return HTMLResponse(
+        _START.format(rows=rows, base=base, first=first, more=more),
+        headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
+    )
+
+
+_START = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>qsproj serve</title>
+<style>:root {{ color-scheme: light dark; font: 1em/1.5 sans-serif }} main {{ max-width: 45em; margin: 2em auto;
+padding: 0 1em }} th {{ text-align: start; padding-inline-end: 2em }} pre {{ overflow-x: auto }}</style></head>
+<body><main><h1>qsproj serve</h1>
+<p>These models cut, tag and parse text, by the REST API of UDPipe.</p>
+<table><tr><th scope="col">Model</th><th scope="col">What it does</th></tr>{rows}</table>
+<ul><li>{base}/models: the models, as JSON</li><li>{base}/process: text or CoNLL-U in, CoNLL-U out</li>
+<li>{base}/health: how many requests are worked on</li>{more}</ul>
+<pre tabindex="0">curl -F data=@text.txt -F model={first} -F tokenizer= -F tagger= -F parser= {base}/process</pre>
+</main></body></html>
+"""
 
 
 async def _health(models: ServedModels, pool: ComputePool, request: Request) -> Response:
