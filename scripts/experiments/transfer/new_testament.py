@@ -94,12 +94,12 @@ CHAINS = (
     *(Row(target, also=True) for target in ("uk", "wo", "hy")),
     Row("tr", raw=False),
 )
+CURVES = ("uk", "wo", "hy")
 FEW = tuple(
     row
-    for target in ("wo", "uk")
+    for target in CURVES
     for row in (
-        *(Row(target, trees=count) for count in (10, 20, 50)),
-        Row(target, trees=20, drawn=True),
+        *(Row(target, trees=count, drawn=drawn) for count in (10, 20, 50) for drawn in (False, True)),
         *(Row(target, words=count) for count in (100, 500)),
         Row(target, words=100, unknown=True),
     )
@@ -112,6 +112,12 @@ def part_path(lab: Lab, target: str, part: str) -> Path:
     if target == "tr":
         return lab.pud_path(target)
     return lab.data / "bible" / f"{target}-{part}.conllu.gz"
+
+
+def halves_of_dev(lab: Lab, target: str) -> tuple[list[Sentence], list[Sentence]]:
+    """Return the first half of the development sentences, to be annotated, and the second, to be scored."""
+    dev = list(read_conllu(part_path(lab, target, "dev")))
+    return dev[: len(dev) // 2], dev[len(dev) // 2 :]
 
 
 def parts_of(target: str) -> tuple[str, ...]:
@@ -182,8 +188,8 @@ def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
 
 
 def trees_to_annotate(lab: Lab, row: Row, model: TextParser) -> list[Sentence]:
-    """Return gold trees of test sentences: those that are suggested, or drawn."""
-    pool = list(read_conllu(part_path(lab, row.target, "test")))
+    """Return gold trees of the first half of the development sentences: those that are suggested, or drawn."""
+    pool, _ = halves_of_dev(lab, row.target)
     if row.drawn:
         return [pool[i] for i in np.random.default_rng(1).permutation(len(pool))[: row.trees]]
     plain = [Sentence.from_words(one.forms, sent_id=str(i)) for i, one in enumerate(pool)]
@@ -217,10 +223,13 @@ def known_words(done: Bootstrapped) -> set[str]:
 def measured(lab: Lab, row: Row) -> dict[str, Any]:
     """Score a bootstrap, words given, with its own tags; of those in EXAMINED, tags by sorts and tags made right."""
     done, model = made(lab, row)
-    parts = parts_of(row.target)[: 1 if row in FEW else None]
+    scored = {}
+    if row not in FEW:
+        scored = {part: list(read_conllu(part_path(lab, row.target, part))) for part in parts_of(row.target)}
+    if row in FEW or row in (Row(target) for target in CURVES):
+        scored["rest"] = halves_of_dev(lab, row.target)[1]
     found: dict[str, Any] = {}
-    for part in parts:
-        gold = list(read_conllu(part_path(lab, row.target, part)))
+    for part, gold in scored.items():
         kinds = [UNCERTAIN_TAGS]
         found[part] = scores_by_tags(model.parser, [Part(gold, model.tagger)], kinds=kinds)[UNCERTAIN_TAGS]
     found["pairs"] = sum(1 for _ in read_conllu(done.trees))
@@ -295,13 +304,13 @@ def shown(found: dict[Row, Any]) -> Figures:
     def cells(figures: dict[str, float], names: Iterable[str] = FIGURES) -> list[str]:
         return [f"{figures[name]:.1f}" if name in figures else "" for name in names]
 
-    few = [row for row in (*(Row(target) for target in ("wo", "uk")), *FEW) if row in found]
+    few = [row for row in (*map(Row, CURVES), *FEW) if row in found]
     examined = [row for row in EXAMINED if row in found]
     header = ["UPOS", "UAS", "LAS", "calibration error"]
     annotated = table(
         ["", "given", *header],
         [
-            [f"{NAMES[row.target]}, dev", row.given, *cells(found[row]["dev"])]
+            [NAMES[row.target], row.given, *cells(found[row]["rest"])]
             for row in sorted(few, key=lambda row: list(NAMES).index(row.target))
         ],
     )
