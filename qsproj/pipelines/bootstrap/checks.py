@@ -68,14 +68,17 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
                 notice(line)
     elif len(text.bitext) > 1:
         check_no_pairs(text)
-    whole = blank = 0
+    whole = 0
+    left_out: Counter[str] = Counter()
     letters = [0, 0]
-    for sides in text.pairs():
-        whole += all(sides)
-        blank += not all(sides)
+    for _, *sides in text.named(left_out):
+        if all(sides):
+            whole += 1
+        else:
+            left_out[BLANK_SIDE] += 1
         letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
     if whole < FEWEST_PAIRS:
-        raise too_few_pairs(text.bitext[0], whole, {BLANK_SIDE: blank} if blank else {})
+        raise too_few_pairs(text.bitext[0], whole, left_out)
     source, target = (
         round(count / (LETTERS_OF_UNSPACED if code in UNSPACED_LANGUAGES else LETTERS_A_WORD))
         for count, code in zip(letters, text.languages, strict=True)

@@ -46,7 +46,7 @@ class Verses:
 
 
 def read_verses(path: str) -> Verses:
-    """Read a file of ``reference TAB text``; DataError when a line has no reference."""
+    """Read a file of ``reference TAB text``; DataError when a line has no reference, or there is none."""
     texts: dict[tuple[Chapter, int], str] = {}
     merged: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
     repeated: set[tuple[Chapter, int]] = set()
@@ -73,6 +73,8 @@ def read_verses(path: str) -> Verses:
             for verse in range(first[1] + 1, int(found["last"] or first[1]) + 1):
                 merged[chapter, verse] = first
             before = first
+    if not texts:
+        raise DataError(path, None, found="no verse", expected="lines of a reference, a tab and text")
     return Verses(texts, merged, repeated, cleaned)
 
 

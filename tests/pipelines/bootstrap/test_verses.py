@@ -105,6 +105,19 @@ def test_lines_that_are_no_verses_are_told(tmp_path, lines, message):
         read_verses(write(tmp_path / "bad", lines))
 
 
+def test_a_file_without_verses_is_told(tmp_path):
+    with pytest.raises(DataError, match="found no verse, expected lines of a reference"):
+        read_verses(write(tmp_path / "empty", [""]))
+
+
+def test_too_few_pairs_say_which_verses_are_left_out(tmp_path):
+    source = write(tmp_path / "source", [f"MAT 1:{verse}	word {verse}" for verse in range(1, 61)])
+    target = write(tmp_path / "target", [f"MAT 1:{verse}	Wort {verse}" for verse in range(21, 61)])
+    text = SourceText(treebanks=(), bitext=(source, target), languages=("en", "de"), paired_by=VERSE)
+    with pytest.raises(DataError, match=f"found 40 pairs to learn from .left out: 20 for {ALONE}"):
+        check_pairs(text)
+
+
 def test_other_names_of_books_are_told(paired):
     with pytest.raises(DataError, match=r"no verse of .*begin with 'mt 1:1', there with 'mat 1:1'"):
         paired(["MAT 1:1\tone"], ["Mt 1,1\teins"])
