@@ -132,7 +132,8 @@ def train_morphology(
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
-    if inflections and "lemma" not in shown:
+    listed = bool(inflections) and "lemma" not in shown
+    if listed:
         shown = ("lemma", *shown)
     for column in columns or ():
         if column not in COLUMNS:
@@ -165,7 +166,7 @@ def train_morphology(
     if not table.decided:
         morphology = replace(morphology, weights=_train_chain(morphology, analysed, settings, rng))
     if "lemma" in chosen:
-        lemmatizer = _train_lemmatizer(morphology, settings, rng)
+        lemmatizer = _train_lemmatizer(morphology, settings, rng, listed=listed)
         morphology = replace(morphology, lemmatizer=lemmatizer, scripts=lemmatizer.scripts)
     return morphology
 
@@ -354,11 +355,12 @@ def _train_chain(
 
 
 def _train_lemmatizer(
-    morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator
+    morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator, *, listed: bool
 ) -> Lemmatizer:
     """Learn scripts from the distinct words of the lexicon, each once, whatever its count.
 
     Inflected words of a tag under which no lemma is known have none: the script that fits them makes ``_``.
+    ``listed``: lemmas are those of a list alone, where words of a tag without scripts have none, either.
     """
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
@@ -368,7 +370,6 @@ def _train_lemmatizer(
     ]
     if len(words) > MOST_ENTRIES:
         words = [words[place] for place in np.sort(rng.permutation(len(words))[:MOST_ENTRIES]).tolist()]
-    told = {word.analysis.upos for word, _ in words}
     of_forms: Counter[tuple[str, int]] = Counter(
         (upos, script)
         for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
@@ -377,6 +378,7 @@ def _train_lemmatizer(
     allowed = allowed_scripts(
         {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
     )
+    told = set(allowed) if listed else {word.analysis.upos for word, _ in words}
     untold = {
         upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
         for upos in sorted(set(morphology.table.ranges) - told - SIGNS)

@@ -359,6 +359,8 @@ def test_a_tag_that_no_lemma_is_known_of_has_none(by_list):
     filled = by_list.fill(without_lemmas()[0])
     assert filled.lemmas[3:] == ("_", ".", "in")
     assert by_list.lemma("seven", Analysis("NUM", "_", "_")) == "_"
+    # No two verbs of the list are made alike.
+    assert by_list.lemma("gnaw", Analysis("VERB", "_", BASE)) == "_"
 
 
 def test_a_list_does_not_change_features(by_list):
