@@ -10,8 +10,17 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import DataError, UsageError
-from qsproj.serve.review.correction import Tree, check_tree, reviewed, tree_of, unsureness
+from qsproj.serve.review.correction import (
+    Tree,
+    cells,
+    check_tree,
+    reviewed,
+    tree_of,
+    unsureness,
+    with_cells,
+)
 from qsproj.serve.review.draft import Draft, FileChangedError, StaleError
+from qsproj.serve.review.tokens import Edit, edited
 from tests.oracles.trees import is_tree
 
 # With all that a file may hold: a byte order mark, a range, an empty node, CRLF, no line end at its end.
@@ -188,12 +197,38 @@ def test_the_history_of_what_others_wrote_is_passed_over(path):
         draft.confirm(index, tree_of(draft.sentences[index]), version=draft.version(index))
     path.write_bytes(path.read_bytes().replace(b"Ja", b"Nein"))
     history = path.with_name("draft.conllu.history")
-    history.write_bytes(history.read_bytes()[:-4] + b'\n{"at": 0, "bef')  # and a crash
+    history.write_bytes(history.read_bytes() + b'\n{"at": 0, "bef')  # and a crash
     again = Draft(str(path))
     assert (again.can_undo(0), again.can_undo(1)) == (True, False)
     again.undo(0, version=again.version(0))
     assert "Reviewed" not in path.read_text().split("sent_id = b")[0]
     assert not Draft(str(path)).can_undo(0)
+
+
+def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
+    draft = Draft(str(path))
+    draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
+    parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
+    draft.replace(0, parts, version=draft.version(0))
+    for own in (draft, Draft(str(path))):
+        assert [own.can_undo(index) for index in range(3)] == [True, True, False]
+    draft.undo(1, version=draft.version(1))
+    draft.undo(1, version=draft.version(1))
+    assert path.read_bytes() == CONTENT.encode()
+    path.write_text("".join(f"1\t{form}\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for form in "abcd"))
+    draft = Draft(str(path))
+    draft.confirm(2, tree_of(draft.sentences[2]), version=draft.version(2))
+    joined = edited(draft.sentences[0], Edit("join next"), draft.sentences[1], name=str(path))
+    draft.replace(0, joined, version=draft.version(0), count=2)
+    assert [draft.can_undo(index) for index in range(3)] == [True, False, False]
+
+
+def test_probabilities_go_with_their_cells(path):
+    path.write_text(CONTENT.replace("ArcProb=0.9900", "ArcProb=0.9900|TagProb=0.5|FeatProb=0.4"))
+    sentence = list(read_conllu(path))[1]
+    assert cells(with_cells(sentence, {"upos": ["X"]}), "misc") == ("ArcProb=0.9900|FeatProb=0.4",)
+    assert cells(with_cells(sentence, {"feats": ["A=B"]}), "misc") == ("ArcProb=0.9900|TagProb=0.5",)
+    assert with_cells(sentence, {"upos": sentence.upos}).layout == sentence.layout
 
 
 def test_corrections_are_counted(path):

@@ -28,13 +28,10 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
-from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.storage import Parser, load_model_of
+from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
-from qsproj.serve.review.retraining import parsed_as_used, trained_again
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
@@ -46,8 +43,6 @@ PAIRS, SENTENCES = 10_000, 100
 # Sentences of PUD: those that teach how Chinese is cut and tagged, and those that are corrected.
 TAGGED, REPORTED = {"zh": (500, 600)}, slice(600, 700)
 LONG, TIMED = 40, 20
-# Sentences of a development file that are learned from, and the last ones, which are tested on.
-CHOSEN, TESTED, SEEDS = 100, 200, 3
 READING, DOUBT = "in reading order", "the least sure word first"
 
 Cell = tuple[int, str]  # of a word 1..n: tag, head or relation
@@ -238,37 +233,6 @@ def counted_actions(lab: Lab, language: str, path: Path) -> dict[str, Any]:
     }
 
 
-def learned_trees(lab: Lab, language: str, path: Path) -> dict[str, list[float]]:
-    """Return (words, LAS) after training on CHOSEN sentences of a development file: by worth, and by chance.
-
-    Tested on its last TESTED sentences, parsed from words alone.
-    """
-    model = load_model_of(model_of(lab, language), TextParser, expected="a model of text", remedy="make one")
-    sentences = list(read_conllu(path))
-    pool, test = sentences[:-TESTED], sentences[-TESTED:]
-    drafts = [model.parse(_without_tree(one), retag=True, confidence=True) for one in pool]
-    doubts = [np.array([0.0 if one is None else 1.0 - one for one in arc_chances(draft)]) for draft in drafts]
-    candidates = [Candidate(draft, doubt) for draft, doubt in zip(drafts, doubts, strict=True)]
-    places = {id(draft): index for index, draft in enumerate(drafts)}
-    chosen = {
-        "worth": [places[id(one.sentence)] for one in islice(rank(candidates), CHOSEN)],
-        **{
-            f"chance {seed}": np.random.default_rng(seed).permutation(len(pool))[:CHOSEN].tolist()
-            for seed in range(1, SEEDS + 1)
-        },
-    }
-    found = {"none": [0.0, _las(model, test)]}
-    for name, own in chosen.items():
-        trees = [pool[index] for index in own]
-        found[name] = [float(sum(map(len, trees))), _las(trained_again(model, trees, seed=1), test)]
-    return found
-
-
-def _las(parser: Parser, test: list[Sentence]) -> float:
-    parsed = [parsed_as_used(parser, _without_tree(one), retag=True) for one in test]
-    return round(attachment_scores(test, [parsed])[0].las, 2)
-
-
 def _milliseconds(model: TextParser, sentences: list[Sentence]) -> float:
     """Return the median time to infer the rest of a sentence of about LONG words, of which the first heads are fixed."""
     taken = []
@@ -298,44 +262,7 @@ def measure(lab: Lab) -> Figures:
         rows[language] = lab.cache.figures(
             f"{language} actions", count, options={"sentences": SENTENCES}, data=[path]
         )
-    learned = {}
-    for language, name in DEV.items():
-        path = lab.treebank_path(name)
-        learn = partial(learned_trees, lab, language, path)
-        learned[language] = lab.cache.figures(
-            f"{language} learned", learn, options={"chosen": CHOSEN}, data=[path]
-        )
-    return Figures(
-        tables={"actions": _table(rows), "learned": _learned_table(learned)},
-        values={**_values(rows), "chosen": str(CHOSEN), "tested": str(TESTED), **_gains(learned)},
-    )
-
-
-def _by_chance(row: dict[str, list[float]], place: int) -> float:
-    return float(np.mean([one[place] for name, one in row.items() if name.startswith("chance")]))
-
-
-def _learned_table(rows: dict[str, dict[str, list[float]]]) -> Table:
-    header = ["LAS, words learned from", *(LANGUAGES[language] for language in rows)]
-    return table(
-        header,
-        [
-            ["as bootstrapped", *(f"{row['none'][1]:.1f}" for row in rows.values())],
-            [
-                f"{CHOSEN} by chance, mean of {SEEDS}",
-                *(f"{_by_chance(row, 1):.1f}, {_by_chance(row, 0):,.0f}" for row in rows.values()),
-            ],
-            [
-                f"{CHOSEN} by `--order worth`",
-                *(f"{row['worth'][1]:.1f}, {row['worth'][0]:,.0f}" for row in rows.values()),
-            ],
-        ],
-    )
-
-
-def _gains(rows: dict[str, dict[str, list[float]]]) -> dict[str, str]:
-    gains = (row["worth"][1] - _by_chance(row, 1) for row in rows.values())
-    return {"gains": " and ".join(f"{gain:+.1f}" for gain in gains)}
+    return Figures(tables={"actions": _table(rows)}, values=_values(rows))
 
 
 def _table(rows: dict[str, dict[str, Any]]) -> Table:

@@ -57,7 +57,9 @@ export class Editor {
     this.#show(kept ?? this.#fresh(await ask(`sentences/${index}`)));
     this.say(kept ? "These corrections are not confirmed yet." : "");
     $("sentence").scrollTop = 0;
-    this.#row(word ?? this.#leastSure())?.focus({ preventScroll: word === null });
+    // Where words above stay, reading begins at the top: what was not read must not be fixed.
+    const begin = this.#isLive() && $("above").checked ? 1 : this.#leastSure();
+    this.#row(word ?? begin)?.focus({ preventScroll: word === null });
   }
 
   /** Show the sentence that is open as the server tells it now, where a person was. */
