@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.errors import NothingToLearnError
-from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags
+from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags, trust_in_tags
 from qsproj.pipelines.tagging.marks import NO_LINK, Mark, marks_of
 from qsproj.pipelines.translations import Translations
 
@@ -151,6 +151,7 @@ def _linked(
         if marks is not None:
             linked = _likeliest(len(found), source, place, weight)
             mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, linked)]
+        weight = weight * trust_in_tags(pair.source)[source] ** (1.0 / SURENESS)
         kept = place >= 0
         columns.append((place[kept], found[source][kept], mark[source][kept], weight[kept]))
     return _Linked(words, *(np.concatenate(column) for column in zip(*columns, strict=True)))

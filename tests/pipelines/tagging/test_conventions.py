@@ -38,7 +38,32 @@ def test_participles_before_nouns_are_adjectives_in_most_languages():
     links = make_alignment(3, 3, [(i, i) for i in range(1, 4)])
     corpus = [(SentencePair(source, Sentence.from_words(["levend", "vand", "rinder"]), links),)]
     assert list(tags_of(read_linked_text(corpus, few=9)).values()) == ["ADJ", "NOUN", "VERB"]
-    assert list(tags_of(read_linked_text(corpus)).values()) == ["VERB", "NOUN", "VERB"]
+    assert list(tags_of(read_linked_text(corpus)).values()) == ["ADJ", "NOUN", "VERB"], (
+        "nearly all: in any text"
+    )
+
+
+def test_a_tag_by_a_loose_relation_yields_to_others():
+    """*Election* in *election campaign* is a noun twice, *electoral* once."""
+    heads, links = [-1, 2, 0], make_alignment(2, 2, [(1, 1), (2, 2)])
+    target = Sentence.from_words(["valrelaterad", "kampanj"])
+    corpus = [
+        (
+            SentencePair(
+                Sentence.from_words(
+                    [word, "campaign"], upos=[tag, "NOUN"], heads=heads, deprels=[relation, "root"]
+                ),
+                target,
+                links,
+            ),
+        )
+        for word, tag, relation in (*[("election", "NOUN", "compound")] * 2, ("electoral", "ADJ", "amod"))
+    ]
+    text = read_linked_text(corpus)
+    votes = text.votes[text.types == 0].sum(axis=0)
+    np.testing.assert_allclose(
+        [votes[text.tags.index(tag)] for tag in ("NOUN", "ADJ")], [0.2, 1.0], rtol=1e-6
+    )
 
 
 def decided(known, *, guess):
