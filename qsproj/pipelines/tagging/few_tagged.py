@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
 from qsproj.corpus.editing import with_columns
@@ -21,7 +22,6 @@ from qsproj.models.tagging.tagger_training import (
     LogEvidence,
     SetExample,
     TaggerOptions,
-    accuracy,
     train_tagger,
 )
 from qsproj.pipelines.tagging.linked_text import LinkedText
@@ -30,6 +30,8 @@ from qsproj.pipelines.tagging.linked_text import LinkedText
 FEWEST = 50
 # In percent. A tagger that is worse by more than this without word classes is worse with them.
 WORTH_OF_CLASSES = 2.0
+# Standard deviations of the difference: one in twenty is larger by chance.
+SURELY = 1.64
 # Tagged sentences tell features of a tag by so many words; they are sure of them with this probability.
 FEWEST_WORDS = 5
 SURE = 0.5
@@ -152,6 +154,12 @@ def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
     return evidence
 
 
+def words_right(tagger: Tagger, sentences: Iterable[Sentence]) -> Mask:
+    """Return which of the words of all sentences get their tag, bool[N]."""
+    found = [np.equal(tagger.tag_words(one.forms), one.upos) for one in sentences]
+    return np.concatenate(found)
+
+
 def compare_with_tagged_alone(
     tagger: Tagger,
     text: LinkedText,
@@ -162,21 +170,24 @@ def compare_with_tagged_alone(
 ) -> tuple[bool, list[str]]:
     """Return whether tagged sentences alone teach more than these and links do, and lines that say so.
 
-    Both taggers learned from the same sentences and are tested on those set ``aside``; without, links win.
+    Both taggers learned from the same sentences and are tested on those set ``aside``; without, links win,
+    and where the difference may be chance (sign test): the tagger with links gets better still, by what they
+    bring to each word.
     The other tagger has word classes of the text, where it may win by them.
     """
     if not aside:
         return False, []
-    with_links = accuracy(tagger, aside)
+    with_links = words_right(tagger, aside)
     options = TaggerOptions(self_training=0)
-    alone = accuracy(train_tagger(learned_from.sentences, rng=rng, options=options), aside)
-    if alone > with_links - WORTH_OF_CLASSES:
+    alone = words_right(train_tagger(learned_from.sentences, rng=rng, options=options), aside)
+    if 100.0 * alone.mean() > 100.0 * with_links.mean() - WORTH_OF_CLASSES:
         richer = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, options=options)
-        alone = max(alone, accuracy(richer, aside))
-    wins = alone > with_links
+        alone = max(alone, words_right(richer, aside), key=np.mean)
+    differ = np.count_nonzero(alone != with_links)
+    wins = bool(alone.sum() - with_links.sum() > SURELY * np.sqrt(differ))
     lines = [
-        f"{counted(len(aside), 'tagged sentence')} set aside: {with_links:.1f}% of words right with links, "
-        f"{alone:.1f}% without"
+        f"{counted(len(aside), 'tagged sentence')} set aside: {100.0 * with_links.mean():.1f}% of words "
+        f"right with links, {100.0 * alone.mean():.1f}% without"
     ]
     if wins:
         lines.append("links do not help: learned from the tagged sentences and the raw text alone")
