@@ -10,7 +10,7 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
+from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import (
     TagProjectionOptions,
@@ -129,6 +129,28 @@ def test_tagged_sentences_alone_win_where_they_are_better():
         wins, said = compare_with_tagged_alone(tagger, text, ours, test, rng=np.random.default_rng(1))
         assert wins is alone_wins
         assert "links do not help" in " ".join(said) or not alone_wins
+
+
+@pytest.mark.parametrize(("wrong", "alone_wins"), [(2, False), (3, True)])
+def test_links_stay_where_chance_explains_the_difference(wrong, alone_wins):
+    """With links one word, *Baum*, is taken for a verb; it occurs so often."""
+    pairs = made_pairs(60)
+    text = read_linked_text((pair,) for pair in pairs)
+    many = gold(made_pairs(200, seed=4))
+    with_tree = [one for one in many if one.forms.count("Baum") == 1][:wrong]
+    aside = [*with_tree, *[one for one in many if "Baum" not in one.forms][:10]]
+    learned = [
+        replace(
+            one,
+            upos=tuple("VERB" if form == "Baum" else tag for form, tag in zip(one.forms, one.upos)),
+        )
+        for one in many
+    ]
+    tagger = train_tagger(learned, rng=np.random.default_rng(1))
+    assert np.count_nonzero(~words_right(tagger, aside)) == wrong
+    ours = FewTagged.of(gold(made_pairs(60, seed=3)))
+    wins, _ = compare_with_tagged_alone(tagger, text, ours, aside, rng=np.random.default_rng(1))
+    assert wins is alone_wins
 
 
 def test_cooling_keeps_tags_and_takes_certainty_away():
