@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -83,6 +83,10 @@ class Row:
         return ", ".join(found)
 
     @property
+    def annotated(self) -> bool:
+        return bool(self.trees or self.words)
+
+    @property
     def name(self) -> str:
         return f"{self.target}: {self.given}"
 
@@ -93,16 +97,6 @@ CHAINS = (
     *(Row(target, BOTH) for target in ("wo", "uk", "hy", "got")),
     *(Row(target, also=True) for target in ("uk", "wo", "hy")),
     Row("tr", raw=False),
-)
-CURVES = ("uk", "wo", "hy")
-FEW = tuple(
-    row
-    for target in CURVES
-    for row in (
-        *(Row(target, trees=count, drawn=drawn) for count in (10, 20, 50) for drawn in (False, True)),
-        *(Row(target, words=count) for count in (100, 500)),
-        Row(target, words=100, unknown=True),
-    )
 )
 # Rows of the tables of words by sorts and of tags made right.
 EXAMINED = tuple(Row(target) for target in ("uk", "wo", "hy", "got"))
@@ -224,9 +218,9 @@ def measured(lab: Lab, row: Row) -> dict[str, Any]:
     """Score a bootstrap, words given, with its own tags; of those in EXAMINED, tags by sorts and tags made right."""
     done, model = made(lab, row)
     scored = {}
-    if row not in FEW:
+    if not row.annotated:
         scored = {part: list(read_conllu(part_path(lab, row.target, part))) for part in parts_of(row.target)}
-    if row in FEW or row in (Row(target) for target in CURVES):
+    if row.target != "tr":
         scored["rest"] = halves_of_dev(lab, row.target)[1]
     found: dict[str, Any] = {}
     for part, gold in scored.items():
@@ -278,13 +272,22 @@ def made_right(gold: Sequence[Sentence], model: TextParser, of: Sort) -> dict[st
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    every = [row.name for row in (*CHAINS, *FEW)]
+    add_rows(parser, CHAINS)
+
+
+def add_rows(parser: argparse.ArgumentParser, rows: Iterable[Row]) -> None:
+    every = [row.name for row in rows]
     parser.add_argument("--rows", nargs="*", default=every, choices=every, metavar="NAME")
 
 
 def run(lab: Lab) -> Figures:
+    return shown(rows_found(lab, CHAINS))
+
+
+def rows_found(lab: Lab, rows: Iterable[Row]) -> dict[Row, Any]:
+    """Return what is known of rows, once those that are asked for are measured."""
     found: dict[Row, Any] = {}
-    for row in (*CHAINS, *FEW):
+    for row in rows:
         data = [bitext_path(lab, source, row.target) for source in row.sources]
         data += [lab.treebank_path(name) for source in row.sources for name in TREEBANKS[source]]
         data += [part_path(lab, row.target, part) for part in parts_of(row.target)]
@@ -295,28 +298,20 @@ def run(lab: Lab) -> Figures:
             print(row.name, kept, flush=True)
         if kept:
             found[row] = kept
-    return shown(found)
+    return found
+
+
+def cells(figures: Mapping[str, float], names: Iterable[str] = FIGURES) -> list[str]:
+    return [f"{figures[name]:.1f}" if name in figures else "" for name in names]
 
 
 def shown(found: dict[Row, Any]) -> Figures:
     """Lay figures out."""
 
-    def cells(figures: dict[str, float], names: Iterable[str] = FIGURES) -> list[str]:
-        return [f"{figures[name]:.1f}" if name in figures else "" for name in names]
-
-    few = [row for row in (*map(Row, CURVES), *FEW) if row in found]
     examined = [row for row in EXAMINED if row in found]
     header = ["UPOS", "UAS", "LAS", "calibration error"]
-    annotated = table(
-        ["", "given", *header],
-        [
-            [NAMES[row.target], row.given, *cells(found[row]["rest"])]
-            for row in sorted(few, key=lambda row: list(NAMES).index(row.target))
-        ],
-    )
     return Figures(
         tables={
-            **({"few": annotated} if any(row in found for row in FEW) else {}),
             "chain": table(
                 ["", "from", *header, "pairs"],
                 [

@@ -1,0 +1,52 @@
+"""What a few trees, or a few words of a lexicon, add to a New Testament, in the target's own treebank.
+
+Trees are of the first half of a development file, suggested by the model that has none (`--suggest`) or drawn; words are those
+that its report asks for, or the commonest unknown ones, with all tags that they have in the gold files. The second half is scored.
+Each figure is kept as it is measured: ``--rows`` says which rows are measured now.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import listed, table
+from scripts.experiments.transfer.new_testament import NAMES, Row, add_rows, cells, rows_found
+
+ROWS = tuple(
+    row
+    for target in ("uk", "wo", "hy")
+    for row in (
+        Row(target),
+        *(Row(target, trees=count, drawn=drawn) for count in (10, 20, 50) for drawn in (False, True)),
+        *(Row(target, words=count) for count in (100, 500)),
+        Row(target, words=100, unknown=True),
+    )
+)
+
+
+def run(lab: Lab) -> Figures:
+    found = rows_found(lab, ROWS)
+    lines = [[NAMES[row.target], row.given, *cells(found[row]["rest"])] for row in ROWS if row in found]
+    header = ["", "given", "UPOS", "UAS", "LAS", "calibration error"]
+    return Figures(
+        tables={"annotated": table(header, lines)},
+        values={"missing": listed([row.name for row in ROWS if row not in found]) or "none"},
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_rows(parser, ROWS)
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__ or "",
+    measure=run,
+    page="new-testament-annotated",
+    add_arguments=add_arguments,
+)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
