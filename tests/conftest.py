@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from qsproj.cli.main import main
 
@@ -20,6 +21,10 @@ os.chdir(Path(__file__).parents[1])
 os.environ["QSPROJ_NOTICES"] = "0"
 # Nor does another process that compiles, which a test of signals would meet.
 os.environ["QSPROJ_COMPILE_AHEAD"] = "0"
+
+# A case may take as long as a busy machine lets it.
+settings.register_profile("without deadlines", deadline=None)
+settings.load_profile("without deadlines")
 
 
 @dataclass(frozen=True)

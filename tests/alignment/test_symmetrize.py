@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -24,7 +24,6 @@ def as_set(links):
     return set(map(tuple, np.argwhere(links).tolist()))
 
 
-@settings(deadline=None)
 @given(TABLES)
 def test_intersection_and_union(tables):
     forward, backward = map(as_set, tables)
@@ -32,7 +31,6 @@ def test_intersection_and_union(tables):
     assert as_set(SYMMETRIZATIONS["union"](*tables)) == forward | backward
 
 
-@settings(deadline=None)
 @given(TABLES)
 def test_growing(tables):
     """Like links in any order: both are grown until no neighbour can be added, which fixes coverage."""

@@ -43,7 +43,7 @@ def booleans(n):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 10.0, 100.0]))
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 def test_sums_are_exact_on_acyclic_graphs(schedule, seed, scale):
     states, groups = acyclic_graph(np.random.default_rng(seed), scale)
     truth = GraphEnumeration(states, groups, as_states)
@@ -59,7 +59,7 @@ def test_sums_are_exact_on_acyclic_graphs(schedule, seed, scale):
 
 
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 10.0, 100.0]))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 def test_maxima_find_the_best_assignment_on_acyclic_graphs(seed, scale):
     states, groups = acyclic_graph(np.random.default_rng(seed), scale)
     truth = GraphEnumeration(states, groups, as_states)
@@ -72,7 +72,7 @@ def test_maxima_find_the_best_assignment_on_acyclic_graphs(seed, scale):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 def test_gradient_of_log_z_on_acyclic_graphs(seed):
     rng = np.random.default_rng(seed)
     states, groups = acyclic_graph(rng, 1.0, infinite=False)

@@ -102,7 +102,7 @@ LINKS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(LINKS, max_size=4), st.sampled_from(["pharaoh", "talp", "naacl", "naacl-zero"]), st.booleans()
 )
@@ -122,7 +122,7 @@ def test_alignments_come_back(pairs, format, with_weights):
         assert facts(after)[2] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(LINKS)
 def test_make_alignment_sorts_and_merges(links):
     alignment = make_alignment(5, 7, [x[:2] for x in links], [x[2] for x in links], [x[3] / 8 for x in links])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qsproj.corpus.characters import plain_form, readable, without_unseen_words
@@ -42,7 +42,6 @@ PIECES = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_sentences_spell_what_was_written(text):
     """FORM and SpaceAfter give # text, which is the line but for white space and words that nobody sees."""

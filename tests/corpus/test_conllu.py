@@ -220,7 +220,7 @@ def blocks(draw):
     return [f"#{comment}" for comment in comments] + ["\t".join(row) for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(blocks(), min_size=1, max_size=3),
     st.sampled_from(["\n", "\r\n"]),
@@ -240,7 +240,7 @@ def test_generated_text_comes_back(sentences, newline, start, newlines_at_end, b
     assert written(given_back) == text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(blocks(), min_size=2, max_size=4),
     st.sampled_from(["\n", "\r\n"]),

@@ -38,7 +38,7 @@ def missing_and_roots(sentence):
     return heads.count(-1), heads.count(0)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(sentences(), styles, styles)
 def test_a_tree_stays_a_tree_whatever_style_it_is_taken_to_have(sentence, source, target):
     converted = convert(sentence, target, source=source)
@@ -47,7 +47,6 @@ def test_a_tree_stays_a_tree_whatever_style_it_is_taken_to_have(sentence, source
     assert (converted.forms, converted.upos) == (sentence.forms, sentence.upos)
 
 
-@settings(deadline=None)
 @given(sentences(partial=False), styles)
 def test_there_and_back_is_a_tree_with_one_root(sentence, target):
     restored = convert(convert(sentence, target), UD, source=target)

@@ -26,7 +26,7 @@ def neighbours(heads: tuple):
 
 
 @pytest.mark.parametrize("single_root", [False, True])
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(derandomize=True, max_examples=40)
 @given(scores=drawn())
 def test_hill_climbing_ends_where_no_change_helps(single_root: bool, scores: dict) -> None:
     oracle = SecondOrderEnumeration(scores, single_root=single_root)

@@ -19,7 +19,7 @@ from tests.oracles.trees import Enumeration, is_projective, is_tree, number_of_t
 
 KINDS = pytest.mark.parametrize("trees", [projective, nonprojective], ids=["projective", "nonprojective"])
 ROOTS = pytest.mark.parametrize("single_root", [False, True], ids=["multi_root", "single_root"])
-FIXED = settings(derandomize=True, deadline=None, max_examples=40)
+FIXED = settings(derandomize=True, max_examples=40)
 
 
 def random_scores(

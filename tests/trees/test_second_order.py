@@ -21,7 +21,7 @@ from tests.trees.second_order_cases import drawn, filled, random_scores
 
 MODELS = pytest.mark.parametrize("model", ["sibling", "grandparent"])
 ROOTS = pytest.mark.parametrize("single_root", [False, True], ids=["multi_root", "single_root"])
-FIXED = settings(derandomize=True, deadline=None, max_examples=40)
+FIXED = settings(derandomize=True, max_examples=40)
 
 
 def probabilities(posterior) -> dict:

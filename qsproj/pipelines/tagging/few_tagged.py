@@ -156,7 +156,7 @@ def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
 
 def words_right(tagger: Tagger, sentences: Iterable[Sentence]) -> Mask:
     """Return which of the words of all sentences get their tag, bool[N]."""
-    found = [np.equal(tagger.tag_words(one.forms), one.upos) for one in sentences]
+    found = [np.array(tagger.tag_words(one.forms)) == np.array(one.upos) for one in sentences]
     return np.concatenate(found)
 
 
