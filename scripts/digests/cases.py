@@ -303,8 +303,8 @@ CASES: dict[str, Case] = {
         ("likelihood", "hidden"),
     ),
     "bootstrap": Case("""
-        bootstrap --treebank en.conllu --bitext en.text de.text --languages en de --trees bootstrap.conllu \
-            -o bootstrap.model
+        bootstrap --treebank en.conllu --bitext en.text de.text --languages en de --work stages \
+            --trees bootstrap.conllu -o bootstrap.model
         parse -m bootstrap.model new.de.text --confidence -o bootstrap.parsed.conllu
         info bootstrap.model
     """),

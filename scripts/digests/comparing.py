@@ -91,17 +91,29 @@ def record(digests: Mapping[str, Digests]) -> None:
     Raises
     ------
     RuntimeError
-        When kept digests were made in other circumstances.
+        When kept digests were made in other circumstances; when a stage of a bootstrap made something else, and
+        its version is what it was.
     """
     here = circumstances()
-    kept: dict[str, Digests] = {}
-    if set(digests) != set(CASES):
-        there, kept = recorded()
-        if there != here:
-            raise RuntimeError("digests: other versions than on record; make all cases anew: --write")
-    both = {**kept, **digests}
+    there, kept = recorded()
+    if there == here:
+        unraised = [stage for name, found in digests.items() for stage in same_key(found, kept.get(name, {}))]
+        if unraised:
+            raise RuntimeError(
+                f"digests: another content under the same key: {', '.join(unraised)}; stages that users kept "
+                "would pass for these; raise the version of the first of them in "
+                "qsproj/pipelines/bootstrap/stages.py"
+            )
+    elif set(digests) != set(CASES):
+        raise RuntimeError("digests: other versions than on record; make all cases anew: --write")
+    both = {**(kept if there == here else {}), **digests}
     document = {"circumstances": here, "digests": {name: both[name] for name in CASES if name in both}}
     RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def same_key(found: Digests, expected: Digests) -> list[str]:
+    """Return the files of stages that differ under the same name."""
+    return [part for part in found if "/" in part and expected.get(part, found[part]) != found[part]]
 
 
 def difference(found: Digests, expected: Digests) -> list[str]:

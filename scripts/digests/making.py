@@ -97,11 +97,21 @@ def _of_output(said: Iterable[bytes]) -> Digests:
 def _of_files(paths: Iterable[Path]) -> Digests:
     found: Digests = {}
     for path in paths:
-        if zipfile.is_zipfile(path):
+        if path.is_dir():
+            found |= {f"{path.name}/{name}": digest for name, digest in _of_stages(path)}
+        elif zipfile.is_zipfile(path):
             found |= {f"{path.name} {part}": digest for part, digest in _of_model(path)}
         else:
             found[path.name] = _digest(_unversioned(path.read_bytes()))
     return found
+
+
+def _of_stages(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the files that stages of a bootstrap kept, one digest each; their names tell what they were made from."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".json":
+            parts = _of_files([path])
+            yield path.name, _digest(json.dumps(parts, sort_keys=True).encode())
 
 
 def _of_model(path: Path) -> Iterator[tuple[str, str]]:
