@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -99,6 +100,8 @@ def other_than(code: str, shares: Mapping[str, float]) -> str | None:
         return None
     best = max(sorted(shares), key=shares.__getitem__)
     fits = shares[best] < max(COMMON_ENOUGH, MORE_COMMON * shares.get(own, 0.0))
+    # In other letters than those of the list it may be transliterated, or right as Latin ones are of Serbian.
+    fits = fits or _script(own) != _script(best)
     return None if fits else best
 
 
@@ -130,6 +133,11 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
     known = [(own, other) for own, other in pairs if own is not None and other is not None]
     ratio = prod(other / max(own, 1e-3) for own, other in known)
     return any(other > COMMON_ENOUGH for _, other in known) and ratio > SWAPPED ** len(known) > 1
+
+
+def _script(code: str) -> str:
+    """Return the script of the commonest words of a language: LATIN, CYRILLIC, GREEK."""
+    return unicodedata.name(_COMMONEST[code][0]).partition(" ")[0]
 
 
 @cache

@@ -70,7 +70,16 @@ def read_verses(path: str) -> Verses:
             cleaned += plain != " ".join(text.split())
             if texts.setdefault(first, plain) != plain:
                 repeated.add(first)
-            for verse in range(first[1] + 1, int(found["last"] or first[1]) + 1):
+            last = int(found["last"] or first[1])
+            if last < first[1]:
+                raise DataError(
+                    path,
+                    number,
+                    found=f"{reference.strip()!r}, which ends before it begins",
+                    expected="a verse, or the first and the last of those that are merged",
+                    remedy="correct the reference",
+                )
+            for verse in range(first[1] + 1, last + 1):
                 merged[chapter, verse] = first
             before = first
     if not texts:

@@ -47,6 +47,16 @@ def test_swapped_pairs_are_told_and_others_are_not(recognised):
         assert are_swapped(sides, (other, one)), (one, other)
 
 
+def test_text_in_other_letters_than_usual_is_not_refused():
+    serbian = [
+        "I otac reče da je on u gradu, kao što su ti za to rekli, i da će se od toga na kraju umoriti."
+    ]
+    text = recognise(serbian * 20)
+    assert text.share("hr") > 0.3
+    assert text.other_than("en") == "hr"
+    assert text.other_than("sr") is None
+
+
 def test_little_text_tells_nothing():
     few = recognise(["the cat is on the mat"])
     assert few.other_than("de") is None

@@ -97,6 +97,7 @@ def test_numbers_of_verses_and_footnotes_are_taken_out(tmp_path):
     [
         (["MAT 1:1\tone", "In the beginning"], r"bad:2: found a line that begins with 'In the beginning'"),
         (["In the beginning\tGEN 1:1"], r"bad:1: found the text before the reference, .*swap the columns"),
+        (["MAT 1:1\tone", "MAT 1:7-5\ttwo"], r"bad:2: found 'MAT 1:7-5', which ends before it begins"),
         (["MAT 1:1 one"], r"bad:1: found a line that begins with 'MAT 1:1 one', expected a reference, a tab"),
     ],
 )
