@@ -20,11 +20,9 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.parallel import begin
 from qsproj.pipelines.projection.baselines import attach_next, attach_previous
-from qsproj.pipelines.projection.hard_projection import ProjectionCounts
+from qsproj.pipelines.projection.hard_projection import ProjectedTrees, ProjectionCounts, train_on_projection
 from qsproj.pipelines.projection.method_options import HardProjectionOptions
-from qsproj.pipelines.projection.project import ProjectedTrees, train_on_projection
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 
 Parse = Callable[[Sentence], Sentence]
 

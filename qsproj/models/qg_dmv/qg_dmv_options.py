@@ -17,7 +17,7 @@ class QgOptions:
     or else of the objective, below which EM has converged. ``smoothing``, ``monolingual_smoothing``: added to
     every count of the QG-DMV, and of the DMV that parses new text. ``start``: what EM starts from: ``trees``,
     the relative frequencies in the target trees that project whole, the same in every sense
-    (:mod:`qsproj.pipelines.projection.qg_projection` counts them); or ``uniform`` (thesis 4.6.3.4).
+    (:mod:`qsproj.pipelines.projection.em_projection` counts them); or ``uniform`` (thesis 4.6.3.4).
     ``parent_child``: probability of the configuration parent-child to start with; the others share the rest.
     ``max_words``: pairs with a longer target sentence are left out. ``min_linked``: pairs with a smaller
     :func:`linked_share` are left out: what no link reaches is learned from the target alone, and badly

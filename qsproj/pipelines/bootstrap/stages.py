@@ -40,10 +40,8 @@ from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import load_prior
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
-from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from qsproj.pipelines.projection.soft_prior import load_prior, weighted_prior
+from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.pipelines.tagging.tags_through_links import project_tags

@@ -1,25 +1,38 @@
-"""Projection to a DMV: from tags alone, or with projected arcs given and the rest imputed by EM."""
+"""Projection to a DMV by EM: from tags alone, from projected arcs, or through a quasi-synchronous grammar."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
+from qsproj.features.arc_templates import IN_TREE
+from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
+from qsproj.models.dmv.dmv import TREES, Dmv, kept_words, strip_heads
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
+from qsproj.models.qg_dmv.qg_dmv import QgDmv
+from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import map_in_order
-from qsproj.pipelines.projection.dmv_relations import FirstPairs, with_relations
-from qsproj.pipelines.projection.hard_projection import project_tree
-from qsproj.pipelines.projection.method_options import ProjectedArcs
-from qsproj.pipelines.projection.project import ProjectedTrees
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected
-from qsproj.pipelines.projection.tree_selection import attached_share, none_dense_enough
+from qsproj.pipelines.projection.hard_projection import (
+    ProjectedTrees,
+    attached_share,
+    none_dense_enough,
+    project_tree,
+)
+from qsproj.pipelines.projection.method_options import ProjectedArcs, SoftProjectionOptions
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, with_trees_and_tags
+from qsproj.pipelines.projection.soft_evidence import learn_relations
+from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, TEMPLATE_SET
 
 
 def project_hard_em(
@@ -65,8 +78,7 @@ def project_tags_only(
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 
-    For relations alone the source's are carried over to the arcs that were found, where it has any.
-    Parameters and errors as those of :func:`project_hard_em`; EM that starts from trees is an error, too.
+    Relations are the source's, carried over to the arcs that were found.
     """
     if training.start == "trees":
         raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
@@ -97,3 +109,127 @@ def _summary(report: DmvReport) -> tuple[str, ...]:
         f"{what}; left out: {listed_reasons(report.skipped)}",
         *report.ending(),
     )
+
+
+# The counts of a DMV over tags are full by then.
+MOST_WHOLE_TREES = 10_000
+
+
+def project_qg(
+    pairs: Iterable[SentencePair],
+    *,
+    training: QgOptions,
+    rng: np.random.Generator,
+    run: EMRun = LOCAL_RUN,
+) -> Projected:
+    """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
+
+    The trees that come with it are those of most expected right heads given the source tree and the links;
+    where the source has no whole tree, given the target's tags alone. Errors as :func:`project_hard_em`.
+    """
+    if training.start not in STARTS:
+        raise unknown_name("start", training.start, list(STARTS))
+    passed = FirstPairs(pairs)
+    projected = _WholeTrees(passed, training)
+    unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
+    given_source = partial(tree_given_source, unlabelled)
+    labelled = with_relations(unlabelled.monolingual, passed.kept, given_source, rng=rng)
+    model = replace(unlabelled, monolingual=labelled)
+    learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
+    return Projected(
+        model,
+        (
+            f"trained on {counted(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}",
+            *report.ending(),
+            f"configurations: {learned}",
+        ),
+        trees=lambda: map_in_order(
+            partial(tree_given_source, model), pairs, workers=run.workers, block=BLOCK_SENTENCES
+        ),
+    )
+
+
+class _WholeTrees:
+    """Passes pairs on; keeps the first targets onto which a whole tree projects, if EM starts from trees."""
+
+    def __init__(self, pairs: Iterable[SentencePair], options: QgOptions) -> None:
+        self._pairs = pairs
+        self._punctuation = options.punctuation
+        self._most = MOST_WHOLE_TREES if options.start == "trees" else 0
+        self._trees: list[Sentence] = []
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        for pair in with_trees_and_tags(self._pairs):
+            if len(self._trees) < self._most and len(pair.target):
+                tree, _ = project_tree(pair)
+                kept = kept_words(tree.upos, punctuation=self._punctuation)
+                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
+                    self._trees.append(tree)
+            yield pair
+
+    def counted(self) -> Dmv | None:
+        """Return the DMV of the trees' relative frequencies; None where there is no tree."""
+        if not self._trees:
+            return None
+        options = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation=self._punctuation)
+        return train_dmv(self._trees, options=options)[0]
+
+
+def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
+    """Return the target sentence with its tree of most expected right heads, given source and links."""
+    if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
+        return model.parse(pair.target)
+    heads = TREES.best(model.arc_probabilities_given_source(pair))
+    return with_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))
+
+
+# Relations are learned from so many pairs at most.
+LABELLED_PAIRS = 5000
+# Longer sentences have trees that are worse, and take longer.
+LONGEST = 40
+
+
+class FirstPairs:
+    """Passes pairs on; ``kept`` are the first that may carry relations over, LABELLED_PAIRS at most."""
+
+    def __init__(self, pairs: Iterable[SentencePair]) -> None:
+        self.kept: list[SentencePair] = []
+        self._pairs = pairs
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        self.kept = []
+        for pair in self._pairs:
+            if (
+                len(self.kept) < LABELLED_PAIRS
+                and 0 < len(pair.target) <= LONGEST
+                and len(pair.alignment.links)
+            ):
+                self.kept.append(pair)
+            yield pair
+
+
+def with_relations(
+    model: Dmv,
+    pairs: list[SentencePair],
+    tree_of: Callable[[SentencePair], Sentence],
+    *,
+    rng: np.random.Generator,
+) -> Dmv:
+    """Return the model with a labeller of what links carry over to its trees of some pairs.
+
+    Where no source word has a relation, none is learned. ``tree_of`` gives the target of a pair with its
+    tree.
+    """
+    sources = [pair.source for pair in pairs]
+    prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
+    if prior is None:
+        return model
+    labeller, _ = learn_relations(
+        [tree_of(pair) for pair in pairs],
+        [(pair,) for pair in pairs],
+        prior=prior,
+        template_set=TEMPLATE_SET,
+        rng=rng,
+        strength=SoftProjectionOptions().strength,
+    )
+    return replace(model, labeller=labeller)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import heapq
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +14,14 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import counted, unknown_name
+from qsproj.errors import NothingToLearnError, counted, unknown_name
 from qsproj.evaluation.attachment import percentage
-from qsproj.pipelines.projection.method_options import MIN_WEIGHT
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
+from qsproj.pipelines.projection.method_options import MIN_WEIGHT, HardProjectionOptions
+from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
+from qsproj.progress import track
 
 UNLABELLED = "_"
 
@@ -60,10 +68,9 @@ class ProjectionCounts:
 
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
-    """Return, for each target word, the source word it is linked to one-to-one, int32[n_target + 1].
+    """Return the source word that each target word is linked to one-to-one, int32[n_target + 1]; -1 without.
 
-    -1 for a word with no link, with several, or whose source word has several. The root is linked to the
-    root.
+    The root is linked to the root.
     """
     partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
     partners[0] = ROOT
@@ -76,10 +83,7 @@ def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
 
 
 def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
-    """Return the pair with the links that weigh at least ``min_weight``; all, where none has a weight.
-
-    A file of links made for methods that weigh many candidates serves here, too.
-    """
+    """Return the pair with the links that weigh at least ``min_weight``; all, where none has a weight."""
     alignment = pair.alignment
     if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
         return pair
@@ -202,3 +206,99 @@ def _depths(heads: Heads) -> NDArray[np.int32]:
             ancestor, steps = int(heads[ancestor]), steps + 1
         depths[word] = steps if ancestor == ROOT else len(heads) + steps
     return depths
+
+
+class ProjectedTrees:
+    """The target sentences of pairs with what is projected onto them, made once, and counts of them."""
+
+    def __init__(
+        self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
+    ) -> None:
+        self.counts = ProjectionCounts()
+        self._pairs = pairs
+        self._completion = completion
+        self._min_weight = min_weight
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for pair in with_trees_and_tags(track(self._pairs, "projecting", unit="pair")):
+            tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
+            self.counts += more
+            yield tree
+
+
+def train_on_projection(
+    trees: Iterable[Sentence],
+    *,
+    rng: np.random.Generator,
+    selection: HardProjectionOptions,
+    training: TrainingOptions,
+) -> tuple[ArcParser, TrainingReport, int]:
+    """Train a parser on the projected trees that are dense enough; return also how many these were."""
+    chosen = densest_of_each_length(
+        trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
+    )
+    if not chosen:
+        raise none_dense_enough(selection.min_attached)
+    parser, report = train_arc_parser(chosen, rng=rng, options=training)
+    return parser, report, len(chosen)
+
+
+def project_hard(
+    pairs: Iterable[SentencePair],
+    *,
+    rng: np.random.Generator,
+    projection: HardProjectionOptions,
+    training: TrainingOptions,
+) -> Projected:
+    """Project arcs through links and train a parser on what is dense enough; UsageError where nothing is."""
+    project = partial(
+        ProjectedTrees, pairs, completion=projection.completion, min_weight=projection.min_weight
+    )
+    projected = project()
+    parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
+    trained = f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}"
+    return Projected(parser, (*projected.counts.summary(), trained), trees=project)
+
+
+# The most words of each band but the last.
+BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
+
+
+def attached_share(tree: Sentence) -> float:
+    """Return the share of the words that have a head; 0 where there are no words."""
+    return float(np.mean(tree.heads[1:] != NO_HEAD)) if len(tree) else 0.0
+
+
+def none_dense_enough(min_attached: float) -> NothingToLearnError:
+    """Build the error for when there is no tree to train on."""
+    return NothingToLearnError(
+        f"no projected tree has heads for {100 * min_attached:g}% of its words; "
+        "lower --min-attached, or align with --symmetrize grow-diag for more links"
+    )
+
+
+def densest_of_each_length(
+    trees: Iterable[Sentence], *, min_attached: float, max_sentences: int
+) -> list[Sentence]:
+    """Choose the trees in which most words have a head, as many of each length as the corpus has.
+
+    Short sentences are attached more densely than long ones: by density alone, a parser learns what short
+    sentences look like. So each band of lengths gets its share of the places; where it has too few trees that
+    are dense enough, places stay empty. They come in the order of the input; of equals in a band, the earlier
+    are chosen.
+    """
+    seen = [0] * (len(BANDS) + 1)
+    bands: list[list[tuple[float, int, Sentence]]] = [[] for _ in seen]
+    for number, tree in enumerate(trees):
+        band = bisect_left(BANDS, len(tree))
+        seen[band] += 1
+        share = attached_share(tree)
+        if share == 0.0 or share < min_attached:
+            continue
+        push = heapq.heappush if len(bands[band]) < max_sentences else heapq.heappushpop
+        push(bands[band], (share, -number, tree))
+    chosen: list[tuple[int, Sentence]] = []
+    for heap, size in zip(bands, seen, strict=True):
+        places = -(-max_sentences * size // max(sum(seen), 1))
+        chosen += [(-number, tree) for _, number, tree in heapq.nlargest(places, heap)]
+    return [tree for _, tree in sorted(chosen, key=lambda entry: entry[0])]

@@ -15,13 +15,9 @@ MIN_WEIGHT = 0.5
 class ProjectedArcs:
     """Which arcs are carried over, and which sentences are learned from.
 
-    Attributes
-    ----------
-    completion : str
-        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    min_attached : float
-        With 1, whole trees only are learned from (thesis 4.6.3.3); with less partial ones, too, the rest of
-        which is summed out, or imputed.
+    ``completion``: a name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
+    ``min_attached``: with 1, whole trees only are learned from (thesis 4.6.3.3); with less partial ones, too,
+    the rest of which is summed out, or imputed.
     """
 
     completion: str = "none"
@@ -45,10 +41,7 @@ class ProjectedArcs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardProjectionOptions(ProjectedArcs):
-    """What the method ``hard`` is given.
-
-    ``max_sentences``: see :func:`~qsproj.pipelines.projection.tree_selection.densest_of_each_length`.
-    """
+    """Options of the method ``hard``."""
 
     max_sentences: int = told(20000, least=1, help="train on the N densest at most")
 
@@ -57,20 +50,10 @@ class HardProjectionOptions(ProjectedArcs):
 class SoftProjectionOptions:
     """How far evidence moves the prior.
 
-    Attributes
-    ----------
-    sentences : int
-        On five dev files of German, Spanish and Swedish twice
-        the 8,000 of before gained half a point of UAS with given tags and more than one with a tagger's.
-    epochs : int
-        Passes over the pairs of a round.
-    l2 : float
-        Strength of the pull towards the prior.
-    share : float or None
-        Scores are the prior's plus this share of what was learned above it; None: as
-        :class:`qsproj.pipelines.projection.soft_calibration.Fit` tells.
-    projective : bool
-        Whether the parser's trees may not cross arcs.
+    ``sentences``: on five dev files of German, Spanish and Swedish twice the 8,000 of before gained half a
+    point of UAS with given tags and more than one with a tagger's. ``epochs``: passes over the pairs of a
+    round; ``l2``: the pull towards the prior; ``share``: scores are the prior's plus this share of what was
+    learned above it; None: as :class:`qsproj.pipelines.projection.soft_calibration.Fit` tells.
     """
 
     strength: float = told(

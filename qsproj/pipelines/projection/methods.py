@@ -41,8 +41,7 @@ def _soft(
     **given: Any,
 ) -> Projected:
     from qsproj.pipelines.projection.soft_prior import load_prior
-    from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.projection.soft_sources import soft_sources
+    from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 
     texts: dict[str | None, list[Iterable[SentencePair]]] = {}
     for pairs in sources:
@@ -65,7 +64,7 @@ def _hard(
     **given: Any,
 ) -> Projected:
     from qsproj.models.arc.training_options import TrainingOptions
-    from qsproj.pipelines.projection.project import project_hard
+    from qsproj.pipelines.projection.hard_projection import project_hard
 
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
     return project_hard(*sources, rng=rng, projection=HardProjectionOptions(**given), training=training)
@@ -80,7 +79,7 @@ def _hard_em(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Pro
 
 def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
     from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-    from qsproj.pipelines.projection.qg_projection import project_qg
+    from qsproj.pipelines.projection.em_projection import project_qg
 
     return project_qg(*sources, rng=rng, **_training(QgOptions(), given))
 

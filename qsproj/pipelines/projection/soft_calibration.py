@@ -58,16 +58,10 @@ def trusted(fitted: float) -> float:
 def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     """Fit the temperature under which projected arcs are most probable; 1 when there is no such arc.
 
-    A projected arc is right with some probability r, and otherwise drawn from the parser's marginals
-    flattened by FLATTENING: free translations have plausible trees, only not this one. r is fitted along with
-    the temperature, or else the parser would learn to doubt because the links are wrong. Were wrong arcs held
-    to be any arcs into the word alike, plausible ones would pass for doubt, and the temperature be too high.
-
-    Parameters
-    ----------
-    parser : ArcParser
-    corpus : iterable of Translations
-        Not learned from, and close translations.
+    ``corpus``: close translations, not learned from. A projected arc is right with some probability r, fitted
+    along with the temperature, and otherwise drawn from the parser's marginals flattened by FLATTENING: free
+    translations have plausible trees, only not this one. Were wrong arcs any arcs alike, plausible ones would
+    pass for doubt, and the temperature be too high.
 
     *Source*: temperature scaling (Guo et al. 2017), made to bear noise.
     """
@@ -90,7 +84,6 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
 def _projected_probabilities(
     parser: ArcParser, observed: list[tuple[Scores, Scores]], temperature: float
 ) -> NDArray[np.float64]:
-    """Return the probability of each projected arc under the parser at a temperature."""
     return np.concatenate(
         [
             parser.inference.infer(scores / temperature)[1][evidence > MIN_EVIDENCE]
@@ -102,10 +95,7 @@ def _projected_probabilities(
 def _log_likelihoods(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean log-likelihood of the projected arcs at each share of right ones, float64[P].
 
-    Parameters
-    ----------
-    right, wrong : float64[arcs]
-        Probability of each arc if it is right, and if it is not.
+    ``right``, ``wrong`` float64[arcs]: probability of each arc if it is right, and if it is not.
     """
     mixed = PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong
     likelihoods: NDArray[np.float64] = np.log(mixed).mean(axis=1)

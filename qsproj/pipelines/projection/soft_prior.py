@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.translated_trees import way_to_translate
+from qsproj.pipelines.translated_trees import Translate, way_to_translate
+from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
 TEMPLATE_SET = "words"
 # All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
@@ -36,15 +38,10 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """Parsers of other languages that vote.
+    """Parsers of other languages that vote; relations come from the first that knows any.
 
-    Attributes
-    ----------
-    members : tuple of ArcParser
-        At least one; relations come from the first that knows any.
-    joined : ArcParser
-        Its arc scores are the mean of the members': their product of experts. It reads words, so that the
-        weights of words can be added to its own.
+    The arc scores of ``joined`` are the mean of the members': their product of experts. It reads words, so
+    that the weights of words can be added to its own.
     """
 
     members: tuple[ArcParser, ...]
@@ -52,22 +49,14 @@ class Prior:
 
     @property
     def labeller(self) -> Labeller | None:
-        """That of the first member which has one."""
+        """Return that of the first member which has one."""
         return next((member.labeller for member in self.members if member.labeller is not None), None)
 
 
 def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
-    """Load a parser of tags alone from a model file.
+    """Load a parser of tags alone, or of words of the target into which its trees were translated.
 
-    Parameters
-    ----------
-    reads_words : bool
-        Whether it may read words as well: those of the target, into which its trees were translated.
-
-    Raises
-    ------
-    DataError
-        As :func:`qsproj.models.storage.load_model`, and when the model is of another kind or reads more.
+    Raises DataError when the model is of another kind or reads more.
     """
     expected = "a first-order parser of tags alone"
     remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
@@ -87,13 +76,8 @@ def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
 def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     """Put parsers of tags, or of words of the target, together by the mean of their weights, tempered.
 
-    A weight that lies in a bucket which a feature of a word hashes to as well acts on that, too; the
-    weights learned above the prior make up for it.
-
-    Raises
-    ------
-    UsageError
-        When there is no parser, or they do not have equally many buckets.
+    A weight in a bucket that a feature of a word hashes to as well acts on that; the weights learned above
+    the prior make up for it. Raises UsageError for no parser, or different numbers of buckets.
     """
     if not members:
         raise UsageError("soft projection needs a prior")
@@ -107,18 +91,7 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
 
 
 def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
-    """Train a parser on the first source trees, their words translated by the links.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        Gone through twice.
-
-    Raises
-    ------
-    UsageError
-        When no source sentence has a head.
-    """
+    """Train a parser on the first source trees, words translated by the links; reads ``pairs`` twice."""
     trees = way_to_translate(pairs, rng=rng)(_first_trees(pairs))
     options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
     return train_arc_parser(list(trees), rng=rng, options=options)[0]
@@ -130,3 +103,62 @@ def _first_trees(pairs: Iterable[SentencePair]) -> list[Sentence]:
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     return first
+
+
+# Of the target so many sentences are compared; more tell no more of its trigrams.
+TARGET_SENTENCES = 20_000
+
+
+class WeightedPrior(NamedTuple):
+    """Parsers of other languages that vote, for :func:`join_priors`, and lines for the user."""
+
+    members: tuple[ArcParser, ...]
+    report: tuple[str, ...]
+
+
+def weighted_prior(
+    sources: Sequence[Treebank],
+    others: Sequence[Treebank] = (),
+    *,
+    target: Iterable[Sentence],
+    rng: np.random.Generator,
+    translate: Sequence[Translate] = (),
+    projective: bool = True,
+) -> WeightedPrior:
+    """Train the prior of a target language on treebanks of other languages.
+
+    Without ``others`` one parser, of the sources. With them three vote: that of the sources; one of all
+    treebanks, each weighed by its likeness to the first TARGET_SENTENCES of ``target``, which have tags; and
+    one of the others, not weighed. With ``translate``, one for each of ``sources``, the parser of the sources
+    reads words as well. Raises UsageError when the target or a treebank has no sentence with UPOS on every
+    word, or no treebank of a parser has a head.
+    """
+    first = [
+        Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
+        for treebank in sources
+    ]
+    options = TrainingOptions(
+        template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=projective, single_root=True
+    )
+
+    def trained(
+        treebanks: Iterable[Iterable[Sentence]],
+        weights: Sequence[float] | None = None,
+        options: TrainingOptions = options,
+    ) -> ArcParser:
+        sentences = list(itertools.chain.from_iterable(treebanks))
+        return train_arc_parser(sentences, rng=rng, options=options, weights=weights)[0]
+
+    if translate:
+        words = (by(one.sentences) for by, one in zip(translate, first, strict=True))
+        of_sources = trained(words, options=replace(options, template_set=TEMPLATE_SET))
+    else:
+        of_sources = trained(one.sentences for one in first)
+    if not others:
+        return WeightedPrior((of_sources,), ())
+    everything = [*first, *others]
+    alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
+    weights = [one.weight for one in alike for _ in range(one.sentences)]
+    of_all = trained((one.sentences for one in everything), weights)
+    of_others = trained(one.sentences for one in others)
+    return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))

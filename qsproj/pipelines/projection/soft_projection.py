@@ -12,35 +12,39 @@ projection, 3.2.5 for what is summed out).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from qsproj.conventions import Scores
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import counted, listed_reasons
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.arc.above import fine_tuned, train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.projected import Projected
-from qsproj.pipelines.projection.soft_annotated import about_annotated
+from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
 from qsproj.pipelines.projection.soft_calibration import fit, trusted
-from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
-from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, join_priors
-from qsproj.pipelines.projection.soft_relations import learn_relations
-from qsproj.pipelines.projection.soft_selection import densest_pairs, nothing_chosen
-from qsproj.pipelines.translations import Translations
+from qsproj.pipelines.projection.soft_evidence import (
+    UNLABELLED,
+    densest_pairs,
+    learn_relations,
+    nothing_chosen,
+    pooled_evidence,
+    train_grammar,
+)
+from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, join_priors, train_translated_prior
+from qsproj.pipelines.translations import Translations, join_translations
 from qsproj.progress import track
+from qsproj.styles.detect import detect_style
 from qsproj.training.objectives import EvidenceLikelihood
 
-# With 3,000, a second order was no better on German-GSD and Spanish-GSD, dev, than with 800 to 2,000.
-SECOND_ORDER_SENTENCES = 2000
 # One pair of so many is kept for the temperature.
 HELD_OUT = 10
 # With 1 and 3 pairs, Turkish and Chinese, the prior stood alone, and the calibration error of ArcProb was 24
@@ -56,16 +60,9 @@ FEW_PAIRS_WARNING = (
 class SoftSources:
     """What is known of the target language before it is learned.
 
-    Attributes
-    ----------
-    corpus : iterable of Translations
-        The sources with trees, the target with tags; gone through twice. One
-        sentence in ten is not learned from, but used to fit the temperature.
-    priors : sequence of ArcParser
-        Parsers of tags, or of words of the target as well, at least one; relations come from the first that
-        knows any.
-    grammars : tuple of QgDmv
-        By which evidence is weighed when it is learned from, one for each source; or none.
+    ``corpus``: sources with trees, targets with tags; read twice, and one sentence in ten only fits the
+    temperature. ``priors``: parsers of tags, or of words of the target as well; relations come from the first
+    that knows any. ``grammars``: one for each source, by which its evidence is weighed; or none.
     """
 
     corpus: Iterable[Translations]
@@ -83,20 +80,9 @@ def project_soft(
     """Train a parser of the target language from priors and the evidence of translations.
 
     The trees that come with it are the best under parser and evidence of those sentences that were chosen.
-
-    Parameters
-    ----------
-    sources : SoftSources
-    rng : numpy.random.Generator
-        Orders the sentences of each epoch; the same seed gives the same model.
-    annotated : sequence of Sentence
-        The few target trees that there are: they fine-tune the parser and its relations in the end.
-
-    Raises
-    ------
-    UsageError
-        When the priors do not fit together, no sentence has evidence for half of its words, or none of those
-        annotated has a head.
+    The ``annotated`` trees fine-tune the parser and its relations in the end. Raises UsageError when the
+    priors do not fit together, no sentence has evidence for half of its words, or none of those annotated has
+    a head.
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
@@ -175,3 +161,96 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
     return with_heads(target, heads, [UNLABELLED] * len(target))
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedSources:
+    """The translations of each target sentence, read anew each time they are iterated.
+
+    ``texts``: for each text in the target language at least one source: the same target sentences in the same
+    order, each time with other source sentences. A source with other targets is a DataError; no source head
+    or target tag at all a UsageError at the end.
+    """
+
+    texts: tuple[tuple[Iterable[SentencePair], ...], ...]
+
+    def __iter__(self) -> Iterator[Translations]:
+        for sources in self.texts:
+            yield from join_translations(tuple([with_trees_and_tags(source) for source in sources]))
+
+
+def soft_sources(
+    texts: Sequence[Sequence[Iterable[SentencePair]]],
+    *,
+    rng: np.random.Generator,
+    priors: Sequence[ArcParser] = (),
+    by_grammar: bool = False,
+) -> SoftSources:
+    """Return what soft projection learns from, made from sentence pairs, which are read more than once.
+
+    ``priors``: parsers of tags alone; without any, one is trained on the trees of each source, its words
+    translated. With ``by_grammar``, for one text, evidence is weighed by a grammar of each source's pairs.
+    """
+    if by_grammar and len(texts) > 1:
+        raise UsageError(
+            "a grammar weighs the translations of one target text; leave it out, or join the texts"
+        )
+    sources = [source for text in texts for source in text]
+    return SoftSources(
+        corpus=JoinedSources(tuple(map(tuple, texts))),
+        priors=priors or [train_translated_prior(pairs, rng=rng) for pairs in sources],
+        grammars=tuple(map(train_grammar, sources)) if by_grammar else (),
+    )
+
+
+# A dimension of style tells from so many places on, in which so large a share agrees.
+LEAST_PLACES, LEAST_SHARE = 5, 0.7
+# Treebanks of one style share nearly all relations, but for subtypes.
+LEAST_KNOWN = 0.5
+# With fewer trees, what is learned is little more than chance.
+FEW_TREES = 10
+
+
+def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Translations]) -> tuple[str, ...]:
+    """Say how many trees there were, and what may be wrong: style, overlap with the bitext, too few."""
+    sources = [pair.source for translations in learned_from for pair in translations]
+    lines = [f"fine-tuned on {counted(len(annotated), 'annotated sentence')}"]
+    if differences := different_style(annotated, sources):
+        lines.append(
+            f"the annotated sentences are in another style than the source's ({differences}): the parser is "
+            "adapted to theirs as far as they reach; convert one of the two first (qsproj styles) for more"
+        )
+    seen = {translations[0].target.forms for translations in learned_from}
+    if among := sum(sentence.forms in seen for sentence in annotated):
+        lines.append(
+            f"{counted(among, 'annotated sentence')} {'is' if among == 1 else 'are'} among the bitext that "
+            "was learned from: trees that are tested on should not be"
+        )
+    if len(annotated) < FEW_TREES:
+        lines.append(f"fewer than {FEW_TREES} annotated sentences teach little more than chance")
+    return tuple(lines)
+
+
+def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) -> str:
+    """Say in what the style of some trees differs from that of others; empty where nothing tells that."""
+    theirs, ours = map(_told, (annotated, sources))
+    found = [
+        f"{name}: {theirs[name]}, not {ours[name]}"
+        for name in ours
+        if theirs.get(name, ours[name]) != ours[name]
+    ]
+    names = [bare_relation(name) for tree in annotated for name in tree.deprels if name != UNSPECIFIED]
+    known = {bare_relation(name) for tree in sources for name in tree.deprels}
+    strange = [name for name in names if name not in known]
+    if strange and len(strange) > (1.0 - LEAST_KNOWN) * len(names):
+        found.append(f"relations such as {max(sorted(set(strange)), key=strange.count)}")
+    return "; ".join(found)
+
+
+def _told(trees: Sequence[Sentence]) -> Mapping[str, str]:
+    """Return the dimensions of style that trees tell of with certainty, each with its choice."""
+    return {
+        entry.dimension: entry.choice
+        for entry in detect_style(trees).evidence
+        if entry.choice is not None and entry.places >= LEAST_PLACES and entry.share >= LEAST_SHARE
+    }

@@ -22,8 +22,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures

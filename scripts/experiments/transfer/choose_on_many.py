@@ -28,8 +28,7 @@ from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Lab, data_folder, exit_with
 from scripts.experiments.harness.tables import Table, table

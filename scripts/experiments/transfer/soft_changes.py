@@ -18,10 +18,14 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_evidence import arc_evidence
-from qsproj.pipelines.projection.soft_projection import HELD_OUT, project_soft
-from qsproj.pipelines.projection.soft_selection import LEAST_COVERAGE, LONGEST, SHORTEST, coverage
-from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.soft_evidence import (
+    LEAST_COVERAGE,
+    LONGEST,
+    SHORTEST,
+    arc_evidence,
+    coverage,
+)
+from qsproj.pipelines.projection.soft_projection import HELD_OUT, project_soft, soft_sources
 from scripts.experiments.transfer.by_tags import (
     BEST_TAGS,
     GOLD_TAGS,

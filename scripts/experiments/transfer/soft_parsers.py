@@ -21,10 +21,13 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import load_model_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import SOURCE_TREES, join_priors, train_translated_prior
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
-from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from qsproj.pipelines.projection.soft_prior import (
+    SOURCE_TREES,
+    join_priors,
+    train_translated_prior,
+    weighted_prior,
+)
+from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.bootstrap_runs import other_treebanks

@@ -13,11 +13,14 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.storage import load_parser
-from qsproj.pipelines.projection import dmv_relations
-from qsproj.pipelines.projection.dmv_relations import FirstPairs
-from qsproj.pipelines.projection.em_projection import project_hard_em, project_tags_only
+from qsproj.pipelines.projection import em_projection
+from qsproj.pipelines.projection.em_projection import (
+    FirstPairs,
+    project_hard_em,
+    project_qg,
+    project_tags_only,
+)
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
-from qsproj.pipelines.projection.qg_projection import project_qg
 from tests.sentences import make_sentence
 
 METHODS = {
@@ -63,7 +66,7 @@ def test_where_the_source_has_no_relations_there_are_none(sample):
 
 
 def test_of_a_long_bitext_the_first_pairs_are_kept(sample, monkeypatch):
-    monkeypatch.setattr(dmv_relations, "LABELLED_PAIRS", 3)
+    monkeypatch.setattr(em_projection, "LABELLED_PAIRS", 3)
     passed = FirstPairs(sample)
     for _ in range(2):
         assert list(passed) == sample

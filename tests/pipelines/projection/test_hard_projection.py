@@ -6,13 +6,13 @@ import pytest
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.pipelines.projection.hard_projection import (
+    ProjectedTrees,
     ProjectionCounts,
     direct_projection,
     one_to_one,
     project_tree,
     through_links,
 )
-from qsproj.pipelines.projection.project import ProjectedTrees
 from tests.sentences import make_sentence
 
 ENGLISH = make_sentence(

@@ -14,9 +14,9 @@ from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.pipelines.projection import qg_projection
-from qsproj.pipelines.projection.project import ProjectedTrees
-from qsproj.pipelines.projection.qg_projection import project_qg
+from qsproj.pipelines.projection import em_projection
+from qsproj.pipelines.projection.em_projection import project_qg
+from qsproj.pipelines.projection.hard_projection import ProjectedTrees
 
 OPTIONS = QgOptions(min_linked=0.5)
 
@@ -39,7 +39,7 @@ def test_it_starts_from_the_trees_that_project_whole(sample):
 
 def test_no_more_trees_are_kept_than_are_needed(sample, monkeypatch):
     of_all = child(projected_qg(sample).parser)
-    monkeypatch.setattr(qg_projection, "MOST_WHOLE_TREES", 5)
+    monkeypatch.setattr(em_projection, "MOST_WHOLE_TREES", 5)
     assert not np.allclose(child(projected_qg(sample).parser), of_all)
 
 

@@ -8,9 +8,12 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_annotated import about_annotated, different_style
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.soft_projection import (
+    about_annotated,
+    different_style,
+    project_soft,
+    soft_sources,
+)
 from qsproj.styles.convert import convert
 from qsproj.styles.style import UD, parse_style
 from tests.sentences import make_sentence

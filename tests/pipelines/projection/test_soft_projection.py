@@ -19,11 +19,14 @@ from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_calibration import FLATTENING, Fit, fit, trusted
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
+    densest_pairs,
+    learn_relations,
     link_strengths,
     pooled_evidence,
+    relation_evidence,
     source_arcs,
+    train_grammar,
 )
-from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import (
     PRIOR_EPOCHS,
     PRIOR_TEMPLATE_SET,
@@ -31,10 +34,7 @@ from qsproj.pipelines.projection.soft_prior import (
     load_prior,
     train_translated_prior,
 )
-from qsproj.pipelines.projection.soft_projection import SoftSources, project_soft
-from qsproj.pipelines.projection.soft_relations import learn_relations, relation_evidence
-from qsproj.pipelines.projection.soft_selection import densest_pairs
-from qsproj.pipelines.projection.soft_sources import JoinedSources, soft_sources
+from qsproj.pipelines.projection.soft_projection import JoinedSources, SoftSources, project_soft, soft_sources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from qsproj.pipelines.projection.tree_selection import BANDS, densest_of_each_length
+from qsproj.pipelines.projection.hard_projection import BANDS, densest_of_each_length
 from tests.sentences import make_sentence
 
 
