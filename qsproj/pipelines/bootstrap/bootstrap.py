@@ -210,10 +210,12 @@ def _run(
             aside={"total": side.pairs, "workers": workers},
         )
         corpora.append(replace(side.files, target=done.file))
+    unshared = tagger.told.figures.get("unshared", ())
     priors = workspace.stage(
         stages.PRIOR,
         sources=[stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)],
         others=options.also,
+        unshared=unshared,
         seed=seed,
         files=stages.prior_files(options.also),
     )
@@ -222,6 +224,7 @@ def _run(
         corpora=corpora,
         priors=priors.files,
         annotated=options.annotated,
+        unshared=unshared,
         options=followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
         seed=seed,
     )

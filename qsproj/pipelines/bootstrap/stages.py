@@ -44,6 +44,7 @@ from qsproj.pipelines.projection.soft_prior import load_prior, weighted_prior
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.translations import join_same_targets
@@ -228,7 +229,7 @@ def tag_target(
     tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
-        figures={"unknown": compared.share} if text else {},
+        figures={"unshared": list(projected.unshared)} | ({"unknown": compared.share} if text else {}),
     )
 
 
@@ -326,21 +327,32 @@ class Source:
 
 
 def train_priors(
-    paths: Sequence[Path], *, sources: Sequence[Source], others: Sequence[str], seed: int
+    paths: Sequence[Path],
+    *,
+    sources: Sequence[Source],
+    others: Sequence[str],
+    unshared: Sequence[str],
+    seed: int,
 ) -> StageReport:
     """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
 
     The words of the source treebanks are translated by the links, and the parser of these trees reads them;
-    that of ``others``, treebanks of any other languages, reads tags alone.
+    that of ``others``, treebanks of any other languages, reads tags alone. ``unshared``: conventions of the
+    sources that do not hold in the target.
     """
     rng = np.random.default_rng(seed)
     tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
     source, other = (
-        [Treebank(Path(path).name, list(read_sentences(path))) for path in paths]
+        [
+            Treebank(Path(path).name, [conventional(one, unshared) for one in read_sentences(path)])
+            for path in paths
+        ]
         for paths in ([path for source in sources for path in source.treebanks], others)
     )
     translate = [
-        by for source in sources for by in [way_to_translate(source.pairs, rng=rng)] * len(source.treebanks)
+        by
+        for source in sources
+        for by in [way_to_translate(Conventional(source.pairs, unshared), rng=rng)] * len(source.treebanks)
     ]
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
@@ -373,16 +385,20 @@ def project(
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
     annotated: Sequence[str],
+    unshared: Sequence[str],
     options: SoftProjectionOptions,
     seed: int,
 ) -> StageReport:
-    """Train the parser of the target on what links carry over, above the priors; write its trees, too."""
+    """Train the parser of the target on what links carry over, above the priors; write its trees, too.
+
+    ``unshared``: conventions of the sources that do not hold in the target.
+    """
     # Sentences have the numbers of their lines, which are those of other sentences in another bitext.
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
     rng = np.random.default_rng(seed)
     projected = project_soft(
         soft_sources(
-            [[pairs] for pairs in named],
+            [[Conventional(pairs, unshared)] for pairs in named],
             rng=rng,
             priors=[load_prior(path, reads_words=True) for path in priors],
         ),
@@ -461,9 +477,9 @@ SOURCE = Recipe(name="source", make=train_source, version=3)
 WORDS = Recipe(name="words", make=cut_words, version=2, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=17, files=(".model", ".doubtful.tsv"))
+TAGGER = Recipe(name="tagger", make=tag_target, version=18, files=(".model", ".doubtful.tsv"))
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
-PRIOR = Recipe(name="prior", make=train_priors, version=2)
-PARSER = Recipe(name="parser", make=project, version=4, files=(".model", ".trees.conllu"))
+PRIOR = Recipe(name="prior", make=train_priors, version=3)
+PARSER = Recipe(name="parser", make=project, version=5, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=1)
 EXAMPLES = Recipe(name="examples", make=parse_examples, version=2, files=(".conllu", ".suggested.conllu"))

@@ -21,7 +21,7 @@ RECORD_SUFFIX = ".json"
 _STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
 _CHUNK_BYTES = 1 << 20
 
-Figures = Mapping[str, float]
+Figures = Mapping[str, Any]
 
 
 class Given(str):

@@ -1,19 +1,20 @@
 """Conventions of the source's treebanks that do not hold in all languages: whether they do in the target.
 
-English *my* is PRON in its treebanks, Ukrainian *мій* is DET; *living* before a noun is VERB, *живий* ADJ. No
-link tells; tagged sentences of the target do, and where there are none, what most languages do is the better
-guess.
+English *my* is PRON in its treebanks and `nmod:poss`, Ukrainian *мій* DET and `det`; *living* before a noun is
+VERB, *живий* ADJ. No link tells; tagged sentences of the target do, and where there are none, what its treebanks
+or most languages do is the better guess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, SentencePair
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,10 @@ class Convention:
 
     tag: str  # UPOS of the words
     relation: str
-    becomes: str  # their UPOS elsewhere
+    becomes: tuple[str, str]  # their UPOS and relation elsewhere
     elsewhere: int  # in so many of ``languages``
     languages: int
+    holds_in: frozenset[str]  # codes of the others
 
     @property
     def name(self) -> str:
@@ -37,11 +39,23 @@ class Convention:
 # Italian, and in Arabic, Japanese and Turkish: in Danish and Dutch a tenth of amod is VERB as in English,
 # else next to none.
 CONVENTIONS = (
-    Convention(tag="PRON", relation="nmod:poss", becomes="DET", elsewhere=10, languages=14),
-    Convention(tag="VERB", relation="amod", becomes="ADJ", elsewhere=14, languages=16),
+    Convention(
+        tag="PRON",
+        relation="nmod:poss",
+        becomes=("DET", "det"),
+        elsewhere=10,
+        languages=14,
+        holds_in=frozenset({"el", "hu", "nl", "sv"}),
+    ),
+    Convention(
+        tag="VERB",
+        relation="amod",
+        becomes=("ADJ", "amod"),
+        elsewhere=14,
+        languages=16,
+        holds_in=frozenset({"da", "nl"}),
+    ),
 )
-# What so many languages do is the better guess in a large text as well.
-NEARLY_ALL = 0.8
 # Words of these relations vote by so much: often the target has another kind of word for them. *Election* in
 # *election campaign* is an adjective in Czech, *was* in *was sold* the reflexive *se* in Spanish.
 LOOSE = {"compound": 0.1, "aux:pass": 0.1}
@@ -65,26 +79,51 @@ def settled_names(
     shares: Mapping[str, NDArray[np.float64]],
     known: Mapping[str, Mapping[str, int]],
     *,
-    guess: bool,
+    language: str | None = None,
 ) -> dict[str, str]:
     """Return the UPOS that the words of each convention have in the target, of V types.
 
     ``shares``: the share of the votes of each type that is of words of a convention, float64[V], by its name.
-    ``known``: word of tagged sentences to tag to count. ``guess``: whether most languages decide where these
-    do not; else nearly all must, or the source's convention stays.
+    ``known``: word of tagged sentences to tag to count. ``language``: of the target; other languages tell
+    where neither these nor its own treebanks do.
     """
     forms = tuple(vocabulary)
     settled = {}
     for one in CONVENTIONS:
         if one.name not in shares:
             continue
-        share = one.elsewhere / one.languages
-        of_languages = WEIGHT_OF_LANGUAGES * (share if guess or share >= NEARLY_ALL else 0.0)
-        counts = {one.becomes: of_languages, one.tag: WEIGHT_OF_LANGUAGES - of_languages}
+        elsewhere = one.becomes[0]
+        of_languages = (
+            0.0 if language in one.holds_in else WEIGHT_OF_LANGUAGES * one.elsewhere / one.languages
+        )
+        counts = {elsewhere: of_languages, one.tag: WEIGHT_OF_LANGUAGES - of_languages}
         for form, share in zip(forms, shares[one.name].tolist(), strict=True):
             if share:
                 found = known.get(form, {})
                 for tag in counts:
                     counts[tag] += share * found.get(tag, 0)
-        settled[one.name] = max((one.tag, one.becomes), key=lambda tag: counts[tag])
+        settled[one.name] = max((one.tag, elsewhere), key=lambda tag: counts[tag])
     return settled
+
+
+@dataclass(frozen=True, slots=True)
+class Conventional:
+    """Pairs whose sources are annotated as the target is, where conventions do not hold there."""
+
+    pairs: Iterable[SentencePair]
+    names: Collection[str]  # of these conventions
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time."""
+        for pair in self.pairs:
+            yield replace(pair, source=conventional(pair.source, self.names))
+
+
+def conventional(sentence: Sentence, names: Collection[str]) -> Sentence:
+    """Return a sentence with the tags and relations that words of the named conventions have elsewhere."""
+    becomes = {(one.tag, one.relation): one.becomes for one in CONVENTIONS if one.name in names}
+    pairs = list(zip(sentence.upos, sentence.deprels, strict=True))
+    if becomes.keys().isdisjoint(pairs):
+        return sentence
+    upos, deprels = zip(*(becomes.get(pair, pair) for pair in pairs), strict=True)
+    return with_columns(sentence, upos=upos, deprels=deprels)

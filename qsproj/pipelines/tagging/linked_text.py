@@ -50,6 +50,7 @@ class LinkedText:
     votes: NDArray[np.float32]
     links: int
     left_out: int = 0  # so many more sentences there were, of which these were drawn
+    unshared: Words = ()  # names of conventions of the source that do not hold
     marked: MarkedLinks | None = None  # marks of the source words of the links, where asked for
 
     def words_of(self, sentence: int) -> slice:
@@ -84,7 +85,7 @@ def read_linked_text(
     more_tags: Iterable[str] = (),
     contractions: Contractions | None = None,
     known: Mapping[str, Mapping[str, int]] | None = None,
-    few: int = 0,
+    language: str | None = None,
     most: int | None = None,
     rng: np.random.Generator | None = None,
     marked: bool = False,
@@ -93,8 +94,8 @@ def read_linked_text(
 
     ``contractions``: target tokens to be split into words. Parts have no votes: of the links of *zum* nobody
     knows which are those of *zu*. ``known``: word of tagged sentences to tag to count: they tell which
-    conventions of the source do not hold in the target (:mod:`qsproj.pipelines.tagging.conventions`); in a
-    text of fewer words than ``few``, what most languages do tells so, too. ``most``: so many target sentences
+    conventions of the source do not hold in the target, of a ``language``
+    (:mod:`qsproj.pipelines.tagging.conventions`). ``most``: so many target sentences
     are kept; ``rng`` draws them where there are more. ``marked``: whether the features of the source are
     kept.
 
@@ -126,7 +127,7 @@ def read_linked_text(
         more_tags,
         known or {},
         marks=marks,
-        guess=sum(len(linked.words) for linked in sentences) < few,
+        language=language,
         left_out=number + 1 - len(kept),
     )
 
@@ -176,7 +177,7 @@ def _numbered(
     known: Mapping[str, Mapping[str, int]],
     *,
     marks: Mapping[Mark, int] | None,
-    guess: bool,
+    language: str | None,
     left_out: int,
 ) -> LinkedText:
     """Number the words of sentences, and add up their votes."""
@@ -185,7 +186,8 @@ def _numbered(
     types = np.array(numbers, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
     links = _links(sentences, starts)
-    settled = settled_names(vocabulary, _shares(links, types, tags, len(vocabulary)), known, guess=guess)
+    shares = _shares(links, types, tags, len(vocabulary))
+    settled = settled_names(vocabulary, shares, known, language=language)
     of_source = {tag: settled.get(tag, tag) for tag in tags}
     names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
     columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
@@ -201,6 +203,7 @@ def _numbered(
         votes=votes,
         links=n_links,
         left_out=left_out,
+        unshared=tuple(name for name, tag in settled.items() if not name.startswith(tag)),
         marked=None if marks is None else MarkedLinks(links.words, links.marks, links.votes, tuple(marks)),
     )
 

@@ -66,8 +66,6 @@ class TagProjectionOptions:
     longest: int = 49
     parts: int = 3  # the sentences are dealt out to so many taggers at most, of which the mean is taken
     fewest: int = 1200  # sentences of a part; where there are fewer, there are fewer parts
-    # in a text of fewer words, conventions of the source that most languages do not share are left aside
-    few: int = 300_000
     # fewer sentences are little text: forms that begin alike lean on each other, and ``classes`` word classes
     # of the target are features
     little: int = 20000
@@ -102,6 +100,8 @@ class ProjectedTagger:
 
     tagger: Tagger
     report: tuple[str, ...]
+    # conventions of the source that do not hold in the target
+    unshared: tuple[str, ...]
 
 
 def project_tags(
@@ -120,9 +120,10 @@ def project_tags(
     ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens tell how those of the
     corpus are split. ``raw``: tokenised sentences, the text to be tagged among them: of little use where
     there are many pairs, of much where most words of today are not in them. ``lexicon``: the tags that words
-    may have, or lemmas of forms. ``language``: kept in the model, to tokenise plain text with. ``columns``:
-    some of PROJECTED_COLUMNS: FEATS are learned where the sources have them
-    (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
+    may have, or lemmas of forms. ``language``: kept in the model, to tokenise plain text with;
+    it tells, too, which conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are
+    learned where the sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where
+    lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
     800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
@@ -134,7 +135,7 @@ def project_tags(
         more_tags={*few.tags, *(tag for of_word in lexicon.tags.values() for tag in of_word)},
         contractions=few.contractions,
         known=few.counts,
-        few=options.few,
+        language=language,
         most=options.read,
         rng=rng,
         marked="feats" in columns,
@@ -169,7 +170,9 @@ def project_tags(
             few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
         )
         morphology, told = learn(tagger)
-        return ProjectedTagger(replace(tagger, morphology=morphology), (summary(text), *judged, *told))
+        return ProjectedTagger(
+            replace(tagger, morphology=morphology), (summary(text), *judged, *told), text.unshared
+        )
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     tagger = learner.second_round(parts, sets, channels, few)
@@ -196,7 +199,7 @@ def project_tags(
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
     morphology, told = learn(tagger)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
-    return ProjectedTagger(tagger, (*report, *told))
+    return ProjectedTagger(tagger, (*report, *told), text.unshared)
 
 
 @dataclass(frozen=True, slots=True)
