@@ -1,8 +1,8 @@
 """Conventions of the source's treebanks that do not hold in all languages: whether they do in the target.
 
-English *my* is PRON and `nmod:poss`, Ukrainian *мій* DET and `det`; *living* before a noun is VERB, *живий* ADJ.
-No link tells; tagged sentences of the target do, and where there are none, what its treebanks or most languages
-do is the better guess.
+English *my* is PRON and `nmod:poss`, Ukrainian *мій* DET and `det`; *living* before a noun is VERB, *живий*
+ADJ. No link tells; tagged sentences of the target do, and where there are none, what its treebanks or most
+languages do is the better guess.
 """
 
 from __future__ import annotations
