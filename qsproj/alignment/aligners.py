@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
 
 import numpy as np
 
-from qsproj.alignment.eflomal import check_links_only, eflomal_links, find_eflomal
-from qsproj.alignment.encoding import alignable
+from qsproj.alignment.encoding import LinkedPair, Words, alignable
 from qsproj.alignment.symmetrize import (
     DEFAULT_THRESHOLD,
     SYMMETRIZATIONS,
     THRESHOLD,
-    Posteriors,
+    Links,
     check_symmetrization,
     link_weights,
     symmetrize,
 )
 from qsproj.alignment.unspaced import carry_to_words, check_side, cut_pair, known_words
+from qsproj.corpus.files import temporary_folder
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.parallel import THIS_PROCESS, Workers
-
-if TYPE_CHECKING:
-    from qsproj.alignment.hmm import HmmSettings
 
 # Method, and the symmetrisation that it gets unless another is asked for.
 METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
 
-Words = Sequence[str]
 Pairs = Iterable[tuple[Words, Words]]
-
-
-class Directed(NamedTuple):
-    """Link probabilities of a sentence pair, by any aligner.
-
-    ``size``: words of both sides. ``forward``, ``backward`` float[m, n]: p(target word comes from source
-    word), p(source word comes from target word); 0 and 1 of an aligner that gives links only. [0, 0] where
-    the pair cannot be aligned.
-    """
-
-    size: tuple[int, int]
-    forward: Posteriors
-    backward: Posteriors
 
 
 def align_words(
@@ -53,7 +41,6 @@ def align_words(
     method: str = "hmm",
     symmetrization: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
-    settings: HmmSettings | None = None,
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Alignment]:
@@ -75,8 +62,6 @@ def align_words(
     if unspaced is not None:
         check_side(unspaced)
     if method == "eflomal":
-        if settings is not None:
-            raise UsageError("eflomal takes no settings of the built-in aligner")
         check_links_only(name)
         find_eflomal()
         links = SYMMETRIZATIONS[name]
@@ -84,13 +69,15 @@ def align_words(
             make_alignment(*one.size, np.argwhere(links(one.forward > 0, one.backward > 0)) + 1)
             for one in _between_words(_by_eflomal, list(pairs), unspaced)
         )
-    by_hmm = partial(_by_hmm, settings=settings, workers=workers)
+    from qsproj.alignment.hmm import train_hmm
+
+    by_hmm = partial(train_hmm, workers=workers)
     return _links_of_hmm(_between_words(by_hmm, pairs, unspaced), name, threshold)
 
 
 def _between_words(
-    align: Callable[[Pairs], Iterator[Directed]], pairs: Pairs, side: str | None
-) -> Iterator[Directed]:
+    align: Callable[[Pairs], Iterator[LinkedPair]], pairs: Pairs, side: str | None
+) -> Iterator[LinkedPair]:
     if side is None:
         yield from align(pairs)
         return
@@ -100,17 +87,10 @@ def _between_words(
     pieces = ((source.pieces, target.pieces) for source, target in (cut_pair(pair, known) for pair in words))
     for pair, directed in zip(words, align(pieces)):
         forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, known))
-        yield Directed((len(pair[0]), len(pair[1])), forward, backward)
+        yield LinkedPair((len(pair[0]), len(pair[1])), forward, backward)
 
 
-def _by_hmm(pairs: Pairs, settings: HmmSettings | None, workers: Workers) -> Iterator[Directed]:
-    from qsproj.alignment.hmm import train_hmm
-
-    for pair in train_hmm(pairs, settings, workers=workers):
-        yield Directed(pair.size, pair.forward, pair.backward)
-
-
-def _links_of_hmm(directions: Iterable[Directed], name: str, threshold: float) -> Iterator[Alignment]:
+def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float) -> Iterator[Alignment]:
     for directed in directions:
         if not directed.forward.size:
             yield make_alignment(*directed.size, [], weights=[])
@@ -123,7 +103,7 @@ def _links_of_hmm(directions: Iterable[Directed], name: str, threshold: float) -
         yield make_alignment(*directed.size, np.argwhere(links) + 1, weights=weights[links])
 
 
-def _by_eflomal(pairs: Pairs) -> Iterator[Directed]:
+def _by_eflomal(pairs: Pairs) -> Iterator[LinkedPair]:
     """Yield links; pairs that cannot be aligned are not shown to the program."""
     known = list(pairs)
     sizes = [(len(source), len(target)) for source, target in known]
@@ -131,4 +111,79 @@ def _by_eflomal(pairs: Pairs) -> Iterator[Directed]:
     none = np.zeros((0, 0), dtype=np.bool_)
     for size in sizes:
         forward, backward = next(shown) if alignable(*size) else (none, none)
-        yield Directed(size, forward.astype(np.float32), backward.astype(np.float32))
+        yield LinkedPair(size, forward.astype(np.float32), backward.astype(np.float32))
+
+
+_PROGRAM = "eflomal-align"
+
+
+def find_eflomal() -> str:
+    """Return the path of ``eflomal-align``: on PATH, else beside this Python.
+
+    UsageError when there is none.
+    """
+    program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
+    if program is None:
+        raise UsageError(
+            f"the program {_PROGRAM} is not installed; install it: pip install 'qsproj[eflomal]', "
+            "or align with --method hmm, which needs nothing more"
+        )
+    return program
+
+
+def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[tuple[Links, Links]]:
+    """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once.
+
+    eflomal draws random samples without a seed: two runs differ a little. Raises UsageError when the program
+    is not installed, QsprojError when it fails, with the last line that it wrote.
+    """
+    program = find_eflomal()
+    with temporary_folder() as folder:
+        names = ("source", "target", "forward", "backward")
+        source, target, forward, backward = (folder / name for name in names)
+        sizes = _write_sides(pairs, source, target)
+        command = [program, "--overwrite", "-s", source, "-t", target, "-f", forward, "-r", backward]
+        _run([str(word) for word in command])
+        there = read_alignments(forward, sizes=sizes)
+        back = read_alignments(backward, sizes=sizes)
+        for one, other in zip(there, back, strict=True):
+            tables = np.zeros((2, one.n_source, one.n_target), dtype=np.bool_)
+            for table, alignment in zip(tables, (one, other)):
+                table[alignment.links[:, 0] - 1, alignment.links[:, 1] - 1] = True
+            yield tables[0], tables[1]
+
+
+def _write_sides(
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], source: Path, target: Path
+) -> list[tuple[int, int]]:
+    """Write both sides, tokens parted by single spaces; return their lengths."""
+    sizes = []
+    with (
+        source.open("w", encoding="utf-8", newline="\n") as sources,
+        target.open("w", encoding="utf-8", newline="\n") as targets,
+    ):
+        for source_words, target_words in pairs:
+            sizes.append((len(source_words), len(target_words)))
+            # White space inside a word (CoNLL-U allows it) would make two of it.
+            sources.write(" ".join("_".join(word.split()) or "_" for word in source_words) + "\n")
+            targets.write(" ".join("_".join(word.split()) or "_" for word in target_words) + "\n")
+    return sizes
+
+
+def _run(command: list[str]) -> None:
+    # The program starts a second one that lies beside it.
+    path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
+    outcome = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    if outcome.returncode != 0:
+        lines = outcome.stderr.strip().splitlines() or ["it wrote nothing"]
+        raise QsprojError(f"{_PROGRAM} failed with exit code {outcome.returncode}: {lines[-1]}")
+
+
+def check_links_only(symmetrization: str) -> None:
+    """Raise UsageError for a symmetrisation that reads probabilities, which eflomal does not give."""
+    if symmetrization == THRESHOLD:
+        raise UsageError(
+            "eflomal gives links without probabilities; choose a --symmetrize other than threshold"
+        )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,19 @@ from qsproj.errors import UsageError
 MAX_CELLS = 2**22
 
 Words = Sequence[str]
+
+
+class LinkedPair(NamedTuple):
+    """Link probabilities of a sentence pair, by any aligner.
+
+    ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
+    word), p(source word comes from target word); 0 and 1 of an aligner that gives links only. [0, 0] where
+    the pair cannot be aligned (:func:`alignable`).
+    """
+
+    size: tuple[int, int]
+    forward: NDArray[np.floating]
+    backward: NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import Words
+from qsproj.alignment.encoding import LinkedPair, Words
 from qsproj.alignment.shards import (
+    PairPriors,
     Shards,
     Sweep,
     first_counts,
     last_sweep,
-    sentence_tables,
     sweep_shards,
     write_shards,
 )
-from qsproj.alignment.word_pairs import PairPriors
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Jumps, LexicalCounts
 from qsproj.parallel import THIS_PROCESS, Workers
@@ -54,19 +53,6 @@ class HmmSettings:
     shard: int = 10000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinkedPair:
-    """Link probabilities of one sentence pair in both directions.
-
-    ``forward``, ``backward`` float32[m, n]: p(target word comes from source word), p(source word comes from
-    target word); [0, 0] where the pair was not aligned (:func:`~qsproj.alignment.encoding.alignable`).
-    """
-
-    size: tuple[int, int]
-    forward: NDArray[np.float32]
-    backward: NDArray[np.float32]
-
-
 def train_hmm(
     pairs: Iterable[tuple[Words, Words]],
     settings: HmmSettings | None = None,
@@ -94,18 +80,15 @@ def train_hmm(
         with bar("aligning", total=sweeps * len(shards.files), unit="shard") as progress:
             sweep = _first_sweep(shards, settings)
             for number in range(sweeps - 1):
-                swept = sweep_shards(shards, sweep, workers=workers, progress=progress)
-                after_sweep(swept.log_likelihood)
-                jumps = _updated_jumps(swept.jumps, settings.jump_prior) if sweep.use_jumps else sweep.jumps
+                counts, seen, log_likelihood = sweep_shards(shards, sweep, workers=workers, progress=progress)
+                after_sweep(log_likelihood)
+                jumps = _updated_jumps(seen, settings.jump_prior) if sweep.use_jumps else sweep.jumps
                 uses_jumps = number + 1 >= settings.ibm1_sweeps
-                sweep = replace(sweep, counts=swept.counts, jumps=jumps, use_jumps=uses_jumps)
+                sweep = replace(sweep, counts=counts, jumps=jumps, use_jumps=uses_jumps)
             total = 0.0
-            for files, posteriors, log_likelihood in last_sweep(
-                shards, sweep, workers=workers, progress=progress
-            ):
+            for linked, log_likelihood in last_sweep(shards, sweep, workers=workers, progress=progress):
                 total += log_likelihood
-                for size, forward, backward in sentence_tables(files, posteriors):
-                    yield LinkedPair(size, forward, backward)
+                yield from linked
             after_sweep(total)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import EncodedPairs, ShardFiles, Vocabularies, Words, encode_bitext
-from qsproj.alignment.word_pairs import PairPriors, PairTotals, number_in_bitext, number_in_shard
+from qsproj.alignment.encoding import (
+    EncodedPairs,
+    LinkedPair,
+    ShardFiles,
+    Vocabularies,
+    Words,
+    encode_bitext,
+    letters,
+)
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
+from qsproj.kernels.align.ibm1 import join_pairs, number_pairs, pair_pseudo_counts, renumber, token_order
 from qsproj.parallel import Workers, map_in_order
 
 
@@ -24,7 +32,7 @@ class Shards:
     """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
 
     Files of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S, 2], its word pairs
-    (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens have in the counts
+    (:func:`number_in_bitext`), and what its cells and tokens have in the counts
     (:class:`~qsproj.kernels.align.hmm.Shares`).
     """
 
@@ -46,15 +54,6 @@ class Sweep:
     jumps: NDArray[np.float64]
     null_probability: float
     use_jumps: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Swept:
-    """A sweep's end over all shards; ``jumps`` are statistics."""
-
-    counts: LexicalCounts
-    jumps: Jumps
-    log_likelihood: float
 
 
 class _Task(NamedTuple):
@@ -124,11 +123,10 @@ def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
     return _sum(none, changed)
 
 
-def sweep_shards(shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]) -> Swept:
-    """Sweep over each shard from the same counts, then put together what they made of them.
-
-    The counts that the sweep starts from are changed.
-    """
+def sweep_shards(
+    shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
+) -> tuple[LexicalCounts, Jumps, float]:
+    """Sweep over each shard from the same counts, which change; return counts, jumps, log-likelihood."""
     changed, total, jumps = _like(sweep.counts), 0.0, _no_jumps(sweep.jumps)
     for files, pairs, done in _swept(shards, sweep, workers, keep=False):
         for name, array in zip(done.shares._fields, done.shares, strict=True):
@@ -140,16 +138,16 @@ def sweep_shards(shards: Shards, sweep: Sweep, *, workers: Workers, progress: Ca
         progress()
         # Not held on to while the next shard is read.
         del pairs, done
-    return Swept(counts=_sum(sweep.counts, changed), jumps=jumps, log_likelihood=total)
+    return _sum(sweep.counts, changed), jumps, total
 
 
 def last_sweep(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
-) -> Iterator[tuple[ShardFiles, NDArray[np.float32], float]]:
-    """Sweep over each shard in turn, and yield its posteriors float32[cells, 2] and log-likelihood."""
+) -> Iterator[tuple[Iterator[LinkedPair], float]]:
+    """Sweep over each shard in turn, and yield the posteriors of its pairs, and its log-likelihood."""
     for files, _, done in _swept(shards, sweep, workers, keep=True):
         progress()
-        yield files, done.posteriors, done.log_likelihood
+        yield _linked_pairs(files, done.posteriors), done.log_likelihood
         del done
 
 
@@ -220,13 +218,8 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
 
 
-def sentence_tables(
-    files: ShardFiles, posteriors: NDArray[np.float32]
-) -> Iterator[tuple[tuple[int, int], NDArray[np.float32], NDArray[np.float32]]]:
-    """Yield the lengths of each pair of a shard, and its posteriors (forward, backward), float32[m, n].
-
-    These are views, [0, 0] of a pair that was not aligned.
-    """
+def _linked_pairs(files: ShardFiles, posteriors: NDArray[np.float32]) -> Iterator[LinkedPair]:
+    """Yield the pairs of a shard, views of its ``posteriors`` float32[cells, 2]."""
     sizes = zip(
         *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
     )
@@ -234,4 +227,141 @@ def sentence_tables(
     for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
         begin += m * n
-        yield (length[0], length[1]), cells[:, :, 0], cells[:, :, 1]
+        yield LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
+
+
+# So many pairs of shards are put together at a time: some 30 bytes each.
+BLOCK_PAIRS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairPriors:
+    """Dirichlet pseudo-counts: of every pair, more of one that is spelt alike, less for a shared prefix."""
+
+    base: float
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTotals:
+    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
+
+    pairs: int
+    sources: NDArray[np.float64]
+    targets: NDArray[np.float64]
+
+
+def number_in_shard(files: ShardFiles, encoded: EncodedPairs, sizes: tuple[int, int]) -> None:
+    """Number the word pairs of a shard, and write which one each cell is. O(cells) time.
+
+    Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs source word by source
+    word: ``starts`` int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the
+    shard. Pairs are numbered as cells have them: those of a sentence lie side by side in memory.
+    """
+    source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
+    starts, targets, cell_pairs = number_pairs(
+        *token_order(encoded.source_words, source_offsets, sizes[0]),
+        source_offsets,
+        encoded.target_words,
+        target_offsets,
+        encoded.cell_offsets,
+        sizes[1],
+    )
+    places = np.full(starts[-1], -1, dtype=np.int32)
+    renumber(cell_pairs, places, 0)
+    files.save("places", places)
+    files.save("starts", starts)
+    files.save("targets", targets[: starts[-1]])
+    files.save("cell_pairs", cell_pairs)
+
+
+def number_in_bitext(
+    shards: Sequence[ShardFiles], vocabularies: Vocabularies, priors: PairPriors
+) -> PairTotals:
+    """Number the word pairs of all shards together; write ``pairs`` and ``prior`` of each shard's own.
+
+    ``pairs`` int32[p] has the number of each pair in the whole bitext, ``prior`` float32[p] its pseudo-count.
+    Memory: one block of source words, and the sums.
+    """
+    sizes = vocabularies.sizes
+    totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
+    spelt = (*letters(vocabularies.source), *letters(vocabularies.target))
+    for first, last in _blocks(_pairs_of_words(shards, sizes[0])):
+        totals = _join_block(shards, (first, last), totals, spelt, priors)
+    numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
+    for files in shards:
+        places = files.load("places")
+        pairs = _in_order(files.appended("pairs", np.int32), places)
+        # As in each shard, so in all: what lies side by side in the counts is read together.
+        following = renumber(pairs, numbers, following)
+        files.save("pairs", pairs)
+        files.save("prior", _in_order(files.appended("prior", np.float32), places))
+        files.remove("places", "starts", "targets")
+    return totals
+
+
+def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
+    ordered = np.empty_like(values)
+    ordered[places] = values
+    return ordered
+
+
+def _join_block(
+    shards: Sequence[ShardFiles],
+    words: tuple[int, int],
+    before: PairTotals,
+    spelt: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
+    priors: PairPriors,
+) -> PairTotals:
+    """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
+    first, last = words
+    starts = [_starts(files, first, last) for files in shards]
+    parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]
+    begins = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
+    in_block = np.array([own - own[0] + begin for own, begin in zip(starts, begins, strict=False)])
+    numbers, pair_starts, targets = join_pairs(in_block, np.concatenate(parts), len(before.targets))
+    source_letters, source_starts, *target_letters = spelt
+    pseudo_counts = pair_pseudo_counts(
+        pair_starts,
+        targets,
+        source_letters,
+        source_starts[first : last + 1],
+        *target_letters,
+        priors.base,
+        priors.likeness,
+    )
+    for files, begin, end in zip(shards, begins, begins[1:], strict=False):
+        own_numbers = numbers[begin:end]
+        files.append("pairs", (own_numbers + before.pairs).astype(np.int32))
+        files.append("prior", pseudo_counts[own_numbers])
+    of_pairs = np.repeat(np.arange(last - first), np.diff(pair_starts))
+    before.sources[first:last] += np.bincount(of_pairs, weights=pseudo_counts, minlength=last - first)
+    before.targets[:] += np.bincount(targets, weights=pseudo_counts, minlength=len(before.targets))
+    return PairTotals(before.pairs + len(targets), before.sources, before.targets)
+
+
+def _starts(files: ShardFiles, first: int, last: int) -> NDArray[np.int64]:
+    """Return where a shard's pairs of some source words begin and end; of unseen words there are none."""
+    known = files.part("starts", first, last + 1)
+    end = known[-1] if len(known) else 0
+    return np.concatenate((known, np.full(last + 1 - first - len(known), end, dtype=np.int64)))
+
+
+def _pairs_of_words(shards: Iterable[ShardFiles], size: int) -> NDArray[np.int64]:
+    """Return how many pairs each source word has in all shards together, int64[V]."""
+    counts = np.zeros(size, dtype=np.int64)
+    for files in shards:
+        own = np.diff(files.load("starts"))
+        counts[: len(own)] += own
+    return counts
+
+
+def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield (first, last + 1) of runs of source words with BLOCK_PAIRS pairs, or of a single word."""
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(counts):
+        limit = (ends[first - 1] if first else 0) + BLOCK_PAIRS
+        last = max(int(np.searchsorted(ends, limit, side="right")), first + 1)
+        yield first, last
+        first = last

@@ -351,8 +351,12 @@ def _cotrain(options: argparse.Namespace) -> None:
     from qsproj.corpus.formats import read_sentences
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.biparse import load_joint_parser
-    from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
-    from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
+    from qsproj.pipelines.bilingual.cotrain import (
+        CotrainingOptions,
+        NoisyChannelOptions,
+        cotrain,
+        train_noisy_channel,
+    )
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))

@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from qsproj.alignment.aligners import align_words
-from qsproj.alignment.eflomal import find_eflomal
+from qsproj.alignment.aligners import align_words, find_eflomal
 from qsproj.errors import QsprojError, UsageError
 
 PAIRS = [(("a", "b"), ("x", "y")), ((), ("x",)), (("a",), ("x", "y"))]

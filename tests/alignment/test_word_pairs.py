@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from qsproj.alignment import word_pairs
+from qsproj.alignment import shards
 from qsproj.alignment.encoding import ShardFiles
-from qsproj.alignment.shards import write_shards
-from qsproj.alignment.word_pairs import PairPriors
+from qsproj.alignment.shards import PairPriors, write_shards
 from qsproj.errors import UsageError
 
 PRIORS = PairPriors(base=0.01, likeness=0.5)
@@ -20,16 +19,16 @@ def bitext(seed, size, words=9):
 
 @pytest.mark.parametrize(("shard", "block"), [(100, 1 << 21), (7, 1 << 21), (7, 1), (7, 10), (1, 4)])
 def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, block):
-    monkeypatch.setattr(word_pairs, "BLOCK_PAIRS", block)
+    monkeypatch.setattr(shards, "BLOCK_PAIRS", block)
     pairs = bitext(3, 30)
-    shards = write_shards(tmp_path, pairs, size=shard, priors=PRIORS)
+    written = write_shards(tmp_path, pairs, size=shard, priors=PRIORS)
     numbers = {}
-    for files, begin in zip(shards.files, range(0, len(pairs), shard), strict=True):
+    for files, begin in zip(written.files, range(0, len(pairs), shard), strict=True):
         own = files.load("pairs")
         cells = [(e, f) for one, other in pairs[begin : begin + shard] for e in one for f in other]
         for cell, number in zip(cells, own[files.load("cell_pairs")].tolist(), strict=True):
             assert numbers.setdefault(cell, number) == number
-    assert sorted(numbers.values()) == list(range(shards.totals.pairs))
+    assert sorted(numbers.values()) == list(range(written.totals.pairs))
     # Numbered as cells have them: what lies side by side in a sentence does so in memory.
     assert list(numbers.values()) == sorted(numbers.values())
 
@@ -37,7 +36,7 @@ def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, 
 def test_blocks_and_shards_do_not_show_in_the_priors(tmp_path, monkeypatch):
     pairs = [(["Anna", "e1"], ["Anna", "Annas"]), *bitext(5, 30)]
     whole = write_shards(tmp_path, pairs, size=100, priors=PRIORS)
-    monkeypatch.setattr(word_pairs, "BLOCK_PAIRS", 3)
+    monkeypatch.setattr(shards, "BLOCK_PAIRS", 3)
     (tmp_path / "parts").mkdir()
     parts = write_shards(tmp_path / "parts", pairs, size=4, priors=PRIORS)
     np.testing.assert_allclose(whole.totals.sources, parts.totals.sources)

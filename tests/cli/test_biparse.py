@@ -23,7 +23,7 @@ from qsproj.models.joint.joint_options import (
     Propagation,
 )
 from qsproj.models.storage import load_model
-from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions
+from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions
 
 PAIRS = ("--source", "corpora/en.conllu", "--target", "corpora/de.conllu")
 LINKS = ("--alignment", "corpora/en-de.pharaoh")

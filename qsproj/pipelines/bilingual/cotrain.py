@@ -18,18 +18,29 @@ from functools import partial
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, Scores
+from qsproj.conventions import MAX_WORDS, Heads, Scores
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
+from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_trees import first_order
-from qsproj.models.tree_inference import is_whole
+from qsproj.models.joint.joint_structure import NO_VARIABLE
+from qsproj.models.joint.joint_trees import first_order, given_source_heads
+from qsproj.models.joint.noisy_channel import (
+    SourceEvidence,
+    SourceTreeLikelihood,
+    channel_structure,
+    forest_evidence,
+    ranked_evidence,
+    tree_evidence,
+)
+from qsproj.models.tree_inference import TreeInference, is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import (
     BLOCK_PAIRS,
@@ -40,7 +51,8 @@ from qsproj.pipelines.bilingual.biparse import (
 )
 from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
-from qsproj.training.objectives import CrossEntropy
+from qsproj.training.loop import Trainer
+from qsproj.training.objectives import AboveBase, CrossEntropy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,3 +190,151 @@ def _train(
     template_set = parser.scorer.template_set
     scorer, _ = train_scorer(examples, template_set, rng=rng, inference=parser.inference, options=training)
     return replace(parser, scorer=scorer)
+
+
+SOURCE_FORESTS = ("best", "ranked", "agreement")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyChannelOptions:
+    """Options of a monolingual parser that learns through a noisy channel."""
+
+    # epochs, rate and L2, which holds the weights to those of the parser trained on trees alone
+    training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
+    # times the source parser's scores in the channel: with 1, as in the thesis, the source words explain most
+    # of the source tree by themselves; with 0 the target tree must explain it
+    source_scale: float = 0.0
+    # the source trees that the channel generates: ``best``; ``ranked``, the ``ranks`` best, as probable as
+    # they are among these; ``agreement``, all, as probable as they are (the variable M of thesis 5.3.2)
+    source_forest: str = "best"
+    ranks: int = 5
+    # of those that the bilingual parser has; MONO alone is as accurate as all, or nearly so, and faster
+    # (docs/joint-parsing-monolingual.md)
+    families: tuple[str, ...] = ("MONO",)
+    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if self.source_forest not in SOURCE_FORESTS:
+            raise unknown_name("source forest", self.source_forest, list(SOURCE_FORESTS))
+
+
+def train_noisy_channel(
+    bilingual: JointParser,
+    trees: Sequence[Sentence],
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    options: NoisyChannelOptions | None = None,
+) -> tuple[ArcParser, CotrainingReport]:
+    """Train a monolingual parser of the target on trees and on source trees that its own should explain.
+
+    Learning starts from the bilingual parser's target side: a parser that knows nothing sends messages that
+    say nothing. The channel, the bilingual parser without its target side, stays as it is. The source tree is
+    the source parser's best, or that of the source sentence where the bilingual parser was trained on
+    observed source trees. The graphs of all pairs are held in memory.
+
+    *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
+    """
+    options = options or NoisyChannelOptions()
+    if not set(options.families) & set(bilingual.options.families):
+        raise UsageError(
+            f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
+            f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
+        )
+    bilingual = bilingual.of_first_order()
+    base = first_order(bilingual.target)
+    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    skipped = Counter(reasons)
+    annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
+    following = track(usable, "preparing", unit="pair")
+    explaining = [
+        ArcExample(base.scorer.encode(pair.target), source_tree_likelihood(bilingual, pair, options=options))
+        for pair in following
+    ]
+    if not annotated and not explaining:
+        raise NothingToLearnError("found neither a whole tree nor a pair with candidate links to learn from")
+    statuses: Counter[Status] = Counter()
+    parser = train_above(
+        base,
+        [*annotated, *explaining],
+        rng=rng,
+        options=options.training,
+        trained_by=lambda arcs: _CountingTrainer(arcs, statuses),
+    )
+    return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
+    """Lets another learn, and counts how runs of belief propagation ended in ``statuses``, which changes."""
+
+    arcs: ArcTrainer
+    statuses: Counter[Status]
+
+    def step(self, example: ArcExample) -> float:
+        """Learn from one sentence, whose objective is above a base; return its loss before the step."""
+        above = example.objective
+        if not (isinstance(above, AboveBase) and isinstance(above.objective, SourceTreeLikelihood)):
+            return self.arcs.step(example)
+        features = self.arcs.live.features(example.encoded)
+        loss, slopes, statuses = above.objective.explain(above.base + self.arcs.live.scores(features))
+        self.statuses.update(statuses)
+        self.arcs.descend(features, slopes)
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self.arcs.regularise()
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the mean of the weights after every step so far."""
+        return self.arcs.averaged()
+
+
+def source_tree_likelihood(
+    bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
+) -> SourceTreeLikelihood:
+    """Return what a pair without a target tree asks of the target parser.
+
+    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs.
+    """
+    families = tuple(name for name in bilingual.options.families if name in options.families)
+    kind = "observed" if bilingual.options.source_tree == "observed" else "best"
+    if kind == "observed" and options.source_forest != "best":
+        raise UsageError(
+            f"found observed source trees and source forest {options.source_forest}, which is that of the "
+            "source parser; leave one of them out"
+        )
+    heads = given_source_heads(kind, bilingual.source, pair.source)
+    # Never None: one of these two kinds gives a tree.
+    assert heads is not None
+    channel = replace(bilingual, options=replace(bilingual.options, families=families))
+    prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
+    scores = bilingual.weights.scores(prepared)
+    trees = bilingual.source.inference
+    # Forbidden arcs have no variable: what stands there instead of -inf is not read.
+    source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
+    return SourceTreeLikelihood(
+        structure=channel_structure(prepared.structure),
+        scores=replace(scores, source=source),
+        seen=_seen(
+            options,
+            heads,
+            np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source),
+            trees,
+        ),
+        target_trees=bilingual.target.inference,
+        propagation=options.propagation,
+    )
+
+
+def _seen(
+    options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
+) -> tuple[SourceEvidence, ...]:
+    """Return the source trees to generate: the one that is given, or those that the source parser scores."""
+    if options.source_forest == "best":
+        return (tree_evidence(heads),)
+    if options.source_forest == "ranked":
+        return ranked_evidence(scores, trees, options.ranks)
+    return (forest_evidence(scores, trees),)

@@ -20,7 +20,7 @@ from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, Join
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
+from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table

@@ -21,8 +21,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.cotrain import cotrain
-from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
+from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.joint.conditions import TARGET_ONLY, accuracy, accuracy_alone

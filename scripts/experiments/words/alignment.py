@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.aligners import align_words
-from qsproj.alignment.eflomal import eflomal_links
+from qsproj.alignment.aligners import align_words, eflomal_links
 from qsproj.alignment.hmm import train_hmm
 from qsproj.alignment.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
 from qsproj.corpus.formats import read_alignments

@@ -20,7 +20,7 @@ from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.noisy_channel import NO_FAMILY
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.noisy_channel import (
+from qsproj.pipelines.bilingual.cotrain import (
     NoisyChannelOptions,
     source_tree_likelihood,
     train_noisy_channel,
