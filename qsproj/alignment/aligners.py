@@ -118,10 +118,7 @@ _PROGRAM = "eflomal-align"
 
 
 def find_eflomal() -> str:
-    """Return the path of ``eflomal-align``: on PATH, else beside this Python.
-
-    UsageError when there is none.
-    """
+    """Return the path of ``eflomal-align``, on PATH or beside this Python; UsageError when there is none."""
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
         raise UsageError(
@@ -156,7 +153,6 @@ def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Itera
 def _write_sides(
     pairs: Iterable[tuple[Sequence[str], Sequence[str]]], source: Path, target: Path
 ) -> list[tuple[int, int]]:
-    """Write both sides, tokens parted by single spaces; return their lengths."""
     sizes = []
     with (
         source.open("w", encoding="utf-8", newline="\n") as sources,
@@ -182,7 +178,6 @@ def _run(command: list[str]) -> None:
 
 
 def check_links_only(symmetrization: str) -> None:
-    """Raise UsageError for a symmetrisation that reads probabilities, which eflomal does not give."""
     if symmetrization == THRESHOLD:
         raise UsageError(
             "eflomal gives links without probabilities; choose a --symmetrize other than threshold"

@@ -1,7 +1,4 @@
-"""A bitext as arrays, shard by shard: words as numbers, and the arrays as files of a folder.
-
-So memory holds one shard at a time.
-"""
+"""A bitext as arrays, shard by shard: words as numbers, and the arrays as files of a folder."""
 
 from __future__ import annotations
 
@@ -134,10 +131,7 @@ def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.in
 
 @dataclass(frozen=True, slots=True)
 class ShardFiles:
-    """The arrays of one shard, by name.
-
-    Each a file of ``folder``, which must live as long as the shard is used.
-    """
+    """The arrays of one shard, by name, each a file of ``folder``."""
 
     folder: Path
     number: int

@@ -64,13 +64,10 @@ def train_hmm(
 
     Deterministic, whoever sweeps over the shards. O(cells * reach) time a sweep. Each shard of
     ``settings.shard`` pairs goes through its sentences one by one, from the counts that all shards had after
-    the sweep before; what they have changed is then added up, in their order. Shards are files of a temporary
-    folder, about 12 bytes a cell; memory has 16 bytes for each word pair that shares a sentence pair, and one
-    shard for each job and those that wait for one. ``after_sweep`` is given the log-likelihood after each
-    sweep: both directions together, each sentence given all others. Raises UsageError when there is no room
-    for temporary files.
-
-    *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
+    the sweep before; what they have changed is then added up, in their order (Newman et al. 2009). Shards are
+    files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each word pair that shares a
+    sentence pair. ``after_sweep`` is given the log-likelihood after each sweep: both directions together,
+    each sentence given all others. Raises UsageError when there is no room for temporary files.
     """
     settings = settings or HmmSettings()
     with temporary_folder() as folder:
@@ -93,7 +90,6 @@ def train_hmm(
 
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
-    """Start from uniform links."""
     sources, targets = shards.vocabularies.sizes
     distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
     sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)

@@ -66,8 +66,6 @@ class _Task(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """Its output; of the last sweep ``posteriors``, and no counts and shares."""
-
     shares: Shares
     counts: LexicalCounts
     jumps: Jumps
@@ -78,10 +76,7 @@ class _Done(NamedTuple):
 def write_shards(
     folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: PairPriors
 ) -> Shards:
-    """Write a bitext as shards of ``size`` sentence pairs into an empty folder.
-
-    UsageError when there is no room.
-    """
+    """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when there is no room."""
     vocabularies, shards = Vocabularies(), []
     for number, encoded in enumerate(encode_bitext(pairs, vocabularies, size=size)):
         files = ShardFiles(folder, number)
@@ -154,7 +149,6 @@ def last_sweep(
 def _swept(
     shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
 ) -> Iterator[tuple[ShardFiles, NDArray[np.int32], _Done]]:
-    """Yield each shard with the numbers of its word pairs and what it came to."""
     on_the_way: deque[NDArray[np.int32]] = deque()
 
     def task(files: ShardFiles) -> _Task:
@@ -172,7 +166,6 @@ def _swept(
 
 
 def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
-    """Return a copy of what a shard with these word pairs needs of the counts."""
     copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
     return counts._replace(pairs=counts.pairs[pairs], **copies)
 
@@ -200,7 +193,6 @@ def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
 def _add_changes(
     changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
 ) -> None:
-    """Add to ``changed`` what a shard with these word pairs has made of its part of the counts."""
     add_differences(changed.pairs, pairs, own.pairs, before.pairs)
     for name in own._fields[1:]:
         array = getattr(changed, name)
@@ -348,7 +340,6 @@ def _starts(files: ShardFiles, first: int, last: int) -> NDArray[np.int64]:
 
 
 def _pairs_of_words(shards: Iterable[ShardFiles], size: int) -> NDArray[np.int64]:
-    """Return how many pairs each source word has in all shards together, int64[V]."""
     counts = np.zeros(size, dtype=np.int64)
     for files in shards:
         own = np.diff(files.load("starts"))

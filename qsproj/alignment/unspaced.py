@@ -47,10 +47,7 @@ KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSentence:
-    """A sentence in pieces, one or more a word.
-
-    ``starts`` int64[words]: the first piece of each word, from 0.
-    """
+    """A sentence in pieces, one or more a word; ``starts`` int64[words]: the first piece of each."""
 
     pieces: tuple[str, ...]
     starts: NDArray[np.int64]
@@ -125,7 +122,6 @@ def cut_sentence(words: Words, known: Collection[str] | None) -> CutSentence:
 
 
 def cut_pair(pair: tuple[Words, Words], known: KnownWords) -> tuple[CutSentence, CutSentence]:
-    """Cut both sides of a sentence pair, where there are known words of a side."""
     return cut_sentence(pair[0], known[0]), cut_sentence(pair[1], known[1])
 
 
@@ -141,8 +137,7 @@ def carry_to_words(
 
     A piece comes from one piece of the other side at most, so its probability of coming from a word is the
     sum over the word's pieces. A word comes from another as surely as the surest of its pieces does; their
-    mean was measured to be worse, and the probability that any does to be as good. A word of several pieces
-    that come from different words has probabilities that add up to more than 1. [0, 0] where no piece was
+    mean was measured to be worse, and the probability that any does to be as good. [0, 0] where no piece was
     aligned.
     """
     if not forward.size:

@@ -74,14 +74,10 @@ def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
 
 
 def bethe_log_z(beliefs: Beliefs) -> float:
-    """Return minus the Bethe free energy (thesis eq.
+    """Return minus the Bethe free energy (thesis eq. 2.19): log Z, exact on acyclic graphs; no bound.
 
-    2.19): log Z, exact on acyclic graphs; -inf after a contradiction.
-
-    Each factor's entropy and expected score come from its exact log partition and the expectation of its
-    incoming messages; so the entropy of a tree factor is exact, in O(n^3). About as costly as one iteration.
-    Between fixed points it is a value of eq. 2.19 at beliefs that need not agree with each other, and no
-    bound.
+    -inf after a contradiction. Each factor's entropy and expected score come from its exact log partition and
+    the expectation of its incoming messages; so the entropy of a tree factor is exact, in O(n^3).
     """
     _require_sums(beliefs, "log Z")
     if beliefs.status is Status.CONTRADICTION:

@@ -64,10 +64,7 @@ class MessageState:
         return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
 
     def answer(self, index: int, incoming: Messages) -> float:
-        """Let group ``index`` answer; return the largest change of its messages.
-
-        Totals wait for :meth:`tell`.
-        """
+        """Let group ``index`` answer; return the largest change of a message. Totals wait for ``tell``."""
         needs_incoming = self.groups[index].needs_incoming
         if self._heard[index] is not None and not needs_incoming:
             proposed = self.outgoing[index].copy()

@@ -74,11 +74,10 @@ def sequential(state: MessageState, tolerance: float) -> float:
 
 
 def residual_priority(state: MessageState, tolerance: float) -> float:
-    """Let the group answer that has the most news, as often as there are groups.
+    """Let the group answer that has the most news, as often as there are groups; return what is left.
 
-    The change of what a group hears bounds and stands for the change of what it would say, which is not known
-    before it is computed (Sutton and McCallum 2007; thesis 5.6). The residual is the most news that any group
-    has left.
+    The change of what a group hears bounds and stands for the change of what it would say (Sutton and
+    McCallum 2007; thesis 5.6).
     """
     indices = range(len(state.groups))
     for _ in indices:

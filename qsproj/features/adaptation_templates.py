@@ -288,7 +288,6 @@ def function_words(nodes: SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.boo
 def _cells(
     relation: str, tag: str, fine: str, form: str, lemma: str, features: str
 ) -> tuple[int, int, int, int, int, int, int, int]:
-    """Hash the columns of GIVEN for one word."""
     word = plain_form(form).lower()
     return (
         stable_hash(base_relation(relation)),

@@ -1,10 +1,7 @@
 """Features of the factors that join two trees and an alignment, as tables of hash buckets.
 
-A template is a tuple of atoms, each a column of small integers or hashes with a value for every factor; it
-is conjoined with the factor's family. Quasi-synchronous factors ask for the tags of the target head and
-dependent and of the source words linked to them (thesis 4.3: one to four tags), links for what the aligner
-says and how alike and how placed the words are, fertilities for the word's tag, jumps for how far and
-which way they go.
+A template is a tuple of atoms, each a column of small integers or hashes with a value for every factor; it is
+conjoined with the factor's family. Quasi-synchronous factors ask for the tags of thesis 4.3.
 """
 
 from __future__ import annotations

@@ -8,10 +8,9 @@ roles depend on the family of factors:
   before the first is the outside of the sentence on the left, that after the last the one on the right;
 - ``valence``: the ``head`` that is to have so many dependents on a side;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
-- ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags. Where an arc
-  template asks for ``head.upos``, these ask for the tag of the candidate; all else is what the sentence says.
-  There are no offsets: with the tagger's tags of the words around, the templates fitted Turkish training
-  trees better and its dev file no better.
+- ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, which
+  ``head.upos`` asks for. There are no offsets: with the tagger's tags of the words around, the templates
+  fitted Turkish training trees better and its dev file no better.
 
 Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
 fire with and without it, those in ``placed`` only with it.
@@ -66,7 +65,6 @@ class CompiledFamily:
 
 
 def _triples(first: str, second: str, third: str, word: str) -> tuple[Template, ...]:
-    """Return the tags of three words, with none, one or two of them sharpened by ``word``."""
     tags = (f"{first}.upos", f"{second}.upos", f"{third}.upos")
     words = (f"{first}.{word}", f"{second}.{word}", f"{third}.{word}")
     return (
@@ -81,7 +79,6 @@ def _triples(first: str, second: str, third: str, word: str) -> tuple[Template, 
 
 
 def _pairs(first: str, second: str, word: str) -> tuple[Template, ...]:
-    """Return the tags of two words, with none, one or both of them sharpened by ``word``."""
     return (
         (f"{first}.upos", f"{second}.upos"),
         (f"{first}.{word}", f"{second}.upos"),

@@ -1,13 +1,8 @@
-"""What the tagger looks at: attributes of word types, and templates that join them in context.
+"""What the tagger looks at: attributes of word types, templates that join them in context, word classes.
 
-Templates are text, so that a stored model says what it looks at: ``lower-1 & suffix3`` joins the
-lower-cased previous word to the last three letters of this one.
-
-Word classes learned from raw text: words that keep the same company get the same class.
-
-Exchange clustering for a class bigram model: each word in turn moves to the class that makes the text most
-likely. Source: Martin, Liermann and Ney (1998), "Algorithms for bigram and trigram word clustering"; we
-start frequent words spread over the classes, as they do, and give no heed to a word's spelling.
+Templates are text, so that a stored model says what it looks at: ``lower-1 & suffix3`` joins the lower-cased
+previous word to the last three letters of this one. Words that keep the same company in raw text get the same
+class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
 """
 
 from __future__ import annotations
@@ -190,18 +185,19 @@ BOUNDARY_CLASS, RARE_CLASS = 0, 1
 RESERVED = 2
 
 
-def word_classes(
-    sentences: Sequence[Sequence[str]], n_classes: int, *, rarest: int = 2, passes: int = 8
-) -> dict[str, int]:
-    """Return the class, from 2, of each word that occurs at least ``rarest`` times; frequent words first.
+# Rarer words share a class. Rounds over the vocabulary; fewer when few words move.
+RAREST, PASSES = 2, 8
+
+
+def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
+    """Return the class, from 2, of each word that occurs at least RAREST times; frequent words first.
 
     ``sentences``: raw text; lower-case it first if case is not to matter. ``n_classes``: at least 3: one
-    stands for sentence boundaries and one for rarer words. ``passes``: rounds over the vocabulary; fewer when
-    a round moves fewer than 0.5% of the words. O(passes * n_classes * distinct bigrams) time at most;
-    n_classes^2 + distinct bigrams memory.
+    stands for sentence boundaries and one for rarer words. O(PASSES * n_classes * distinct bigrams) time at
+    most; n_classes^2 + distinct bigrams memory.
     """
     counts = Counter(chain.from_iterable(sentences))
-    frequent = [word for word, count in counts.items() if count >= rarest]
+    frequent = [word for word, count in counts.items() if count >= RAREST]
     vocabulary = sorted(frequent, key=lambda word: (-counts[word], word))
     numbers = {word: number for number, word in enumerate(vocabulary, start=RESERVED)}
     text = np.fromiter(_numbered(sentences, numbers), dtype=np.int64)
@@ -211,7 +207,7 @@ def word_classes(
     ).tocsr()
     start = (np.arange(n_words) % (n_classes - RESERVED) + RESERVED).astype(np.int32)
     start[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
-    classes = _exchanged(bigrams, start, n_classes, passes)
+    classes = _exchanged(bigrams, start, n_classes)
     return {word: int(classes[number]) for word, number in numbers.items()}
 
 
@@ -224,10 +220,7 @@ def _numbered(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> It
         yield BOUNDARY_CLASS
 
 
-def _exchanged(
-    bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes: int, passes: int
-) -> NDArray[np.int32]:
-    """Move words between classes until few move."""
+def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
     n_words = len(classes)
     member = sparse.csr_array(
         (np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)), shape=(n_words, n_classes)
@@ -239,7 +232,7 @@ def _exchanged(
     entropy[1:] = counts[1:] * np.log(counts[1:])
     followers, predecessors = _links(bigrams), _links(bigrams.T.tocsr())
     order = np.arange(RESERVED, n_words)
-    for _ in range(passes):
+    for _ in range(PASSES):
         moved = exchange_pass(order, *followers, *predecessors, classes, class_bigrams, left, right, entropy)
         if moved < 0.005 * n_words:
             break

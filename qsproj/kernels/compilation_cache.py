@@ -134,7 +134,6 @@ class _Payload(pickle.Unpickler):
     """Reads compiled code without the modules that it was compiled from, parts of numba among them."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a pickle names."""
         if (module, name) == ("numba.core.environment", "_rebuild_env"):
             return _environment
         return super().find_class(module, name)

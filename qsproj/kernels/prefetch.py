@@ -45,6 +45,5 @@ def _compiled_prefetch(array, index):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def prefetch_rows(array, indices, count):
-    """Ask for the lines that the first ``count`` of ``indices`` lie in."""
     for k in range(count):
         prefetch(array, indices[k])

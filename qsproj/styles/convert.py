@@ -19,11 +19,10 @@ from qsproj.styles.working_tree import WorkingTree, base_relation
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:
     """Return the sentence in another style: other heads and relations, all else as it was.
 
-    Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; MISC is neither read
-    nor written, and enhanced dependencies (DEPS) stay those of the source style. A tree, which must have no
-    cycle, gives a tree, with as many roots; of a partial tree as many words are without a head. Relations are
-    those of Universal Dependencies or those that this function writes. Where the styles are equal the
-    sentence itself is returned.
+    Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; enhanced dependencies
+    stay those of the source style. A tree, which must have no cycle, gives a tree, with as many roots; of a
+    partial tree as many words are without a head. Relations are those of Universal Dependencies or those that
+    this function writes.
     """
     if source == target:
         return sentence

@@ -1,16 +1,10 @@
 """Coordinations, read from any style into nodes of their own, and written from those in any style.
 
-What stays the same in all styles: the topmost word of a coordination has the relation of the whole to its
-head, conjuncts below it are conj, conjunctions cc and punctuation punct. Lost is what a style cannot say:
-a coordination that is the first conjunct of another where the first heads all, the last one where the last
-does, and in chains both; and dependents that hang where private ones hang.
-
-A tree with a conjunct for a head does not say whether "he" in "he came and saw" is of both verbs. Position
-tells where the dependent stands on the far side of the last conjunct; else the rules below guess. The guess
-decides where a dependent hangs in another style, and matters little for the way back: see ``docs/styles.md``.
-
-Where they stand in a tree of a known style, geometry alone tells: on which side of their heads the words of
-relation conj stand.
+In all styles the topmost word of a coordination has the relation of the whole to its head, conjuncts below it
+are conj, conjunctions cc and punctuation punct. Lost is what a style cannot say: a coordination that is the
+first conjunct of another where the first heads all, the last one where the last does, and in chains both; and
+dependents that hang where private ones hang. Whether "he" in "he came and saw" is of both verbs, position
+tells on the far side of the last conjunct; else the rules below guess (``docs/styles.md``).
 """
 
 from __future__ import annotations
@@ -33,9 +27,8 @@ from qsproj.styles.working_tree import (
 class Group:
     """A coordination as it stands in a tree.
 
-    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``conjuncts``: from
-    left to right. ``links``: words between conjuncts on the path from one to the next: of a chain, or the
-    coordinator.
+    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``links``: words
+    between conjuncts on the path from one to the next: of a chain, or the coordinator.
     """
 
     top: int
@@ -104,7 +97,6 @@ def _attachment(tree: WorkingTree, node: int, style: Style) -> str:
 
 
 def _fans(tree: WorkingTree, *, rightward: bool) -> list[Group]:
-    """Find the words that head all other conjuncts, which stand on one side of them."""
     groups = []
     for top in range(1, tree.n_words + 1):
         others = [child for child in conjuncts_of(tree, top) if (child > top) == rightward]
@@ -215,7 +207,6 @@ def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Sty
 
 
 def _link(tree: WorkingTree, conjuncts: list[int], between: list[int], top: int, style: Style) -> None:
-    """Hang conjuncts and separators on each other, or on the top, which has its place already."""
     chained = style.coordination in ("moscow", "reverse-moscow")
     order = conjuncts if top != conjuncts[-1] else conjuncts[::-1]
     links = list[int]()

@@ -23,7 +23,7 @@ from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """In how many places the trees tell of one dimension, and with how many of these each choice agrees.
+    """How many places in the trees tell of one dimension, and with how many each choice agrees.
 
     A place may agree with several choices.
     """
@@ -55,7 +55,6 @@ class DetectedStyle:
 
     @property
     def presets(self) -> list[str]:
-        """The presets that no evidence contradicts."""
         return agreeing_presets(_found_choices(self.evidence))
 
 

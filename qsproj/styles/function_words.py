@@ -60,7 +60,6 @@ class FunctionWordRule:
                 self._lower(tree, tree.heads[content], content)
 
     def counts(self, relations: Sequence[str]) -> dict[str, int]:
-        """Count the function words that are ``child`` and those that are ``head`` among relations."""
         return {
             "child": sum(base_relation(relation) == self.relation for relation in relations),
             "head": sum(map(self._is_turned, relations)),
@@ -80,7 +79,6 @@ class FunctionWordRule:
         )
 
     def _raise(self, tree: WorkingTree, word: int, content: int) -> None:
-        """Put a function word above the node that is now the top of its phrase."""
         relation = tree.relations[word]
         outer_subject = any(
             tree.relations[child].endswith(_OUTER_SUBJECT) for child in tree.children[content]
@@ -110,7 +108,6 @@ class FunctionWordRule:
         return is_outer or _is_between(tree, word, child, content)
 
     def _lower(self, tree: WorkingTree, word: int, content: int) -> None:
-        """Put a function word below the node that it heads."""
         relation = turned_relation(tree.relations[content])
         returning = [
             child for child in tree.children[word] if child != content and self._returns(tree, child, content)

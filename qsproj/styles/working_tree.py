@@ -106,7 +106,6 @@ class WorkingTree:
         self.attach(replacement, head, relation)
 
     def add_coordination(self, start: int, end: int) -> int:
-        """Make a node for a coordination whose conjuncts stand from ``start`` to ``end``."""
         self.heads.append(-1)
         self.relations.append("")
         self.children.append([])
@@ -125,7 +124,6 @@ class WorkingTree:
         )
 
     def has(self, node: int, relations: frozenset[str]) -> bool:
-        """Tell whether a node has a child by one of these relations, subtypes aside."""
         return any(base_relation(self.relations[child]) in relations for child in self.children[node])
 
     def depth(self, node: int) -> int:

@@ -19,7 +19,6 @@ def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
 
 
 def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
-    """Count for each word the arcs that the arc into it crosses."""
     words = np.arange(len(heads))
     known = heads != NO_HEAD
     low = np.where(known, np.minimum(words, heads), 0)

@@ -126,12 +126,10 @@ class AnyPair(HardGroup):
     """ANYPAIR, hard: the result is true if some pair is both true, else false; O(pairs) each.
 
     It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the one of words i and k is true
-    if, for some middle word j, the arcs i -> j and j -> k (grandparent) or j -> i and j -> k (sibling) are.
-    In a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it to
-    assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs would
-    grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
-
-    ``edges`` int32[E]: factor after factor, from ``starts`` int64[F+1]: its result, then its pairs, two each.
+    if, for some middle word j, the arcs i -> j and j -> k (or j -> i and j -> k) are. That in a tree at most
+    one middle word fits, TREE says already: were it said once more for each result, beliefs would grow too
+    sure. ``edges`` int32[E]: factor after factor, from ``starts`` int64[F+1]: its result, then its pairs, two
+    each.
 
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """

@@ -31,7 +31,6 @@ class Tree(HardGroup):
     single_root: bool
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Parse with the incoming log-odds as arc scores."""
         inference = projective if self.projective else nonprojective
         scores = tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
@@ -75,7 +74,6 @@ def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> T
 
 
 def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
-    """Follow heads upwards; more steps than words are a cycle."""
     for _ in head_of:
         word = head_of[word]
         if word == 0:
@@ -84,7 +82,6 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
 
 
 def _any_cross(arcs: list[tuple[int, int]]) -> bool:
-    """Say whether two arcs cross (thesis eq. 2.2)."""
     spans = [(min(arc), max(arc)) for arc in arcs]
     return any(a < c < b < d for a, b in spans for c, d in spans)
 

@@ -126,9 +126,7 @@ def hmm_posteriors(
     jump_counts,
     jump_exposures,
 ):
-    """Fill the posteriors of one sentence pair and return the log-likelihood.
-
-    O(n m reach) time, O(nm) memory.
+    """Fill the posteriors of one sentence pair and return the log-likelihood; O(n m reach), O(nm) memory.
 
     Arguments and results as in :func:`qsproj.kernels.align.ibm1.ibm1_posteriors`, and ``jump`` float64[2
     reach + 3]: weights > 0 of jumps, up to a factor. Added to, of that shape: ``jump_counts``, the expected
@@ -271,7 +269,6 @@ def add_shares(s, bitext, shares, counts, sign):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_all_shares(bitext, shares, counts):
-    """Add the shares of every sentence pair to the counts."""
     for s in range(bitext.cell_offsets.size - 1):
         add_shares(s, bitext, shares, counts, 1.0)
 

@@ -24,7 +24,6 @@ from qsproj.kernels.compilation import FAST, njit
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def jump_place(scores, before, position):
-    """Return which score a jump from ``before`` to ``position`` counts."""
     widest = (scores.shape[0] - 2) // 2
     return min(max(position - before, -widest), widest) + widest
 
@@ -75,7 +74,6 @@ def _backward(incoming, settled, starts, positions, scores, ahead, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _charts(incoming, starts, positions, scores, n_source, maximise):
-    """Return the settled weights float64[E] and both charts."""
     n = starts.shape[0] - 1
     settled = np.empty(incoming.shape[0])
     for j in range(n):
@@ -195,7 +193,6 @@ def itg_inside(links, must_source, must_target, scale):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_total(whole, must_source, must_target, scale):
-    """Return the total over all alignments, the one without a link among them."""
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
     total = one if must_source[m] == 0 and must_target[n] == 0 else nothing

@@ -43,7 +43,6 @@ def _two(other, score, reward, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _extend_all(every, rest, message, maximise):
-    """Take one more boolean into the weights of "all true" and of "not all true"."""
     false, true = weight_if_false(message), weight_if_true(message)
     either = plus(false, true, maximise)
     return every + true, plus(rest + either, every + false, maximise)
@@ -103,7 +102,6 @@ def _pair_weights(first, second, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _extend_any(some, none, both, rest, maximise):
-    """Take one more pair into the weights of "some pair is both true" and of "none is"."""
     return plus(some + plus(both, rest, maximise), none + both, maximise), none + rest
 
 
@@ -147,7 +145,6 @@ def any_pair_messages(incoming, starts, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def any_pair_log_partition(incoming, starts):
-    """Return the sum of the factors' log partitions; arguments as above."""
     log_partition = 0.0
     for f in range(starts.shape[0] - 1):
         some, none = -np.inf, 0.0
@@ -178,7 +175,6 @@ def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def exactly_one_log_partition(incoming, starts, log_weight_of_none):
-    """Return the sum of the factors' log partitions; arguments as above."""
     weights = np.empty(incoming.shape[0])
     result = 0.0
     for f in range(starts.shape[0] - 1):
@@ -249,7 +245,6 @@ def synch_messages(incoming, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def synch_log_partition(incoming):
-    """Return the sum of the factors' log partitions."""
     log_partition = 0.0
     for start in range(0, incoming.shape[0], 4):
         partition = -np.inf

@@ -94,7 +94,6 @@ def replace(incoming, proposed, outgoing, damping):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _normalise(weights):
-    """Turn log weights into probabilities, in place."""
     high = weights.max()
     mass = 0.0
     for k in range(weights.shape[0]):

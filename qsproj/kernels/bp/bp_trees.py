@@ -16,10 +16,7 @@ from qsproj.kernels.compilation import FAST, njit
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tree_scores(incoming, heads, dependents, size):
-    """Return arc scores of log-odds, -inf without a variable.
-
-    A certain arc forbids its dependent's others.
-    """
+    """Return arc scores of log-odds, -inf without a variable; a certain arc forbids others."""
     by_dependent = np.full((size, size), -np.inf)
     for e in range(incoming.shape[0]):
         by_dependent[dependents[e], heads[e]] = incoming[e]
@@ -64,7 +61,6 @@ LARGEST_SCORE = 300.0
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _join(x, y, mode):
-    """Return the total of two weights."""
     return x + y if mode == PLAIN else plus(x, y, mode == LOG_MAX)
 
 
@@ -116,10 +112,7 @@ def _spread(messages, heads, weights):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
-    """Fill the messages to the heads of one word in log space.
-
-    ``own``, ``rivals``: log-odds of both words.
-    """
+    """Fill the messages to the heads of one word in log space; ``own``, ``rivals``: their log-odds."""
     weights = np.empty(work.shape[1] - 2)
     totals, before, others = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(own.shape[0])
     _spread(rivals, rival_heads, weights)

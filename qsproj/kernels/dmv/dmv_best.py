@@ -31,7 +31,6 @@ def _split_score(half, left_way, right_way, i, j, k):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _best_split(half, left_way, right_way, i, j):
-    """Return the best place to meet and its score."""
     best, where = -np.inf, i
     for k in range(i, j):
         value = _split_score(half, left_way, right_way, i, j, k)

@@ -1,25 +1,19 @@
-"""Inside-outside for head automata with valence: what the DMV and the QG-DMV share.
+"""Inside-outside for head automata with valence: what the DMV and the QG-DMV share (docs/notes/qg-dmv.md).
 
-The chart is over *nodes*: a word in one of its senses. A plain DMV has one node a word. Nodes are sorted by
-word, so those of a span of words are a slice. Words count from 0 here; the root is outside the chart. With
-word(a) = i::
+The chart is over *nodes*: a word in one of its senses, sorted by word, so that those of a span of words are a
+slice. Words count from 0 here; the root is outside the chart::
 
-    half[a, e]           a's dependents between i and e, complete, and all below them; 1 for e = i.
+    half[a, e]           a's dependents between word i and e, complete, and all below them; 1 for e = i.
                          The side of e gives the direction. Whether a stops there is not yet in it.
     sealed_by_end[e, a]  the same, transposed, for e != i, and a has stopped
     opened[a, b]         the words between a and its new dependent b, with the arc, a not yet stopped
 
-For words i < j, with ``go`` the probability of going on and ``stop`` that of stopping, both [node, direction,
-valence]::
-
     opened[a, b] = weights[a, b] * sum over i <= k < j of (half[a, k] go[a]) * (half[b, k + 1] stop[b])
     half[a, j]   = sum over nodes b of the words in i < k <= j of  opened[a, b] * (half[b, j] stop[b])
 
-where an empty half takes go and stop at valence 0, any other at valence 1. So but for the two end terms the
-sum over k is the same for a -> b and b -> a, and is taken once.
-
-Everything is in probability space; whoever calls scales the weights so that the goal is in range. O(n^3 k^2)
-time for n words of k nodes, O(n^2 k^2) memory.
+``go`` and ``stop``, [node, direction, valence], are probabilities; an empty half takes them at valence 0, any
+other at valence 1. In probability space: whoever calls scales the weights so that the goal is in range. O(n^3
+k^2) time for n words of k nodes, O(n^2 k^2) memory.
 
 *Source*: Eisner and Satta 1999 (split heads); Klein and Manning 2004 (valence); thesis 4.6.2 (senses).
 """
@@ -233,7 +227,6 @@ class ChartSpace(NamedTuple):
 
 @njit(cache=True, inner=True, error_model="numpy")
 def chart_space(nodes, words):
-    """Return room for sentences of at most so many nodes and words."""
     return ChartSpace(
         np.empty((nodes, nodes)),
         np.empty(nodes),
@@ -295,7 +288,6 @@ def _rescaled_goal(first, space):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _fill_node_stops(tags, stop_by_tag, stop, go):
-    """Look up the stop probabilities of each node, and their complements."""
     for a in range(tags.shape[0]):
         for direction in range(2):
             for valence in range(2):

@@ -103,11 +103,8 @@ def dmv_harmonic_counts(tags, starts, size):
     """Give the counts of the harmonic initialiser.
 
     Every word of a sentence is the root's child with the same probability; otherwise its head is another word
-    with probability in proportion to 1 / distance. The stop decisions follow as if the dependents of a head
-    were independent of each other.
-
-    *Source*: Klein and Manning 2004, section 3 (the harmonic completion). They do not print how valence is
-    initialised; the independence above is ours.
+    with probability in proportion to 1 / distance. Stop decisions follow as if the dependents of a head were
+    independent of each other, which is ours. *Source*: Klein and Manning 2004, section 3.
     """
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))

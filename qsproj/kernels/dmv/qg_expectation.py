@@ -45,7 +45,6 @@ def _fill_weights(
 def _add_counts(
     tags, source_tags, relations, arcs, root_arcs, configuration_counts, child_counts, root_counts
 ):
-    """Add the expected configurations and dependents of one pair."""
     nodes = tags.shape[0]
     for b in range(nodes):
         configuration_counts[relations[0, b]] += root_arcs[b]

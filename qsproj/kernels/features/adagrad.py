@@ -83,7 +83,6 @@ def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
 
 @njit(inner=True, error_model="numpy", fastmath=FAST, inline="always")
 def move(weights, state, row, outcome, slope, rate, step):
-    """Take one step with one weight."""
     state[0, row, outcome] += slope * slope
     change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
     weights[row, outcome] -= change

@@ -58,7 +58,6 @@ class ArcFeatures(NamedTuple):
 
 @njit(cache=True, error_model="numpy", inline="always")
 def mix(state, value):
-    """Fold one 64-bit value into a hash state."""
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> SHIFT)
 
@@ -112,7 +111,6 @@ def bucket_workspace(features):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def nothing_between(features, between):
-    """Start anew: head and dependent are neighbours."""
     between.counts[:] = 0
     hash_between(features, between)
 
@@ -176,9 +174,7 @@ def arc_lines(features, head, dependent, between, out):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
-    """Write the buckets of the features of one arc into ``out`` uint64.
-
-    Return how many lie in blocks, and all.
+    """Write the buckets of an arc's features into ``out`` uint64; return how many lie in blocks; and all.
 
     The first so many lie in a block of 16 each: the features with direction and distance. Those without
     follow, in the same blocks.
@@ -195,7 +191,6 @@ def arc_buckets(features, head, dependent, between, out):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
 def total_weight(weights, buckets, count):
-    """Return the sum of the weights of the first ``count`` buckets."""
     total = 0.0
     for k in range(count):
         total += weights[buckets[k]]

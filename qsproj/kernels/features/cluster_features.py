@@ -28,14 +28,12 @@ from qsproj.kernels.prefetch import prefetch_rows
 
 @njit(cache=True, inner=True, error_model="numpy")
 def first_clusters(buckets, count, clusters):
-    """Turn the first ``count`` buckets into the numbers of their first clusters."""
     for k in range(count):
         buckets[k] *= np.uint64(clusters)
 
 
 @njit(cache=True, inner=True, error_model="numpy")
 def next_clusters(buckets, count):
-    """Turn the numbers of clusters into those of the clusters that follow."""
     for k in range(count):
         buckets[k] += ONE
 

@@ -22,7 +22,6 @@ from qsproj.kernels.compilation import njit
 
 @njit(cache=True, inner=True, error_model="numpy")
 def product(constraint, starts, members, signs, row_starts, buckets, change):
-    """Return the product of a constraint's vector with ``change``."""
     total = 0.0
     for k in range(starts[constraint], starts[constraint + 1]):
         row, of_row = members[k], 0.0
@@ -34,7 +33,6 @@ def product(constraint, starts, members, signs, row_starts, buckets, change):
 
 @njit(cache=True, inner=True, error_model="numpy")
 def add_vector(constraint, factor, starts, members, signs, row_starts, buckets, change):
-    """Add ``factor`` times a constraint's vector to ``change``."""
     for k in range(starts[constraint], starts[constraint + 1]):
         row, slope = members[k], factor * signs[k]
         for f in range(row_starts[row], row_starts[row + 1]):

@@ -47,7 +47,6 @@ def score_labels(features, heads, weights, scores):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def ask_for_rows(weights, rows, count):
-    """Ask for the memory that the first ``count`` of some rows of weights are in."""
     flat, width = weights.reshape(-1), weights.shape[1]
     for k in range(count):
         for place in range(0, width, LINE):
@@ -56,7 +55,6 @@ def ask_for_rows(weights, rows, count):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
 def add_rows(weights, rows, count, sums):
-    """Add the first ``count`` of some rows of weights to ``sums`` float64[L]."""
     for k in range(count):
         row = weights[rows[k]]
         for label in range(row.shape[0]):
@@ -136,13 +134,11 @@ TAGS = 63
 
 @njit(cache=True, error_model="numpy", inline="always")
 def tag_pair(tags, head, dependent):
-    """Return the number of a pair of tags."""
     return np.int64(tags[head]) * TAGS + np.int64(tags[dependent])
 
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _ask_for_candidates(weights, labels, buckets, count, candidates):
-    """Ask for the memory that rows of ``labels`` weights lie in, from the first candidate to the last."""
     first, last = np.int64(candidates[0]), np.int64(candidates[-1])
     for k in range(count):
         start = np.int64(buckets[k]) * labels
@@ -153,7 +149,6 @@ def _ask_for_candidates(weights, labels, buckets, count, candidates):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _add_candidates(weights, labels, buckets, count, candidates, scores):
-    """Write the sums of the candidates' weights over rows of ``labels`` weights to ``scores`` float64[L]."""
     sums = np.zeros(candidates.shape[0])
     for k in range(count):
         start = np.int64(buckets[k]) * labels

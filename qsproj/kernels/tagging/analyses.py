@@ -39,7 +39,6 @@ NO_ANALYSIS = -1
 
 @njit(cache=True)
 def level(count):
-    """Return the place of a count in ``support``."""
     if count < 2:
         return max(count, 0)
     return 2 if count < 4 else (3 if count < 10 else 4)
@@ -109,7 +108,6 @@ def link(candidates, table, transitions, links):
 
 @njit(cache=True, error_model="numpy", inline="always")
 def pair_place(attributes, f, before, after):
-    """Return where the pair of two values of attribute f is in ``transitions``."""
     return attributes[f, 0] + before * attributes[f, 1] + after
 
 

@@ -1,10 +1,8 @@
 """Best tree, projective or not, in O(n^2) time and memory: Chu-Liu-Edmonds as Tarjan does it on dense graphs.
 
 From any word, follow the best arc into each component to its head until the head is already on the path (then
-the components from there on are a cycle, and become one) or is joined to the root (then the whole path is).
-Each contraction costs O(n) for each component it does away with, each step O(n). With a single root, arcs of
-the root are left aside until no other arc enters a component; it then takes its best arc from the root, and
-no other component may (docs/notes/tree-inference.md tells why this is exact).
+the components from there on become one) or is joined to the root. With a single root, arcs of the root are
+left aside until no other arc enters a component (docs/notes/tree-inference.md).
 
 *Source*: thesis 3.1; McDonald (2006) chapter 3; the single root after Gabow and Tarjan (1984).
 """
@@ -88,7 +86,6 @@ def _find_best_heads(scores, first, heads, best):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _open(scores, word, entering, entry):
-    """Write the arcs that enter a word alone into its rows of ``entering`` and ``entry``."""
     for h in range(scores.shape[0]):
         entering[h] = scores[h, word]
         entry[h] = word

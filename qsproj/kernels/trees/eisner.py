@@ -1,21 +1,18 @@
 """Projective trees by Eisner's algorithm (1996): best, and sums in probability space.
 
-O(n^3) time, O(n^2) memory. The charts of every Eisner kernel are laid out alike, so that each inner loop
-walks along two rows: ``closed[h, e]``, the span between head ``h`` and its far end ``e``, all of it below
-``h`` (the side of ``e`` gives the direction); ``closed_by_end[e, h]``, the same, transposed; ``open[h, d]``,
-the span between ``h`` and its dependent ``d``, neither side yet complete outwards. For a span i < j::
+O(n^3) time, O(n^2) memory. Charts of every Eisner kernel: ``closed[h, e]``, the span between head ``h`` and
+its far end ``e``, all of it below ``h`` (the side of ``e`` gives the direction); ``closed_by_end[e, h]``, the
+same, transposed; ``open[h, d]``, the span between ``h`` and its dependent ``d``. For a span i < j::
 
     link          = max over i <= k < j of  closed[i, k] + closed[j, k + 1]
     open[i, j]    = link + scores[i, j]                 open[j, i] = link + scores[j, i]
     closed[i, j]  = max over i < k <= j of  open[i, k] + closed_by_end[j, k]
     closed[j, i]  = max over i <= k < j of  open[j, k] + closed_by_end[i, k]
 
-Every tree has one derivation. Sums have products and sums for sums and maxima. There, the column of each
-dependent is shifted by the score of its head in the best tree, so that this tree weighs 1 and the sum over
-trees at least 1. Marginals are the reverse mode of the inside pass.
+Sums have products and sums for sums and maxima; the column of each dependent is shifted by the score of its
+head in the best tree, so that this tree weighs 1. Marginals are the reverse mode of the inside pass.
 
-*Source*: thesis appendix B, where the chart starts at semiring one; the shifts and the range check are ours
-(docs/notes/tree-inference.md).
+*Source*: thesis appendix B; the shifts and the range check are ours (docs/notes/tree-inference.md).
 """
 
 from __future__ import annotations

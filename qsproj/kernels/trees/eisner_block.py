@@ -14,9 +14,9 @@ def decode_block(scores, sizes, single_root, expected, heads, done):
     """Find the best projective tree of each sentence.
 
     ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other; ``sizes`` int64[S]:
-    n + 1 of each. ``expected``: best is the tree of most expected right heads, not the most probable.
-    Written: ``heads`` int32[sum of sizes], and ``done`` bool[S]: False where no tree is possible, or where
-    sums leave the range in which they are exact; the heads are then meaningless.
+    n + 1 of each. ``expected``: best is the tree of most expected right heads. Written: ``heads`` int32[sum
+    of sizes], and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which they
+    are exact.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -39,8 +39,7 @@ def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, 
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
     Written: ``heads``, ``dependents`` int32[sum of sizes squared], positions by sentence, head and dependent;
-    ``counts`` int64[S]: arcs of each sentence. False when sums left the range in which they are exact: what
-    is written is then meaningless.
+    ``counts`` int64[S]. False, and nothing of use, when sums left the range in which they are exact.
     """
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):

@@ -1,14 +1,9 @@
 """Projective trees in log space: sums, maxima, and how probabilities move along a direction.
 
-O(n^3) time, O(n^2) memory. Slower than :mod:`qsproj.kernels.trees.eisner`, whose charts these are (an
-exponential for each product), and exact at every scale; with ``maximise`` the same pass gives the best score
-of a tree with each arc.
+Slower than :mod:`qsproj.kernels.trees.eisner`, whose charts these are, and exact at every scale. The slope of
+a marginal along ``values`` is its covariance with the sum of the values over the arcs of a tree.
 
-Slopes: inside in log space with slopes, then probabilities with slopes from the goal down. The slope of a
-marginal along ``values`` is its covariance with the sum of the values over the arcs of a tree.
-
-*Source*: thesis appendix B; the outside pass is its reverse mode. Thesis 3.2.4 for covariances (there for
-non-projective trees); the algorithm is ours.
+*Source*: thesis appendix B; thesis 3.2.4 for covariances; the algorithm is ours.
 """
 
 from __future__ import annotations
@@ -61,10 +56,7 @@ def log_charts(scores, first, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
-    """Complete ``outer``, what surrounds closed spans, given the goal's own parts.
-
-    Return it for open spans.
-    """
+    """Complete ``outer``, what surrounds closed spans, given the goal's parts; return it for open spans."""
     size = scores.shape[0]
     outer_by_end = np.full((size, size), -np.inf)
     outer_open = np.full((size, size), -np.inf)
@@ -193,10 +185,7 @@ def _inside_with_slopes(scores, values, first):
 
 @njit(cache=True, error_model="numpy")
 def eisner_covariance(scores, values, single_root):
-    """Give each arc's probability, and its covariance with a tree's sum of ``values``.
-
-    Some tree is possible.
-    """
+    """Give each arc's probability and its covariance with a tree's sum of ``values``; a tree is possible."""
     size = scores.shape[0]
     last = size - 1
     first = 1 if single_root else 0

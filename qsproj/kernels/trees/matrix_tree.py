@@ -1,14 +1,12 @@
 """Sums over all non-projective trees in probability space, without a subtraction: O(n^3) time.
 
-Gaussian elimination of the Laplacian in the form of Grassmann, Taksar and Heyman. To eliminate word k, let
-``pivot`` be the sum of the weights into k from the heads that remain; for the remaining h, m, ``weights[h, m]
-+= weights[h, k] / pivot * weights[k, m]``; Z is the product of the pivots. For marginals, ``reach[h, m]`` are
-the odds with which a walk from h up to heads meets the root before m; the head of m, the last word to remain,
-is h with probability proportional to ``weights[h, m] * reach[h, m]``. Each word must be last once; halving
-blocks of words shares the work. With a single root, the root is left out of every pivot but the last.
+Gaussian elimination in the form of Grassmann, Taksar and Heyman: to eliminate word k, let ``pivot`` be the
+sum of the weights into k from the heads that remain; then ``weights[h, m] += weights[h, k] / pivot *
+weights[k, m]``. ``reach[h, m]``: odds with which a walk from h up to heads meets the root before m. Each word
+is last once, by halving blocks of words. With a single root, the root is left out of every pivot but the
+last.
 
-*Source*: thesis 3.2 and Koo et al. (2007) for the theorem; elimination without subtraction and the
-leave-one-out order are ours: docs/notes/tree-inference.md has the derivation.
+*Source*: thesis 3.2 and Koo et al. (2007) for the theorem; the rest is ours: docs/notes/tree-inference.md.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ _ZERO, _ONE = np.int64(0), np.int64(1)
 
 @njit(cache=True, error_model="numpy")
 def _put(row, kind, level, start, stop, gone, left):
-    """Write one step; assigning an array of literals would take seconds to compile."""
     row[0], row[1], row[2], row[3], row[4], row[5] = kind, level, start, stop, gone, left
 
 

@@ -1,10 +1,8 @@
 """Non-projective trees in log space: sums, maxima, and how probabilities move along a direction.
 
 At any scale, in O(n^3) time, by the elimination of :mod:`qsproj.kernels.trees.matrix_tree`, which stays true
-with maxima for sums. With a single root, a word (or what stands for several) into which no word that remains
-has an arc takes the place of the root for those. Slopes are the elimination in forward mode: beside each log
-weight stands its slope along ``values``; that of a marginal is its covariance with the sum of the values over
-the arcs of a tree.
+with maxima for sums. Slopes are the elimination in forward mode: beside each log weight stands its slope
+along ``values``; that of a marginal is its covariance with the sum of the values over the arcs of a tree.
 
 *Source*: thesis 3.2.4 for the covariances; the algorithms are ours (docs/notes/tree-inference.md).
 """
@@ -19,7 +17,6 @@ from qsproj.kernels.trees.matrix_tree import ELIMINATE, leave_one_out_schedule
 
 @njit(cache=True, error_model="numpy")
 def _plus(left, right, maximise):
-    """Return log(exp(left) + exp(right)), or the maximum."""
     high, low = (left, right) if left > right else (right, left)
     if maximise or low == -np.inf:
         return high
@@ -136,7 +133,6 @@ def matrix_tree_log(scores, single_root, maximise):
 
 @njit(cache=True, error_model="numpy")
 def _add_with_slope(target, slope, value, value_slope):
-    """Return log(exp(target) + exp(value)) and its slope."""
     if value == -np.inf:
         return target, slope
     if target == -np.inf:
@@ -181,7 +177,6 @@ def _eliminate_with_slopes(block, slope, start, stop, gone, left, single_root, t
 
 @njit(cache=True, error_model="numpy")
 def _substitute_with_slopes(block, slope, start, stop, gone, left, takes_root, reach, reach_slope):
-    """Complete ``reach`` and its slope for the words that are gone and the words that are left."""
     begin, end = (start, gone) if gone > left else (left, stop)
     for step in range(stop - gone if gone > left else left - gone):
         k = gone + step if gone > left else left - 1 - step
@@ -201,10 +196,7 @@ def _substitute_with_slopes(block, slope, start, stop, gone, left, takes_root, r
 
 @njit(cache=True, error_model="numpy")
 def matrix_tree_covariance(scores, values, single_root):
-    """Give each arc's probability, and its covariance with a tree's sum of ``values``.
-
-    Some tree is possible.
-    """
+    """Give each arc's probability and its covariance with a tree's sum of ``values``; a tree is possible."""
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)
     blocks = np.full((depth, size, size), -np.inf)

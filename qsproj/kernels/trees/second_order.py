@@ -1,30 +1,21 @@
 """Trees scored by siblings and grandparents: inside, outside, the best, and hill climbing.
 
 A tree weighs the product of ``arcs[h, c, d]`` for each arc h -> d, c the *context* of h: in the grandparent
-model its own head (0 for h = 0), in the sibling model always 0, the only context; ``siblings[h, d, s]`` for
-each arc, s the dependent of h next to d on the way to h, or h if there is none; and for each head and side
-``stops[h, s]``, s the outermost dependent there, or ``childless[h, side]`` without one (side 0 is left; those
-of the root must be one, as all trees have a dependent there or no such side).
+model its own head (0 for h = 0), in the sibling model always 0; ``siblings[h, d, s]`` for each arc, s the
+dependent of h next to d on the way to h, or h if there is none; and for each head and side ``stops[h, s]``, s
+the outermost dependent there, or ``childless[h, side]`` without one (side 0 is left; those of the root must
+be one). Fence f stands between the words f - 1 and f; charts hold the sums over all that is below.
+With own(h) the context of h's dependents, ``closed`` on h's right where f > h, else on its left::
 
-Fence f stands between the words f - 1 and f. The charts hold the sums over all that is below: ``closed[h, c,
-f]``, the words from head h out to fence f, h's stop included, on its right where f > h, else on its left;
-``opened[h, c, d]``, the words from h to its dependent d, without d's outer side (``opened[h, c, h]`` is one);
-``between[i, c, j]``, the words from i to j, two neighbouring dependents of the head that is the context;
-symmetric. With own(h) the context of h's dependents::
-
-    opened[h, c, d]  = arcs[h, c, d] * sum over s of  opened[h, c, s] * step[s]
+    opened[h, c, d]  = arcs[h, c, d] * sum over s of  opened[h, c, s] * step[s];   opened[h, c, h] = 1
     step[s]          = siblings[h, d, s] * between[d, own(h), s]    (s = h: closed[d, own(h), fence at h])
     closed[h, c, f]  = sum over d of  opened[h, c, d] * end[d]
     end[d]           = stops[h, d] * closed[d, own(h), f]
     between[i, c, j] = sum over i < f <= j of  closed[i, c, f] * closed[j, c, f]
 
-O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory. Every tree has one derivation.
-Marginals are the inside pass in reverse mode, about three times as much; the best tree is the way back
-through the maxima. Hill climbing takes any tree, projective or not.
-
-*Source*: McDonald and Pereira (2006) for siblings and climbing; Koo and Collins (2010), Model 1, for scores
-that are a sum of siblings' and grandparents'. Fences and contexts are ours:
-docs/notes/second-order-inference.md.
+O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory
+(docs/notes/second-order-inference.md). *Source*: McDonald and Pereira (2006) for siblings and climbing; Koo
+and Collins (2010), Model 1.
 """
 
 from __future__ import annotations
@@ -68,7 +59,6 @@ class Charts(NamedTuple):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def empty_charts(size, contexts, semiring):
-    """Return charts of zeros."""
     nothing = zero(semiring)
     return Charts(
         np.full((size, contexts, size + 1), nothing),
@@ -196,7 +186,6 @@ def inside(parts, semiring):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_ends(head, outermost, parts, charts, outer, with_part, rows, semiring):
-    """Pass on the derivatives of ``closed[head, :, fence beyond outermost]``."""
     own = min(head, parts.arcs.shape[1] - 1)
     _, far, _ = sides(head, outermost)
     low, high = min(head + 1, outermost), max(head, outermost + 1)
@@ -220,7 +209,6 @@ def _reverse_ends(head, outermost, parts, charts, outer, with_part, rows, semiri
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring):
-    """Pass on the derivatives of ``opened[head, :, dependent]``."""
     own = min(head, parts.arcs.shape[1] - 1)
     near, _, low = sides(head, dependent)
     high = low + abs(head - dependent)
@@ -247,7 +235,6 @@ def _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semir
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_between(i, j, charts, outer, semiring):
-    """Pass on the derivatives of ``between[i, :, j]``."""
     fences = slice(i + 1, j + 1)
     for part in range(2):
         first, stop = contexts_of(i, j, charts.between.shape[1], part)
@@ -275,9 +262,8 @@ def _collect(charts, outer, with_part, semiring):
 def outside(parts, charts, semiring):
     """Return the share of the trees that have each part, and the derivatives of the log total by the charts.
 
-    ``charts`` are those that :func:`inside` filled; their total must not be the zero of the semiring. Shares
-    are probabilities or their natural logs; with MAXIMUM, the best score of a tree with each part less the
-    best of all.
+    Of the charts of :func:`inside`, whose total is not the zero of the semiring. Shares are probabilities or
+    their natural logs; with MAXIMUM, the best score of a tree with each part less the best of all.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)
@@ -308,7 +294,6 @@ def outside(parts, charts, semiring):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def _push(stack, depth, head, context, fence):
-    """Write a closed entry at ``depth`` and return the depth above it."""
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = head, context, fence
     return depth + 1
 
@@ -359,7 +344,6 @@ LEAST_GAIN = 1e-9
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _is_below(heads, word, top):
-    """Say whether ``word`` is ``top`` or below it."""
     while word > 0 and word != top:
         word = heads[word]
     return word == top

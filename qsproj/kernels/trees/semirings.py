@@ -33,13 +33,11 @@ def one(semiring):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def times(x, y, semiring):
-    """Return the product of two numbers of the semiring."""
     return x * y if semiring == PROBABILITY else x + y
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def plus(x, y, semiring):
-    """Return the sum of two numbers of the semiring."""
     if semiring == PROBABILITY:
         return x + y
     high, low = (x, y) if x > y else (y, x)
@@ -50,7 +48,6 @@ def plus(x, y, semiring):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def product(left, right):
-    """Return the inner product of two rows."""
     total = 0.0
     for k in range(left.shape[0]):
         total += left[k] * right[k]
@@ -59,7 +56,6 @@ def product(left, right):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def maximum(left, right):
-    """Return the maximum of ``left + right``."""
     best = -np.inf
     for k in range(left.shape[0]):
         best = max(best, left[k] + right[k])

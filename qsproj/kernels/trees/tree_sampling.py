@@ -9,7 +9,6 @@ from qsproj.kernels.compilation import njit
 
 @njit(cache=True, error_model="numpy")
 def _draw(left, right, whole, rng):
-    """Draw k with probability exp(left + right - whole)."""
     rest = rng.random()
     last = 0
     for k in range(left.shape[0]):
@@ -24,12 +23,7 @@ def _draw(left, right, whole, rng):
 
 @njit(cache=True, error_model="numpy")
 def draw_projective(scores, closed, opened, count, rng, single_root):
-    """Draw heads int32[count, n+1] by the log charts of ``eisner_log.log_charts``.
-
-    O(n^2) time a tree at most.
-
-    The charts are over all words or (single root) over 1..n.
-    """
+    """Draw heads int32[count, n+1] by the log charts of ``eisner_log.log_charts``; O(n^2) a tree at most."""
     size = scores.shape[0]
     last = size - 1
     heads = np.full((count, size), -1, np.int32)
@@ -69,12 +63,10 @@ def draw_projective(scores, closed, opened, count, rng, single_root):
 
 @njit(cache=True, error_model="numpy")
 def draw_by_walks(weights, count, rng):
-    """Draw trees, projective or not, int32[count, n+1], by Wilson's algorithm (1996).
+    """Draw trees, projective or not, int32[count, n+1], by Wilson's loop-erased walks (1996).
 
-    From each word not yet in the tree, walk from dependent to random head until the tree is met; what is left
-    of the walk when its loops are erased joins the tree. The expected number of steps depends on the weights,
-    not on n alone: the caller must see that it is small. ``weights`` float64[n+1, n+1]: probability scale,
-    finite; 0 where forbidden and on the diagonal.
+    ``weights`` float64[n+1, n+1]: probability scale, finite; 0 where forbidden and on the diagonal. The
+    caller must see that the expected number of steps is small.
     """
     size = weights.shape[0]
     cumulative = np.zeros((size, size))

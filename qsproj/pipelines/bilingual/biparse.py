@@ -227,7 +227,6 @@ def _learned(
     options: BiparseOptions,
     stages: Checkpoint | None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights, and where the options say so move those of the target parser."""
     if options.target_weights == "fixed":
         weights, records, statuses = train_joint_weights(
             examples,
@@ -250,7 +249,6 @@ def _learned(
 
 
 def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
-    """Tell how an epoch went while others follow."""
     notice(epoch_line(epoch, statuses))
 
 
@@ -261,7 +259,6 @@ def _joint_example(
     choices: TagChoices | None,
     target_tags: NDArray[np.int8] | None,
 ) -> JointExample:
-    """Lay out a pair by what a parser says of the target that has not seen it."""
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, choices=choices)
     states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)

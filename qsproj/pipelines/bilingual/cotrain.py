@@ -1,11 +1,12 @@
-"""Co-training: a bilingual and a monolingual parser of the target teach each other on pairs without trees.
+"""Parsers of the target alone, learned from trees and from pairs without trees: co-training, noisy channel.
 
-The bilingual parser sees translations and so parses the target better; what it believes of pairs that nobody
-annotated teaches the monolingual parser, beside the trees that there are. That parser then takes the place
-of the bilingual one's target side, and so on. At test time no translation is needed.
+Co-training: what the bilingual parser, which sees translations, believes of pairs that nobody annotated
+teaches the monolingual parser, beside the trees that there are; that parser then takes the place of the
+bilingual one's target side, and so on. *Source*: thesis 5.3.1, with one difference: what is handed over is the
+probability of every arc, not the best tree.
 
-*Source*: thesis 5.3.1, with one difference: what is handed over is the probability of every arc, not the best
-tree, so that what the bilingual parser is unsure of is not taught as certain.
+Noisy channel: the target parser's trees are only asked to explain the source trees, through a channel that
+the bilingual parser has learned. At test time neither needs a translation.
 """
 
 from __future__ import annotations
@@ -175,7 +176,6 @@ def whole_tree_examples(
 def _belief_examples(
     parser: ArcParser, pairs: Sequence[SentencePair], beliefs: Sequence[Scores | None]
 ) -> list[ArcExample]:
-    """Encode the target sentences of which something is believed."""
     return [
         ArcExample(parser.scorer.encode(pair.target), CrossEntropy(chances, parser.inference.infer))
         for pair, chances in zip(pairs, beliefs, strict=True)
@@ -186,7 +186,6 @@ def _belief_examples(
 def _train(
     parser: ArcParser, examples: Sequence[ArcExample], *, rng: np.random.Generator, training: TrainingOptions
 ) -> ArcParser:
-    """Return the parser with arc weights learned afresh."""
     template_set = parser.scorer.template_set
     scorer, _ = train_scorer(examples, template_set, rng=rng, inference=parser.inference, options=training)
     return replace(parser, scorer=scorer)
@@ -332,7 +331,6 @@ def source_tree_likelihood(
 def _seen(
     options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
 ) -> tuple[SourceEvidence, ...]:
-    """Return the source trees to generate: the one that is given, or those that the source parser scores."""
     if options.source_forest == "best":
         return (tree_evidence(heads),)
     if options.source_forest == "ranked":
