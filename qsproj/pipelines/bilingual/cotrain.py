@@ -2,8 +2,8 @@
 
 Co-training: what the bilingual parser, which sees translations, believes of pairs that nobody annotated
 teaches the monolingual parser, beside the trees that there are; that parser then takes the place of the
-bilingual one's target side, and so on. *Source*: thesis 5.3.1, but that the probability of every arc is handed
-over, not the best tree.
+bilingual one's target side, and so on. *Source*: thesis 5.3.1, but what is handed over is the probability of
+every arc, not the best tree.
 
 Noisy channel: the target parser's trees are only asked to explain the source trees, through a channel that
 the bilingual parser has learned. At test time neither needs a translation.
