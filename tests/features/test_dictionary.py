@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.features.dictionary import Dictionary, count_dictionary
-from qsproj.features.joint_templates import LINK_TEMPLATES, STRENGTH_TEMPLATES, link_buckets, word_hashes
+from qsproj.features.joint_templates import (
+    LINK_TEMPLATES,
+    STRENGTH_TEMPLATES,
+    Dictionary,
+    count_dictionary,
+    link_buckets,
+    word_hashes,
+)
 from tests.sentences import make_sentence
 
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 import qsproj
-from qsproj.kernels import compilation_cache, compilation_notices
-from qsproj.kernels.compilation_cache import source_stamp, writable_folder
-from qsproj.kernels.compilation_notices import Notices
+from qsproj.kernels import compilation_cache
+from qsproj.kernels.compilation_cache import Notices, source_stamp, writable_folder
 
 KERNEL = """
 from qsproj.kernels.compilation import njit
@@ -42,7 +41,7 @@ def notices(monkeypatch):
     """Notices as of a process that has said nothing so far, and says at once that it compiles."""
     monkeypatch.delenv("QSPROJ_NOTICES")
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compilation_notices, "PATIENCE", -1.0)
+    monkeypatch.setattr(compilation_cache, "PATIENCE", -1.0)
     monkeypatch.setattr(compilation_cache, "NOTICES", Notices())
     yield
     source_stamp.cache_clear()
@@ -120,7 +119,7 @@ def test_a_terminal_is_shown_how_many_kernels_are_compiled(notices, load, monkey
 
 
 def test_one_small_kernel_is_not_worth_a_line(notices, load, monkeypatch, capfd):
-    monkeypatch.setattr(compilation_notices, "PATIENCE", 100.0)
+    monkeypatch.setattr(compilation_cache, "PATIENCE", 100.0)
     assert load()(1) == 2
     assert capfd.readouterr().err == ""
 
@@ -209,7 +208,7 @@ def test_a_folder_that_goes_away_is_told(notices, load, tmp_path, capfd):
     kernel = load()
     assert writable_folder(tmp_path) == tmp_path / "__pycache__"
     shutil.rmtree(tmp_path / "__pycache__")
-    compilation_notices.PATIENCE = 100.0
+    compilation_cache.PATIENCE = 100.0
     assert kernel(1) == 2
     said = capfd.readouterr().err
     assert said.startswith("qsproj: compiling, in this and the next run: cannot write to")

@@ -12,7 +12,7 @@ from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
-from qsproj.features.dictionary import Dictionary
+from qsproj.features.joint_templates import Dictionary
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states

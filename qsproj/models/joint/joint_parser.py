@@ -14,7 +14,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
-from qsproj.features.dictionary import Dictionary
+from qsproj.features.joint_templates import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import odds_of
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.sentence import SentencePair
-from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import (
     FAMILIES,
     HASH_BITS,
+    Dictionary,
     factor_buckets,
     fertility_buckets,
     jump_buckets,

@@ -16,7 +16,7 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
-from qsproj.features.dictionary import count_dictionary
+from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser

@@ -10,8 +10,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import NothingToLearnError
-from qsproj.features.dictionary import count_dictionary
-from qsproj.features.joint_templates import link_posteriors
+from qsproj.features.joint_templates import count_dictionary, link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_training import HandLinkCounts, count_hand_links

@@ -123,7 +123,6 @@ def weighted_prior(
     target: Iterable[Sentence],
     rng: np.random.Generator,
     translate: Sequence[Translate] = (),
-    projective: bool = True,
 ) -> WeightedPrior:
     """Train the prior of a target language on treebanks of other languages.
 
@@ -138,7 +137,7 @@ def weighted_prior(
         for treebank in sources
     ]
     options = TrainingOptions(
-        template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=projective, single_root=True
+        template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=True, single_root=True
     )
 
     def trained(

@@ -22,8 +22,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.features.dictionary import Dictionary, count_dictionary
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import FAMILIES, Dictionary, count_dictionary
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_alignment import train_link_chooser
