@@ -39,7 +39,6 @@ def run() -> None:
 
 
 def _stop_processes(*, at_once: bool) -> None:
-    """Stop the processes that were started, if any."""
     parallel = sys.modules.get("qsproj.parallel")
     if parallel is not None:
         parallel.stop_processes(at_once=at_once)

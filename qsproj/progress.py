@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Say = Callable[[str], None]
 Item = TypeVar("Item")
@@ -72,13 +72,7 @@ def notice(line: str) -> None:
 
 @contextmanager
 def logged(say: Say, *, every: float = 60.0) -> Iterator[None]:
-    """Have long work inside a ``with`` block say how far it is, where no bar shows it.
-
-    Parameters
-    ----------
-    every : float
-        Seconds between two lines.
-    """
+    """Have long work in a ``with`` block say each ``every`` seconds how far it is, where no bar shows it."""
     token = _LOGGED.set((say, every))
     try:
         yield
@@ -133,7 +127,7 @@ def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[
     from tqdm import tqdm
 
     with tqdm(desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False) as moving:
-        yield lambda: _move_on(moving)
+        yield lambda: moving.update(1)
 
 
 @contextmanager
@@ -151,15 +145,7 @@ def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[
         delay=2.0,
         leave=False,
     ) as moving:
-        yield lambda count: _move_by(moving, count)
-
-
-def _move_by(moving: Any, count: int) -> None:
-    moving.update(count)
-
-
-def _move_on(moving: Any) -> None:
-    moving.update(1)
+        yield moving.update
 
 
 def _hidden() -> bool:

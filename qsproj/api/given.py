@@ -59,7 +59,6 @@ def _listed(given: object, name: str) -> list[object]:
 
 
 def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) -> list[Kind]:
-    """Return the elements when all are of a kind."""
     found = [element for element in elements if isinstance(element, kind)]
     if len(found) < len(elements):
         number, other = next(

@@ -165,7 +165,6 @@ def _check_method(options: argparse.Namespace) -> None:
 
 
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    """Align by the bitext alone."""
     pairs = read_word_pairs(
         options.source,
         options.target,

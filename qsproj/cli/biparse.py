@@ -279,12 +279,10 @@ def _join(options: argparse.Namespace) -> None:
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
-    """Return the files of pairs that every action reads."""
     return options.source, options.target, options.alignment
 
 
 def _check_source_tree(options: argparse.Namespace) -> None:
-    """Raise UsageError when the source tree that is asked for is none that there is."""
     from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.source_tree not in (None, *SOURCE_TREES):

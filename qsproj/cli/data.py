@@ -69,7 +69,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    """Print names."""
     from qsproj.datasets.catalogue import names
     from qsproj.errors import UsageError
 
@@ -82,7 +81,6 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _get(options: argparse.Namespace) -> None:
-    """Fetch what is missing, and print where everything is."""
     from qsproj.datasets.catalogue import dataset
     from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
 

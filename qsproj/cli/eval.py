@@ -203,7 +203,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_validation(options: argparse.Namespace) -> None:
-    """Print what fails."""
     from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 
     found = validate(options.validate, level=options.level, language=options.language)
@@ -232,7 +231,6 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
-    """Print the scores of trees and tags."""
     files = [_readable_twice(path, kept=options.json) for path in paths]
     if options.columns:
         _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
@@ -296,7 +294,6 @@ def _without_trees(path: str) -> DataError:
 
 
 def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> None:
-    """Print F1 scores."""
     for path, missing, words in (
         (options.gold, scores.without_gold_head, scores.words.gold),
         (options.system, scores.without_head, scores.words.system),
@@ -313,7 +310,6 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
 
 
 def _run_alignments(options: argparse.Namespace) -> None:
-    """Print the scores of links."""
     gold_format = options.gold_format or DEFAULT_ALIGNMENT_FORMAT
     told: list[str] = []
     with notices(told.append):
@@ -352,7 +348,6 @@ def _print(text: str) -> None:
 
 
 def _run_agreement(options: argparse.Namespace) -> None:
-    """Print the agreement of two annotators."""
     from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
 
     first, second = list(read_sentences(options.gold)), list(read_sentences(options.system))

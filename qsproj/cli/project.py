@@ -103,7 +103,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_soft_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what only ``soft`` reads."""
     group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
     add_options(group)("""
         --prior MODEL...: a parser of another language, trained with --features delexicalised; several vote,
@@ -158,7 +157,6 @@ def _add_em_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _defaults(field: str) -> str:
-    """Say what is the default of each method."""
     by_method = {method: getattr(options, field) for method, options in _EM.items()}
     if len(set(by_method.values())) == 1:
         return f"default: {by_method['em']}"

@@ -94,7 +94,6 @@ def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> list[Can
 
 
 def _written(ranked: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
-    """Yield the suggestions as they are written."""
     from qsproj.corpus.editing import with_comment
     from qsproj.pipelines.suggest import UNCERTAINTY_KEY
 

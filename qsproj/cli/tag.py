@@ -191,7 +191,6 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _lemmas_of(path: str | None) -> Sequence[Inflection]:
-    """Read a lexicon, which must tell lemmas."""
     from qsproj.corpus.language.lexicon import read_lexicon
 
     if path is None:
@@ -251,7 +250,6 @@ def _tag(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:
-    """Read the input as what it is found to be."""
     from qsproj.corpus.formats import open_source
 
     with open_source(options.input or "-") as source:

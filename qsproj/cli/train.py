@@ -288,7 +288,6 @@ def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
 
 
 def _check_kind(options: argparse.Namespace) -> None:
-    """Raise UsageError when options do not go with the kind of parser."""
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
     clustered = objective_named(options.objective).clustered
@@ -305,7 +304,6 @@ def _check_kind(options: argparse.Namespace) -> None:
 
 
 def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, TrainingReport]]:
-    """Return what trains the kind of parser that is asked for."""
     from qsproj.models.arc.arc_training import train_arc_parser
     from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
@@ -320,7 +318,6 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, Tra
 
 
 def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:
-    """Return the training of a second-order parser, with the options that only it has."""
     from qsproj.models.graph.graph_parser import GraphOptions
     from qsproj.models.graph.graph_training import train_graph_parser
 
@@ -334,7 +331,6 @@ def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParse
 
 
 def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParser, TrainingReport]]:
-    """Return the training of a parser that tags, with the options that only it has."""
     from qsproj.models.tagging.tagging_parser import TaggingOptions
     from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
 

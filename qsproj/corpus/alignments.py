@@ -345,7 +345,6 @@ def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
 
 
 def _add(links: Links, match: re.Match[str], line: int, name: str, base: Base) -> None:
-    """Add the link of a line to those of its pair."""
     words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
     check_first_and_last(words, line, name, base=base)
     links.lines.append(line)

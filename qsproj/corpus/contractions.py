@@ -6,7 +6,7 @@ UD treebanks write German *am* as the two words *an dem* under a range row; a to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -35,6 +35,17 @@ def word_ranges(sentence: Sentence) -> tuple[WordRange, ...]:
         if hyphen and first.isdigit() and last.isdigit():
             ranges.append(WordRange(int(first), int(last), rest.partition("\t")[0]))
     return tuple(ranges)
+
+
+def tokens_of(sentence: Sentence) -> Iterator[tuple[WordRange, bool]]:
+    """Yield the tokens of a sentence as they are written, each with whether a range row says so."""
+    ranges = {span.first: span for span in word_ranges(sentence)}
+    word = 1
+    while word <= len(sentence):
+        span = ranges.get(word)
+        token = span or WordRange(word, word, sentence.forms[word - 1])
+        yield token, span is not None
+        word = token.last + 1
 
 
 def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
@@ -89,15 +100,8 @@ def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
 
 def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (forms, UPOS) with each multiword token as one word, tagged as the first of its words."""
-    spans = {span.first: span for span in word_ranges(sentence)}
-    forms, tags = [], []
-    word = 1
-    while word <= len(sentence):
-        span = spans.get(word)
-        forms.append(sentence.forms[word - 1] if span is None else span.form)
-        tags.append(sentence.upos[word - 1])
-        word = word + 1 if span is None else span.last + 1
-    return tuple(forms), tuple(tags)
+    tokens = [token for token, _ in tokens_of(sentence)]
+    return tuple(token.form for token in tokens), tuple(sentence.upos[token.first - 1] for token in tokens)
 
 
 # Contractions that treebanks of UD split, where no sentence shows them: language code, then rows of the token

@@ -126,7 +126,6 @@ class _LineCounter(io.BufferedIOBase):
         self._stream = _decompressed(self._packed)
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def encoding(self) -> str:
@@ -161,7 +160,6 @@ class _LineCounter(io.BufferedIOBase):
         return b"".join(iter(self.read1, b""))
 
     def fault(self, found: str, expected: str, remedy: str) -> DataError:
-        """Build the error of the line that was reached."""
         return DataError(self.name, self.lines + 1, found, expected, remedy)
 
     def release(self) -> None:
@@ -179,11 +177,9 @@ class _Counted:
         self._stream = stream
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return the next bytes."""
         return self._noted(self._stream.read(size))
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return the next bytes that are there."""
         return self._noted(self._stream.read1(size))
 
     def _noted(self, chunk: bytes) -> bytes:

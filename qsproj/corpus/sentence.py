@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,7 +95,20 @@ class Sentence:
         >>> sentence.heads.tolist()
         [-1, 2, 0]
         """
-        return make_sentence(Sentence, forms, upos=upos, heads=heads, deprels=deprels, sent_id=sent_id)
+        words = words_of(forms)
+        if not words:
+            raise UsageError("a sentence has no words, expected at least one")
+        n, unspecified = len(words), (UNSPECIFIED,) * len(words)
+        return Sentence(
+            sent_id=_checked_id(sent_id),
+            forms=words,
+            lemmas=unspecified,
+            upos=_cells("upos", upos, n) or unspecified,
+            xpos=unspecified,
+            feats=unspecified,
+            deprels=_cells("deprels", deprels, n) or unspecified,
+            heads=frozen_heads([NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)),
+        )
 
 
 def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]:
@@ -162,21 +175,9 @@ def make_alignment(
 ) -> Alignment:
     """Return an alignment with its links in range, sorted, and each only once.
 
-    Parameters
-    ----------
-    n_source, n_target : int
-        Numbers of words.
-    links : int[k, 2]
-        Rows [source word, target word], 1-based, in any order.
-    sure : bool[k] or None
-        None: all are sure. Of a link given twice, sure wins.
-    weights : float[k] or None
-        Probabilities. Of a link given twice, the larger wins.
-
-    Raises
-    ------
-    ValueError
-        When a shape does not fit, a word is out of range, or a weight is no probability.
+    ``links``: int[k, 2], rows [source word, target word], 1-based, in any order. ``sure``: bool[k]; None: all
+    are. ``weights``: float[k], probabilities. Of a link given twice, sure and the larger weight win. Raises
+    ValueError when a shape does not fit, a word is out of range, or a weight is no probability.
     """
     rows = np.asarray(links, dtype=np.int32).reshape(-1, 2)
     flags = np.ones(len(rows), dtype=np.bool_) if sure is None else np.asarray(sure, dtype=np.bool_)
@@ -253,35 +254,6 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
         )
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
-
-
-Made = TypeVar("Made")
-
-
-def make_sentence(
-    kind: Callable[..., Made],
-    forms: Iterable[str],
-    *,
-    upos: Iterable[str | None] | None = None,
-    heads: Iterable[int | None] | None = None,
-    deprels: Iterable[str | None] | None = None,
-    sent_id: str = "",
-) -> Made:
-    """Do what :meth:`qsproj.corpus.sentence.Sentence.from_words` says, for this class."""
-    words = words_of(forms)
-    if not words:
-        raise UsageError("a sentence has no words, expected at least one")
-    n, unspecified = len(words), (UNSPECIFIED,) * len(words)
-    return kind(
-        sent_id=_checked_id(sent_id),
-        forms=words,
-        lemmas=unspecified,
-        upos=_cells("upos", upos, n) or unspecified,
-        xpos=unspecified,
-        feats=unspecified,
-        deprels=_cells("deprels", deprels, n) or unspecified,
-        heads=frozen_heads([NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)),
-    )
 
 
 def _checked_id(sent_id: str) -> str | None:

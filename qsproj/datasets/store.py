@@ -108,7 +108,6 @@ def _owned(partial: Path) -> Iterator[IO[bytes]]:
 
 
 def _go_on(url: str, path: Path, handle: IO[bytes], patience: Patience) -> None:
-    """Ask for what is missing of a file and add it."""
     import requests
 
     tag = path.with_name(f"{path.name}.partial.tag")

@@ -208,7 +208,6 @@ class _Columns:
                 self.functions.setdefault(head, []).append(word)
 
     def content(self) -> int:
-        """Count content words."""
         return sum(relation in CONTENT_RELATIONS for relation in self.relations)
 
     def tags(self, word: int) -> tuple[str, str]:

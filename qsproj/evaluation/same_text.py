@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
@@ -65,15 +65,11 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
     at = 0
     for sentence in sentences:
         begin, first = at, len(text.words)
-        ranges = {span.first: span for span in word_ranges(sentence)}
-        word = 1
-        while word <= len(sentence):
-            found = ranges.get(word)
-            last = word if found is None else found.last
-            span = (at, at + len(_without_spaces(sentence.forms[word - 1] if found is None else found.form)))
+        for token, is_range in tokens_of(sentence):
+            span = (at, at + len(_without_spaces(token.form)))
             text.tokens.append(span)
-            text.words.extend([(span, found is not None)] * (last - word + 1))
-            at, word = span[1], last + 1
+            text.words.extend([(span, is_range)] * (token.last - token.first + 1))
+            at = span[1]
         text.sentences.append((begin, at))
         text.heads.extend(
             None if head == NO_HEAD else -1 if head == ROOT else first + head - 1
@@ -90,9 +86,7 @@ def _check_same_text(gold: _Reading, system: _Reading) -> None:
 
 def _last_token(sentence: Sentence) -> str:
     """Return the last token without white space."""
-    ranges = word_ranges(sentence)
-    covered = bool(ranges) and ranges[-1].last == len(sentence)
-    return _without_spaces(ranges[-1].form if covered else sentence.forms[-1])
+    return _without_spaces(list(tokens_of(sentence))[-1][0].form)
 
 
 class _Reading:
@@ -107,7 +101,6 @@ class _Reading:
         self._sentences = sentences
 
     def take(self) -> bool:
-        """Take one more sentence; return whether there was one."""
         sentence = next(self._sentences, None)
         if sentence is None:
             return False
@@ -116,7 +109,6 @@ class _Reading:
         return True
 
     def clear(self) -> list[Sentence]:
-        """Give on what was taken."""
         taken, self.taken, self.characters = self.taken, [], ""
         self.before += len(taken)
         self.line += sum(map(lines_in, taken))
@@ -166,14 +158,7 @@ def _text_ends(behind: _Reading, ahead: _Reading) -> DataError:
 
 def _characters(sentence: Sentence) -> str:
     """Return the tokens of a sentence without white space."""
-    ranges = {span.first: span for span in word_ranges(sentence)}
-    forms = []
-    word = 1
-    while word <= len(sentence):
-        found = ranges.get(word)
-        forms.append(sentence.forms[word - 1] if found is None else found.form)
-        word = word + 1 if found is None else found.last + 1
-    return _without_spaces("".join(forms))
+    return _without_spaces("".join(token.form for token, _ in tokens_of(sentence)))
 
 
 @lru_cache(maxsize=1 << 14)

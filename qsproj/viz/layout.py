@@ -229,7 +229,6 @@ def _lines(spacing: _Spacing, width: float | None, *, first: int = 1) -> Iterato
 
 
 def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
-    """Set one more word at the end of a line."""
     centre = _centre(spacing, line, word)
     line.centres.append(centre)
     line.right = centre + spacing.halves[word]

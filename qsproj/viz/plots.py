@@ -90,7 +90,6 @@ def _text(text: str, x: float, y: float, *, size: float = 12, anchor: str = "mid
 
 
 def _grid(x_ticks: Sequence[float], y_ticks: Sequence[float], across: Scale, upwards: Scale) -> Iterator[str]:
-    """Yield grid lines with their numbers."""
     for tick in x_ticks:
         yield f'<path d="M{across(tick):.1f} {_TOP}V{_HEIGHT - _BOTTOM}" stroke="#ddd"/>'
         yield _text(f"{tick:g}", across(tick), _HEIGHT - _BOTTOM + 16)
@@ -106,7 +105,6 @@ def _axis_labels(x_label: str, y_label: str) -> Iterator[str]:
 
 
 def _line(series: Series, colour: str, across: Scale, upwards: Scale) -> Iterator[str]:
-    """Yield a line with its points and what stands beside them."""
     points = [(across(x), upwards(y)) for x, y in zip(series.x, series.y, strict=True)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'

@@ -94,20 +94,8 @@ def read_running_text(
     """Yield the sentences of running text; the first of each paragraph says so (``# newpar``).
 
     A sentence has the number of the first line of its paragraph for a name; where it has several, *7.1*,
-    *7.2* and so on.
-
-    Parameters
-    ----------
-    lines : iterable of str
-    read : callable
-        Takes lines of one sentence each, as :func:`qsproj.corpus.text.read_text`.
-    starts : callable
-        Tells where sentences begin in a paragraph with single spaces, 0 first.
-
-    Raises
-    ------
-    QsprojError
-        As ``read``.
+    *7.2* and so on. ``read`` takes lines of one sentence each; ``starts`` tells where sentences begin in a
+    paragraph with single spaces, 0 first.
     """
     # Names, and whether a space follows, of the sentences under way.
     made = deque[tuple[str, bool]]()

@@ -60,7 +60,6 @@ class TargetAlone:
     target: str
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time."""
         nothing = Sentence.from_words([UNSPECIFIED])
         for target in read_sentences(self.target):
             yield SentencePair(nothing, target, make_alignment(len(nothing), len(target), []))
@@ -213,7 +212,6 @@ class AlignedText:
     language: str | None = None  # by which the text is cut into words; None: at white space
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time; the files are read in step."""
         blank: deque[bool] = deque()
 
         def pairs() -> Iterator[tuple[Sentence, Sentence]]:

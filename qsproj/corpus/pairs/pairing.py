@@ -110,7 +110,6 @@ class _Side(NamedTuple):
     sentences: Iterator[tuple[_Place, Sentence]]
 
     def error(self, place: _Place, *, found: str, expected: str, remedy: str) -> DataError:
-        """Build the error of one sentence."""
         if self.name is None:
             name, line = f"{self.role} sentence {place.number}", None
         else:
@@ -118,7 +117,6 @@ class _Side(NamedTuple):
         return DataError(name, line, found, expected, remedy)
 
     def without_partner(self, place: _Place, key: str, value: str) -> DataError:
-        """Build the error of a sentence whose id the other side does not have."""
         return self.error(
             place,
             found=f"{key} {value} in the {self.role} only",

@@ -65,7 +65,6 @@ def review_app(
 
 
 def _page_files() -> Mapping[str, bytes]:
-    """Return the files that make the page, by name."""
     folder = files("qsproj.serve.review") / "page"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.endswith(tuple(_TYPES))}
 
@@ -126,7 +125,6 @@ class _Review:
         return self._changed(index, change)
 
     async def rest(self, request: Request) -> Response:
-        """Infer the rest of a tree under what is fixed in it."""
         index, session = _index(request), self._session
         fixed = _fixed(await body_of(request, self._limits))
         if self._inference is None:
@@ -147,7 +145,6 @@ class _Review:
         return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
 
     async def edit(self, request: Request) -> Response:
-        """Cut words, tokens or sentences otherwise."""
         index = _index(request)
         given = _object(await body_of(request, self._limits))
         word, last, texts = given.get("word", 1), given.get("last", 1), given.get("texts", [])
@@ -165,7 +162,6 @@ class _Review:
         return _json(self._session.found(pattern, change, most=_MOST_HITS))
 
     async def correct(self, request: Request) -> Response:
-        """Correct words that were found and shown."""
         given = _object(await body_of(request, self._limits))
         hits = given.get("hits")
         if not isinstance(hits, list) or not all(_is_hit(hit) for hit in hits):

@@ -71,14 +71,16 @@ def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
     return None
 
 
-# The columns beside the tree that a person corrects, and what a cell of each looks like.
+_FEATS = r"_|[^\s=|]+=[^\s=|]+(\|[^\s=|]+=[^\s=|]+)*"
+_DEPS = r"_|\d+(\.\d+)?:[^\s|]+(\|\d+(\.\d+)?:[^\s|]+)*"
+# The columns beside the tree that a person corrects, what a cell of each looks like, and how errors say so.
 CELLS = {
-    "lemmas": (LEMMA, r"[^\t\r\n]+"),
-    "upos": (UPOS, r"\S+"),
-    "xpos": (XPOS, r"\S+"),
-    "feats": (FEATS, r"_|[^\s=|]+=[^\s=|]+(\|[^\s=|]+=[^\s=|]+)*"),
-    "deps": (DEPS, r"_|\d+(\.\d+)?:[^\s|]+(\|\d+(\.\d+)?:[^\s|]+)*"),
-    "misc": (MISC, r"[^\t\r\n]+"),
+    "lemmas": (LEMMA, r"[^\t\r\n]+", "a lemma, or _"),
+    "upos": (UPOS, r"\S+", "a tag without spaces"),
+    "xpos": (XPOS, r"\S+", "a tag without spaces"),
+    "feats": (FEATS, _FEATS, "Name=Value|Name=Value, or _"),
+    "deps": (DEPS, _DEPS, "head:relation|head:relation, or _"),
+    "misc": (MISC, r"[^\t\r\n]+", "text without tabs, or _"),
 }
 _PROBABILITY_OF = {"upos": TAG_PROBABILITY, "feats": FEATURE_PROBABILITY}
 
@@ -101,13 +103,13 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
     for name, given in columns.items():
         if name not in CELLS:
             raise unknown_name("column", name, list(CELLS))
-        column, pattern = CELLS[name]
+        column, pattern, expected = CELLS[name]
         if len(given) != len(sentence):
             raise UsageError(f"found {len(given)} cells of {name} for {len(sentence)} words")
         for word, cell in enumerate(given, start=1):
             if not re.fullmatch(pattern, cell) or not cell.isprintable():
                 raise UsageError(
-                    f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {_EXPECTED[name]}"
+                    f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {expected}"
                 )
         changed = _differing(cells(sentence, name), given)
         if name in ("deps", "misc"):
@@ -118,16 +120,6 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
         if name in _PROBABILITY_OF:
             sentence = without_misc(sentence, _PROBABILITY_OF[name], words=changed)
     return sentence
-
-
-_EXPECTED = {
-    "lemmas": "a lemma, or _",
-    "upos": "a tag without spaces",
-    "xpos": "a tag without spaces",
-    "feats": "Name=Value|Name=Value, or _",
-    "deps": "head:relation|head:relation, or _",
-    "misc": "text without tabs, or _",
-}
 
 
 def _sorted_features(cell: str) -> str:

@@ -23,7 +23,7 @@ from qsproj.models.storage import Parser, kind_of
 from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.text.text_parser import TextParser
-from qsproj.serve.review.correction import arc_chances, tree_of
+from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
 
 _MOST_FOLDS = 5
@@ -164,7 +164,8 @@ class Retraining:
             for index in given.left
         }
         beliefs = {
-            index: (*_heads_and_relations(one), arc_chances(one), one.upos) for index, one in parsed.items()
+            index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
+            for index, one in parsed.items()
         }
         changed = sum(int((parsed[index].heads != sentences[index].heads).sum()) for index in given.left)
         self._done()
@@ -172,11 +173,6 @@ class Retraining:
 
     def _done(self) -> None:
         self.progress[0] += 1
-
-
-def _heads_and_relations(sentence: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    tree = tree_of(sentence)
-    return tree.heads, tree.relations
 
 
 def _told(gain: Gain | None) -> dict[str, Any]:

@@ -217,7 +217,6 @@ class Session:
         return {"total": len(found), "offset": offset, "sentences": rows}
 
     def _places(self, order: str) -> Sequence[int]:
-        """Return the indices of all sentences in an order."""
         if order == DIFFERING:
             return sorted(range(len(self._order)), key=lambda index: -self._differing(index))
         if order == WORTH:
@@ -307,7 +306,6 @@ class Session:
         return own
 
     def _other(self, index: int) -> dict[str, Any] | None:
-        """Return the tree of the other annotator, as JSON."""
         other = self._others.get(index)
         if other is None:
             return None
