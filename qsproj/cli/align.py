@@ -37,7 +37,6 @@ from qsproj.cli.options.common import (
     add_seed,
     add_workers,
     check_files,
-    number,
     workers_of,
 )
 from qsproj.cli.options.made import made_by
@@ -82,22 +81,15 @@ SYMMETRIZATION_WAYS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (.gz, .xz; - for stdin)")
-    parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
     add_options(parser)(f"""
+        source SOURCE: source sentences, or PAIRS (.gz, .xz; - for stdin)
+        target TARGET?: their translations
         -o --output FILE=-: links, one line a pair (default: standard output)
         --method NAME=hmm: {", ".join(METHODS)} (default: hmm)
         --symmetrize NAME: how two directions become one: {", ".join(KNOWN)} (default: {usual})
-    """)
-    parser.add_argument(
-        "--threshold",
-        type=number(least=0.0, most=1.0),
-        metavar="P",
-        help="for --symmetrize threshold, and with hand alignments: least probability of a link; lower finds "
-        f"more links, of which more are wrong (default: {DEFAULT_THRESHOLD})",
-    )
-    add_options(parser)(f"""
+        --threshold P[0.0..1.0]: for --symmetrize threshold, and with hand alignments: least probability of a
+            link; lower finds more links, of which more are wrong (default: {DEFAULT_THRESHOLD})
         --weights: write i-j:p with the probability of each link
         --linked FILE: also write TARGET, CoNLL-U, with its links in MISC (Align=)
         --tokenize CODE CODE: tokenise text first, given the codes of both languages; links then count tokens

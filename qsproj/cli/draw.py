@@ -47,12 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --alignment FILE: word links between FILE and the translations
     """)
     add_alignment_format(parser)
-    parser.add_argument(
-        "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
-    )
-    parser.add_argument(
-        "--features", action="store_true", help="show the values of features (FEATS) beside each tag"
-    )
+    add_options(parser)("""
+        --versus FILE: other trees of the same words; what differs stands out
+        --features: show the values of features (FEATS) beside each tag
+    """)
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
     add_options(chosen)("""
         --sentence ID...: this one only: its sent_id, or its number where it has none; may be given several

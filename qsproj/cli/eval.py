@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -206,10 +206,9 @@ def _run_validation(options: argparse.Namespace) -> None:
     from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 
     found = validate(options.validate, level=options.level, language=options.language)
-    if options.json:
-        _print(json.dumps(validation_as_json(found), ensure_ascii=False, indent=2))
-    else:
-        _print("\n".join(validation_as_table(name_of(options.validate), found)))
+    _print(
+        validation_as_json(found) if options.json else validation_as_table(name_of(options.validate), found)
+    )
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
@@ -227,7 +226,7 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
     scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
     _check_something_scored(options, paths, scores)
     write_report(options.report, Compared(paths, gold, systems, punctuation, options.at))
-    _print("\n".join(systems_as_table(paths[1:], scores)))
+    _print(systems_as_table(paths[1:], scores))
 
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
@@ -251,12 +250,9 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     _check_something_scored(options, paths, scores)
     if options.json:
         columns = cut_scores(files[0](), files[1](), names=(paths[0], paths[1]))
-        told = {**scores_as_json(paths, scores), **columns_as_json(columns, trees=not options.tags)}
-        text = json.dumps(told, ensure_ascii=False, indent=2)
+        _print({**scores_as_json(paths, scores), **columns_as_json(columns, trees=not options.tags)})
     else:
-        punctuation = not options.no_punct
-        text = "\n".join(scores_as_table(paths, scores, punctuation=punctuation, trees=not options.tags))
-    _print(text)
+        _print(scores_as_table(paths, scores, punctuation=not options.no_punct, trees=not options.tags))
 
 
 def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]]:
@@ -300,13 +296,12 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
     ):
         if missing == words and not options.tags:
             raise _without_trees(path)
-    if options.json:
-        text = json.dumps(cut_scores_as_json(scores, trees=not options.tags), indent=2)
-    else:
-        paths = (options.gold, options.system)
-        trees = not options.tags
-        text = "\n".join(cut_scores_as_table(paths, scores, trees=trees, columns=options.columns))
-    _print(text)
+    paths, trees = (options.gold, options.system), not options.tags
+    _print(
+        cut_scores_as_json(scores, trees=trees)
+        if options.json
+        else cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)
+    )
 
 
 def _run_alignments(options: argparse.Namespace) -> None:
@@ -335,14 +330,13 @@ def _run_alignments(options: argparse.Namespace) -> None:
     else:  # What the files alone make one think is told where the scores say nothing of it.
         for line in told:
             notice(line)
-    if options.json:
-        text = json.dumps(alignment_scores_as_json(scores), indent=2)
-    else:
-        text = "\n".join(alignment_scores_as_table((options.gold, options.system), scores))
-    _print(text)
+    paths = (options.gold, options.system)
+    _print(alignment_scores_as_json(scores) if options.json else alignment_scores_as_table(paths, scores))
 
 
-def _print(text: str) -> None:
+def _print(told: Mapping[str, object] | list[str]) -> None:
+    """Print JSON, or the lines of a table."""
+    text = "\n".join(told) if isinstance(told, list) else json.dumps(told, ensure_ascii=False, indent=2)
     with open_output(None) as handle:
         handle.write(text + "\n")
 
@@ -354,9 +348,7 @@ def _run_agreement(options: argparse.Namespace) -> None:
     # For its checks: that both hold the same words.
     attachment_scores(first, [second], names=[options.gold, options.system])
     rows = agreement(first, second)
-    _print(
-        json.dumps(agreement_as_json(rows), indent=2) if options.json else "\n".join(agreement_as_table(rows))
-    )
+    _print(agreement_as_json(rows) if options.json else agreement_as_table(rows))
 
 
 def _run_calibration(options: argparse.Namespace) -> None:
@@ -379,7 +371,7 @@ def _run_calibration(options: argparse.Namespace) -> None:
     }
     if options.json:
         scored = {key: calibration_as_json(table) for key, table in tables.items()}
-        text = json.dumps({**scored.pop(ARC_PROBABILITY), **scored}, indent=2)
+        _print({**scored.pop(ARC_PROBABILITY), **scored})
     else:
-        text = "\n\n".join("\n".join(calibration_as_table(key, table)) for key, table in tables.items())
-    _print(text)
+        told = ["\n".join(calibration_as_table(key, table)) for key, table in tables.items()]
+        _print(["\n\n".join(told)])

@@ -87,13 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         -o --output MODEL!: where the parser is written
         --trees FILE: also write the target sentences with their trees
     """)
-    parser.add_argument(
-        "--method",
-        default=DEFAULT_METHOD,
-        metavar="NAME",
-        help="; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-        + f" (default: {DEFAULT_METHOD})",
-    )
+    methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+    add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
     add_seed(parser)
     _add_soft_options(parser)
     _add_hard_options(parser)
@@ -120,12 +115,10 @@ def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``hard`` reads, and ``hard-em`` in part."""
     defaults = HardProjectionOptions()
     arcs = parser.add_argument_group("--method hard, hard-em")
-    arcs.add_argument(
-        "--completion",
-        default=defaults.completion,
-        metavar="NAME",
-        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
-    )
+    add_options(arcs)(f"""
+        --completion NAME={defaults.completion}: none: one-to-one links only (default); hwa: Hwa et al.'s
+            Direct Projection Algorithm
+    """)
     add_fields(arcs, defaults, "min_weight", "min_attached")
     group = parser.add_argument_group("--method hard")
     add_fields(group, defaults, "max_sentences")

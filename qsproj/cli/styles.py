@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _add_styles(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", required=True, metavar="STYLE", help="the style to convert to")
+    add_options(parser)("--to STYLE!: the style to convert to")
     parser.add_argument(
         "--from",
         dest="source",

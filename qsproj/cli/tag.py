@@ -57,13 +57,13 @@ EXAMPLES = """examples:
 """
 
 
-OPTIONS_OF_PROJECT = (
-    *("source", "target", "alignment", "alignment_format", "tagged", "lexicon", "text", "columns"),
-)
 # What each way to use the command reads that not all do.
 WAYS = {
     "--train": ("raw", "dev", "rules", "lexicon", "columns", "seed"),
-    "--project": (*OPTIONS_OF_PROJECT, "seed"),
+    "--project": (
+        *("source", "target", "alignment", "alignment_format"),
+        *("tagged", "lexicon", "text", "columns", "seed"),
+    ),
     "-m": (
         "input",
         "split_contractions",
@@ -79,9 +79,7 @@ WAYS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "input", nargs="?", metavar="INPUT", help="CoNLL-U or plain text (default: standard input)"
-    )
+    add_options(parser)("input INPUT?: CoNLL-U or plain text (default: standard input)")
     task = parser.add_mutually_exclusive_group(required=True)
     add_options(task)("""
         -m --model MODEL: tag with this model

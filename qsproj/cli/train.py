@@ -22,7 +22,6 @@ from qsproj.cli.options.common import (
     number,
     read_tagged,
     values_of,
-    whole_number,
 )
 from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
@@ -165,14 +164,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             nocross (default: all, nocross where arcs may cross)
         --joint-tags: a parser that reads nothing but forms and infers UPOS and tree together, by belief
             propagation
+        --iterations N[1..]: with --order 2 or --joint-tags, iterations of belief propagation in training and
+            parsing (default: 5)
     """)
-    parser.add_argument(
-        "--iterations",
-        type=whole_number(least=1),
-        metavar="N",
-        help="with --order 2 or --joint-tags, iterations of belief propagation in training and parsing "
-        "(default: 5)",
-    )
     parser.add_argument(
         "--relax",
         type=number(least=0.0, most=0.49),
@@ -194,12 +188,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --like TAGGED: weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this
             file: tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all
             alike)
+        --enhanced: also learn enhanced dependencies from DEPS; `qsproj parse` then writes them
     """)
-    parser.add_argument(
-        "--enhanced",
-        action="store_true",
-        help="also learn enhanced dependencies from DEPS; `qsproj parse` then writes them",
-    )
     add_seed(parser)
     declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 

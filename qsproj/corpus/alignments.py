@@ -28,13 +28,12 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
-from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.words import number_of
 from qsproj.errors import DataError, counted, unknown_name
 from qsproj.progress import notice
 
-_BYTE_ORDER_MARK = "\ufeff"
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
 _TRIPLE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9.eE+-]+)")
 _SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
@@ -199,12 +198,12 @@ def link_weight(text: str | None, line: int, name: str) -> float:
 
 def _read_pharaoh(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
-        yield _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, base=base)
+        yield _pharaoh_line(text.lstrip(BYTE_ORDER_MARK), line, name, base=base)
 
 
 def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
-        cells = text.rstrip("\r\n").lstrip(_BYTE_ORDER_MARK).split("\t")
+        cells = text.rstrip("\r\n").lstrip(BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
             found = counted(len(cells), "column")
             expected = "source, target and links, separated by tabs"
@@ -253,7 +252,7 @@ class _NaaclRow(NamedTuple):
 
 def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]:
     for line, text in enumerate(handle, start=1):
-        stripped = text.lstrip(_BYTE_ORDER_MARK).strip()
+        stripped = text.lstrip(BYTE_ORDER_MARK).strip()
         match = _NAACL_LINK.fullmatch(stripped)
         if match is None:
             expected = "sentence source target [S|P] [weight]"
@@ -330,7 +329,7 @@ def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     """Yield the links of lines ``source target weight``, with a blank line after each pair."""
     begun = Links(1, [], [], [], [], [])
     for line, text in enumerate(handle, start=1):
-        stripped = text.lstrip(_BYTE_ORDER_MARK).strip()
+        stripped = text.lstrip(BYTE_ORDER_MARK).strip()
         if not stripped:
             yield begun
             begun = Links(line + 1, [], [], [], [], [])

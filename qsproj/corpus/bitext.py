@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
 from qsproj.errors import DataError, counted
 
-_BYTE_ORDER_MARK = "\ufeff"
 _BARS = "|||"
 _FORMS = "source ||| target, or source TAB target"
 
@@ -63,4 +62,4 @@ def _pairs_of_lines(path: PathOrFile) -> Iterator[tuple[str, str]]:
 
 
 def _clean(line: str) -> str:
-    return line.lstrip(_BYTE_ORDER_MARK).strip()
+    return line.lstrip(BYTE_ORDER_MARK).strip()

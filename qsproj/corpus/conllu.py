@@ -34,12 +34,11 @@ from qsproj.corpus.cells import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.files import PathOrFile, name_of, open_kept_output, open_output, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.corpus.words import described, number_of
 from qsproj.errors import DataError, WrongTypeError, counted
 
-_BYTE_ORDER_MARK = "\ufeff"
 _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
 # Comments that nothing but CoNLL-U begins with.
 _COMMENT = re.compile(r"#\s*(sent_id|newdoc|newpar|parallel_id|global\.columns)\b|#\s*text\s*=")
@@ -88,9 +87,9 @@ def looks_like_conllu(head: Sequence[str]) -> bool:
     What is nearly CoNLL-U counts as such, for its reader to name the line that is not: a comment as only
     CoNLL-U has, or a first row that starts with the number of a word and has about ten cells.
     """
-    if any(_COMMENT.match(line.removeprefix(_BYTE_ORDER_MARK)) for line in head):
+    if any(_COMMENT.match(line.removeprefix(BYTE_ORDER_MARK)) for line in head):
         return True
-    row = head[-1].removeprefix(_BYTE_ORDER_MARK).rstrip("\r\n") if head else ""
+    row = head[-1].removeprefix(BYTE_ORDER_MARK).rstrip("\r\n") if head else ""
     cells, words = row.split("\t"), row.split()
     if len(cells) >= _FEWEST_CELLS and _ID.fullmatch(cells[0]):
         return True
@@ -185,8 +184,8 @@ def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
     start, lines, blank_lines = "", list[str](), ""
     number = 1
     first_line = handle.readline()
-    if first_line.startswith(_BYTE_ORDER_MARK):
-        start, first_line = _BYTE_ORDER_MARK, first_line[1:]
+    if first_line.startswith(BYTE_ORDER_MARK):
+        start, first_line = BYTE_ORDER_MARK, first_line[1:]
     for line in chain([first_line], handle):
         # A row of tabs is white space too, but it is a faulty row and not the end of a sentence.
         if (line.isspace() and "\t" not in line) or not line:

@@ -196,6 +196,7 @@ def _decompressed(stream: _Counted) -> Any:
     return stream
 
 
+BYTE_ORDER_MARK = "\ufeff"
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 _DAMAGED_ARCHIVE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)

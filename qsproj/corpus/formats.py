@@ -19,7 +19,7 @@ from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
-from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import DataError, QsprojError, UsageError, unknown_name
@@ -153,9 +153,6 @@ def read_alignments(
         if (row.name, row.holds) == (format, ALIGNMENTS):
             return row.read(path, sizes=sizes)
     raise unknown_name("alignment format", format, list(names_of(ALIGNMENTS)))
-
-
-BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True)

@@ -32,23 +32,23 @@ _LOOKED_AT = 1000
 
 def add_pair_files(parser: argparse.ArgumentParser) -> None:
     """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
-    parser.add_argument("--source", required=True, metavar="FILE", help="source sentences, CoNLL-U")
-    parser.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
-    parser.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
+    add_options(parser)("""
+        --source FILE!: source sentences, CoNLL-U
+        --target FILE!: target sentences, CoNLL-U
+        --alignment FILE!: candidate links
+    """)
     add_alignment_format(parser)
     add_pairing(parser)
 
 
 def add_alignment_format(parser: argparse._ActionsContainer) -> None:
     """Add ``--alignment-format``."""
-    parser.add_argument(
-        "--alignment-format",
-        default=DEFAULT_ALIGNMENT_FORMAT,
-        metavar="NAME",
-        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 "
-        "2-1). In triples a line is a link: source, target, weight; a blank line ends a pair. Words count "
-        "from 1 in talp, naacl and triples-one, from 0 in the like of them",
-    )
+    add_options(parser)(f"""
+        --alignment-format NAME={DEFAULT_ALIGNMENT_FORMAT}: {", ".join(names_of(ALIGNMENTS))} (default:
+            {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 2-1). In triples a line is a link: source, target,
+            weight; a blank line ends a pair. Words count from 1 in talp, naacl and triples-one, from 0 in the
+            like of them
+    """)
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
