@@ -22,7 +22,7 @@ from qsproj.alignment.symmetrize import (
     link_weights,
     symmetrize,
 )
-from qsproj.alignment.unspaced import carry_to_words, check_side, cut_pair, known_words
+from qsproj.alignment.unspaced import SIDES, carry_to_words, cut_pair, known_words
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
@@ -46,23 +46,25 @@ def align_words(
 ) -> Iterator[Alignment]:
     """Align a bitext, learning from nothing but itself; more pairs give better alignments.
 
-    ``method``: ``hmm``, built in (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external
-    program. ``symmetrization``: a name of :mod:`qsproj.alignment.symmetrize`; None: ``METHODS[method]``.
-    ``threshold``: least mean probability of a link, for the symmetrisation of that name. ``unspaced``: the
-    side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into pieces to
-    learn from (:mod:`qsproj.alignment.unspaced`); links are between words all the same. Yields one alignment
-    for each pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from
-    ``hmm`` with weights, the mean of both directions' probabilities, whoever computes. Raises UsageError at
-    once, when a name is unknown, the threshold out of range, or eflomal missing.
+    ``method``: ``hmm``, built in, deterministic; or ``eflomal``, an external program. ``symmetrization``: a
+    name of :mod:`qsproj.alignment.symmetrize`; None: ``METHODS[method]``. ``threshold``: least mean
+    probability of a link, for the symmetrisation of that name. ``unspaced``: the side, ``source``, ``target``
+    or ``both``, that is written without spaces (:mod:`qsproj.alignment.unspaced`). Yields one alignment for
+    each pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from
+    ``hmm`` with weights, the mean of both directions' probabilities. Raises UsageError at once, when a name
+    is unknown, the threshold out of range, or eflomal missing.
     """
     if method not in METHODS:
         raise unknown_name("alignment method", method, list(METHODS))
     name = METHODS[method] if symmetrization is None else symmetrization
     check_symmetrization(name, threshold)
-    if unspaced is not None:
-        check_side(unspaced)
+    if unspaced is not None and unspaced not in SIDES:
+        raise unknown_name("side", unspaced, list(SIDES))
     if method == "eflomal":
-        check_links_only(name)
+        if name == THRESHOLD:
+            raise UsageError(
+                "eflomal gives links without probabilities; choose a --symmetrize other than threshold"
+            )
         find_eflomal()
         links = SYMMETRIZATIONS[name]
         return (
@@ -175,10 +177,3 @@ def _run(command: list[str]) -> None:
     if outcome.returncode != 0:
         lines = outcome.stderr.strip().splitlines() or ["it wrote nothing"]
         raise QsprojError(f"{_PROGRAM} failed with exit code {outcome.returncode}: {lines[-1]}")
-
-
-def check_links_only(symmetrization: str) -> None:
-    if symmetrization == THRESHOLD:
-        raise UsageError(
-            "eflomal gives links without probabilities; choose a --symmetrize other than threshold"
-        )

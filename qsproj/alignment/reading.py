@@ -29,12 +29,11 @@ def read_word_pairs(
 ) -> Pairs:
     """Yield (source words, target words) for each sentence pair.
 
-    ``source``, ``target``: two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by
-    line); or one file of text with both sides on a line. ``-`` is the standard input. ``languages``: codes of
-    both, to tokenise text with sacremoses; None: words are parted by white space. ``pairing``: how CoNLL-U is
-    paired (:func:`qsproj.corpus.pairs.pairing.pair_sentences`). Raises UsageError when tokenised input is to
-    be tokenised, or when the standard input, which is taken for text, comes with CoNLL-U; DataError as the
-    readers do, and when there is no pair at all.
+    ``source``, ``target``: two files, both CoNLL-U (paired as ``pairing`` says), both text, or one of each
+    (paired by line); or one file of text with both sides on a line. ``-`` is the standard input, as text.
+    ``languages``: codes of both, to tokenise text with sacremoses; None: words are parted by white space.
+    Raises UsageError when tokenised input is to be tokenised; DataError as the readers do, and for no pair at
+    all.
     """
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:

@@ -75,8 +75,7 @@ def symmetrize(
     """Return one alignment from the posteriors of two directions, float[m, n].
 
     ``threshold``: links whose :func:`link_weights` exceed that number. Else one of ``SYMMETRIZATIONS``,
-    applied to the :func:`directed_links` of both. Raises UsageError when the name is unknown or the threshold
-    out of range.
+    applied to the :func:`directed_links` of both.
     """
     check_symmetrization(name, threshold)
     if name == THRESHOLD:

@@ -1,11 +1,9 @@
 """Languages written without spaces: align parts of words, and carry what is learned to words.
 
-Running text and a treebank, which is cut into words, share few words. So the words of both are cut before
-the aligner sees them: Chinese characters one by one, runs of letters (kana, Thai, ...) where the corpus
-itself has the words that they are made of. The links of the pieces become those of the words.
-
-Chosen on pairs of PUD, English-Chinese: cutting Chinese, too, into the words that the corpus has is a little
-worse. What it brings: ``docs/unspaced.md``.
+Running text and a treebank, which is cut into words, share few words. So the words of both are cut before the
+aligner sees them: Chinese characters one by one, runs of letters (kana, Thai, ...) where the corpus itself
+has the words that they are made of; on PUD, cutting Chinese so, too, was a little worse
+(``docs/unspaced.md``).
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment.symmetrize import Posteriors
-from qsproj.errors import unknown_name
 
 # Which side is cut: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}
@@ -123,11 +120,6 @@ def cut_sentence(words: Words, known: Collection[str] | None) -> CutSentence:
 
 def cut_pair(pair: tuple[Words, Words], known: KnownWords) -> tuple[CutSentence, CutSentence]:
     return cut_sentence(pair[0], known[0]), cut_sentence(pair[1], known[1])
-
-
-def check_side(name: str) -> None:
-    if name not in SIDES:
-        raise unknown_name("side", name, list(SIDES))
 
 
 def carry_to_words(

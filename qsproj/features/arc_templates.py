@@ -219,11 +219,10 @@ LABEL_TEMPLATE_SETS = {
 
 
 def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
-    """Turn templates into the integer program that the kernels run.
+    """Turn templates into the integer program that the kernels run; ValueError at a wrong atom.
 
     The attributes start with those ``known``, so that templates compiled on top of others read the same
-    encoded sentences. Raises ValueError when an atom is not one of those that the module's docstring lists,
-    or when ``between.upos`` stands with another atom about the words between.
+    encoded sentences.
     """
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]

@@ -1,8 +1,7 @@
 """From a sentence to hashed attributes at each position: what arc templates are made of.
 
-A tree gives a word further attributes: what its relatives read, and its rank among siblings. Whether an
-adposition depends on a noun, and which determiner, tells an object from an oblique, and a subject from an
-object, where the two words of the arc alone do not.
+A tree gives a word further attributes: what its relatives read, and its rank among siblings. They tell an
+object from an oblique, and a subject from an object, where the two words of the arc alone do not.
 """
 
 from __future__ import annotations
@@ -245,9 +244,8 @@ def with_tree_atoms(
 ) -> EncodedSentence:
     """Return the sentence with a column for each attribute, after the first, that its tree gives.
 
-    ``heads`` int32[n+1]: -1 where missing: such words, and the root, have no head; outside of the sentence
-    nobody has anybody. What ``adposition.lower`` gives a word is the lower-cased form of its first
-    adposition; ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
+    ``heads`` int32[n+1]: -1 where missing. ``adposition.lower`` is the lower-cased form of a word's first
+    adposition; ``last.upos`` the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
     bool[n+1]: of several sentences encoded as one: the positions that are words or roots.
     """
     wanted = attributes[encoded.atoms.shape[1] :]

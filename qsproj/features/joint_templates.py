@@ -293,9 +293,8 @@ class Dictionary:
     def strengths(self, pair: SentencePair, *, counted: bool = False) -> Values:
         """Return how firmly the words of each candidate link belong together, float64[k] in 0..1.
 
-        It is twice their expected links over the occurrences of both (Dice's coefficient), shrunk by
-        SHRINKAGE; NaN where a word was not seen. ``counted``: the pair is one of those that were counted; it
-        is then left out of the count.
+        Dice's coefficient, shrunk by SHRINKAGE; NaN where a word was not seen. ``counted``: the pair is one
+        of those that were counted; it is then left out of the count.
         """
         sources, targets, codes = _keys(pair)
         linked = self.links.of(codes)

@@ -149,11 +149,7 @@ TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": M
 
 
 def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[str, ...]) -> CompiledFamily:
-    """Turn the templates of one family into integer programs over sentences encoded with ``attributes``.
-
-    Raises ValueError when an atom names a role that the family does not have, or an attribute that is not
-    encoded.
-    """
+    """Turn the templates of one family into integer programs over sentences encoded with ``attributes``."""
     ordered = (*templates.plain, *templates.placed)
     roles = ROLES[family]
     operations = np.full((len(roles), len(ordered), max(map(len, ordered))), -1, dtype=np.int32)
@@ -189,11 +185,7 @@ LARGEST_COUNT = 5
 
 
 def grand_places(words: Words) -> Places:
-    """Return the place of each GRAND factor: the order of its three words, and whether the last two are near.
-
-    ``words`` int32[F, 3] are grandparent, head, dependent. That the grandparent stands between the two, so
-    that the arcs cross (thesis 2.8.2), is one of the six orders.
-    """
+    """Return the place of GRAND factors, words int32[F, 3]: their order, and whether the last two are near."""
     grand, head, dependent = words.T
     order = 4 * (grand < head) + 2 * (head < dependent) + (grand > dependent)
     near = np.abs(head - dependent) <= NEAR

@@ -38,9 +38,9 @@ class FunctionWordRule:
     def to_head(self, tree: WorkingTree) -> None:
         """Make every such function word the head of the word that it hangs on. Changes ``tree``.
 
-        Of several, those on the right are the inner ones, then the nearer ones ("has been built": has
-        heads been, and been heads built). Along go the dependents that stand beyond the function word, so
-        that no arcs come to cross, those of outer relations, and the full stop.
+        Of several, those on the right are the inner ones, then the nearer ones ("has been built": has heads
+        been, and been heads built). Along go dependents beyond the function word or of outer relations, and
+        the full stop.
         """
         for content in self._contents(tree):
             children = tree.children[content]

@@ -1,9 +1,8 @@
 """The tree that conversions work on: words, and a node of its own for every coordination.
 
-In this *core* a coordination is headed by no word. Its node's children are the conjuncts (relation conj), the
-conjunctions and punctuation that separate them, and the dependents of the coordination as a whole. Every
-style of coordination is read into it and written from it, and function words are turned round in it, where
-"in Paris and London" (a shared preposition) and "in Paris and in London" look as different as they are.
+In this *core* a coordination is headed by no word: its node's children are the conjuncts (relation conj), the
+conjunctions and punctuation that separate them, and the dependents of the whole. Every style of coordination
+is read into it and written from it, and function words are turned round in it.
 """
 
 from __future__ import annotations

@@ -125,10 +125,9 @@ MOST_LOG_WEIGHT = 600.0
 class AlignItg(HardGroup):
     """One hard factor over the candidate links of a sentence pair; O(m^3 n^3), for words with candidates.
 
-    Each word has one link at most, and the order of the links comes about by bracketing: neighbours are
-    joined straight or inverted. Words without a link are allowed anywhere. ``of_source``, ``of_target``
-    int64[E]: ends of each link, places 0..m-1 and 0..n-1 among the words that have candidates; ``shape`` is
-    m, n.
+    Each word has one link at most, and the order of the links comes about by bracketing, straight or
+    inverted. ``of_source``, ``of_target`` int64[E]: ends of each link, places 0..m-1 and 0..n-1 among the
+    words that have candidates; ``shape`` is m, n.
 
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
     """

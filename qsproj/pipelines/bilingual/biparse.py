@@ -148,13 +148,10 @@ def train_joint_parser(
 
     Joint weights are learned beside the scores of target parsers that have not seen the pair at hand. The
     thesis learns both together (``target_weights="joint"``); then the target's lexical features soon explain
-    its own training trees, and little is left for the source to explain. With SYNCH for a family, only the
-    target parser is learned.
-
-    Links by hand, where a pair has any, are observed like the target tree; other links are hidden, and in
-    parsing all are. ``target`` may be what :func:`~qsproj.models.joint.joint_trees.train_target` made of
-    these pairs, or a parser that has not seen their target trees. A ``checkpoint`` keeps what is done, to go
-    on from.
+    its own training trees. With SYNCH for a family, only the target parser is learned. Links by hand are
+    observed; other links are hidden. ``target`` may be what
+    :func:`~qsproj.models.joint.joint_trees.train_target` made of these pairs, or a parser that has not seen
+    their trees. A ``checkpoint`` keeps what is done, to go on from.
     """
     options = options or BiparseOptions()
     usable, skipped = usable_pairs(pairs)

@@ -228,10 +228,9 @@ def train_noisy_channel(
 ) -> tuple[ArcParser, CotrainingReport]:
     """Train a monolingual parser of the target on trees and on source trees that its own should explain.
 
-    Learning starts from the bilingual parser's target side: a parser that knows nothing sends messages that
-    say nothing. The channel, the bilingual parser without its target side, stays as it is. The source tree is
-    the source parser's best, or that of the source sentence where the bilingual parser was trained on
-    observed source trees. The graphs of all pairs are held in memory.
+    Learning starts from the bilingual parser's target side; the channel, that parser without its target side,
+    stays as it is. The source tree is the source parser's best, or that of the source sentence where the
+    bilingual parser was trained on observed ones. The graphs of all pairs are held in memory.
 
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
