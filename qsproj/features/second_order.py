@@ -185,7 +185,7 @@ LARGEST_COUNT = 5
 
 
 def grand_places(words: Words) -> Places:
-    """Return the place of GRAND factors, words int32[F, 3]: their order, and whether the last two are near."""
+    """Return the place of GRAND factors, words int32[F, 3]: their order, and if the last two are near."""
     grand, head, dependent = words.T
     order = 4 * (grand < head) + 2 * (head < dependent) + (grand > dependent)
     near = np.abs(head - dependent) <= NEAR
