@@ -4,29 +4,18 @@ Null hypothesis: it does not matter which system a sentence's result came from, 
 sentence may be swapped. The p-value is the share of the 2^S ways of swapping that put the systems at least as
 far apart as they are. Sentences are swapped, not words: errors within a sentence depend on each other.
 
-`exact_paired_test` gives that share itself for a difference of sums (UAS, LAS, complete match);
-`approximate_paired_test` samples it for any statistic of sums, such as an F1 or an alignment error rate.
+`exact_paired_test` gives that share itself for a difference of sums (UAS, LAS, complete match).
 
-*Source*: Noreen (1989), Computer-intensive methods for testing hypotheses; Phipson and Smyth (2010),
-Permutation p-values should never be zero, for the correction by one; the distribution of a signed sum of
-integers is had from its characteristic function, with no recursion over sentences.
+*Source*: Noreen (1989), Computer-intensive methods for testing hypotheses; the distribution of a signed sum
+of integers is had from its characteristic function, with no recursion over sentences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-# Sampled swaps are drawn in blocks of about this many, so that memory does not grow with samples x sentences.
-_BLOCK = 1 << 22
-
-# Relative slack in comparing floating-point statistics that are equal up to the order of summation.
-_TIE = 1e-12
+from numpy.typing import ArrayLike
 
 
 def exact_paired_test(differences: ArrayLike) -> float:
@@ -55,35 +44,3 @@ def exact_paired_test(differences: ArrayLike) -> float:
     # |T - 2K| >= observed on either side, and the two sides are mirror images.
     tail = 2.0 * float(probabilities[: (reach - observed) // 2 + 1].sum())
     return min(1.0, max(tail, math.ldexp(2.0, -array.size)))
-
-
-def approximate_paired_test(
-    first: ArrayLike,
-    second: ArrayLike,
-    statistic: Statistic,
-    *,
-    rng: np.random.Generator,
-    samples: int = 10_000,
-) -> float:
-    """Return a sampled two-sided p-value for the difference of a statistic of summed counts, float64[S, C].
-
-    ``statistic`` of float64[..., C] of summed counts, for instance ``lambda sums: sums[..., 0] / sums[...,
-    1]``. The value is (1 + swaps at least as extreme) / (1 + samples): never zero, and valid; its standard
-    error is about sqrt(p (1 - p) / samples). Time O(samples S C); memory is bounded.
-    """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.ndim != 2 or one.shape != other.shape:
-        raise ValueError(f"counts have shapes {one.shape} and {other.shape}, expected one shape (S, C)")
-    if samples < 1:
-        raise ValueError(f"samples is {samples}, expected at least 1")
-    change, one_sum, other_sum = other - one, one.sum(axis=0), other.sum(axis=0)
-    observed = abs(float(statistic(one_sum) - statistic(other_sum)))
-    threshold = observed - _TIE * max(1.0, observed)
-    extreme = 0
-    block = max(1, _BLOCK // max(1, len(one)))
-    for start in range(0, samples, block):
-        size = min(block, samples - start)
-        moved = rng.integers(2, size=(size, len(one)), dtype=np.int8).astype(np.float64) @ change
-        gaps = statistic(one_sum + moved) - statistic(other_sum - moved)
-        extreme += int(np.count_nonzero(np.abs(gaps) >= threshold))
-    return (1 + extreme) / (1 + samples)
