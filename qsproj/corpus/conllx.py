@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, rows_from
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import PathOrFile, name_of
 from qsproj.corpus.sentence import Layout, Sentence, layout_of
 from qsproj.errors import DataError
@@ -21,18 +22,17 @@ def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
     line = 1
     for sentence in read_conllu(path_or_file):
         layout = layout_of(sentence)
-        line += layout.start.count("\n")
         if len(layout.word_lines) < len(layout.lines):
             other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
             raise DataError(
                 name_of(path_or_file),
-                line + other,
+                line + layout.start.count("\n") + other,
                 found="a comment, a range or an empty node",
                 expected="words only, as in CoNLL-X",
                 remedy="where it is CoNLL-U, name the file .conllu",
             )
         yield sentence
-        line += len(layout.lines) + layout.end.count("\n") - 1
+        line += lines_in(sentence)
 
 
 def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:

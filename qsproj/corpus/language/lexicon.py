@@ -65,13 +65,8 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
 
     Tags are parted by spaces, commas or bars. A word may have several lines; its tags are those of all of
     them. Case is kept. What the first line is, all must be; blank ones are passed over, and forms of UniMorph
-    that are several words.
-
-    Raises
-    ------
-    DataError
-        At a line without a tab, a word or a tag; at a tag that is not a universal one; at features without a
-        part of speech; without any line.
+    that are several words. Raises DataError at a line without a tab, a word or a tag; at a tag that is not a
+    universal one; at features without a part of speech; without any line.
     """
     with open_text(path) as lines:
         numbered = (
