@@ -6,7 +6,7 @@ UD treebanks write German *am* as the two words *an dem* under a range row; a to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,15 +37,12 @@ def word_ranges(sentence: Sentence) -> tuple[WordRange, ...]:
     return tuple(ranges)
 
 
-def tokens_of(sentence: Sentence) -> Iterator[tuple[WordRange, bool]]:
-    """Yield the tokens of a sentence as they are written, each with whether a range row says so."""
-    ranges = {span.first: span for span in word_ranges(sentence)}
-    word = 1
-    while word <= len(sentence):
-        span = ranges.get(word)
-        token = span or WordRange(word, word, sentence.forms[word - 1])
-        yield token, span is not None
-        word = token.last + 1
+def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
+    """Return the tokens of a sentence as written: first word, form, words in its range, 0 without one."""
+    tokens = [(word, form, 0) for word, form in enumerate(sentence.forms, start=1)]
+    for span in reversed(word_ranges(sentence)):
+        tokens[span.first - 1 : span.last] = [(span.first, span.form, span.last - span.first + 1)]
+    return tokens
 
 
 def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
@@ -100,8 +97,8 @@ def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
 
 def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (forms, UPOS) with each multiword token as one word, tagged as the first of its words."""
-    tokens = [token for token, _ in tokens_of(sentence)]
-    return tuple(token.form for token in tokens), tuple(sentence.upos[token.first - 1] for token in tokens)
+    tokens = tokens_of(sentence)
+    return tuple([form for _, form, _ in tokens]), tuple([sentence.upos[first - 1] for first, *_ in tokens])
 
 
 # Contractions that treebanks of UD split, where no sentence shows them: language code, then rows of the token

@@ -65,10 +65,10 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
     at = 0
     for sentence in sentences:
         begin, first = at, len(text.words)
-        for token, is_range in tokens_of(sentence):
-            span = (at, at + len(_without_spaces(token.form)))
+        for _, form, words in tokens_of(sentence):
+            span = (at, at + len(_without_spaces(form)))
             text.tokens.append(span)
-            text.words.extend([(span, is_range)] * (token.last - token.first + 1))
+            text.words.extend([(span, words > 0)] * (words or 1))
             at = span[1]
         text.sentences.append((begin, at))
         text.heads.extend(
@@ -86,7 +86,7 @@ def _check_same_text(gold: _Reading, system: _Reading) -> None:
 
 def _last_token(sentence: Sentence) -> str:
     """Return the last token without white space."""
-    return _without_spaces(list(tokens_of(sentence))[-1][0].form)
+    return _without_spaces(tokens_of(sentence)[-1][1])
 
 
 class _Reading:
@@ -158,7 +158,7 @@ def _text_ends(behind: _Reading, ahead: _Reading) -> DataError:
 
 def _characters(sentence: Sentence) -> str:
     """Return the tokens of a sentence without white space."""
-    return _without_spaces("".join(token.form for token, _ in tokens_of(sentence)))
+    return _without_spaces("".join([form for _, form, _ in tokens_of(sentence)]))
 
 
 @lru_cache(maxsize=1 << 14)
