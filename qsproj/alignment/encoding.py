@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +17,9 @@ from qsproj.errors import UsageError
 
 # Two sides of 2,000 words: about 200 MB while the pair is aligned. Beyond it, it is no sentence pair.
 MAX_CELLS = 2**22
-# Forms of a word mostly begin alike, and together they are seen more often: words that begin with the same
-# letters are one. In fewer pairs than ``LITTLE`` fewer letters tell them apart.
-LETTERS, LETTERS_OF_LITTLE = 5, 4
-LITTLE = 4000
+# Forms of a word mostly begin alike, and together they are seen more often: words that have so many first letters
+# in common are one in a bitext of fewer pairs than stand beside the number.
+LETTERS = {4: 4_000, 5: 20_000}
 
 Words = Sequence[str]
 
@@ -42,7 +41,7 @@ class LinkedPair(NamedTuple):
 class Vocabularies:
     """The words of both sides and their numbers, in the order in which they first occur. Mutable; final.
 
-    Words are case-folded, which also makes German "daß" and "dass" one word, and cut to their first letters.
+    Words are case-folded, which also makes German "daß" and "dass" one word; in small bitexts they are cut.
     """
 
     source: dict[str, int] = field(default_factory=dict)
@@ -85,24 +84,28 @@ def encode_bitext(
 ) -> Iterator[EncodedPairs]:
     """Yield pairs of words as numbers, ``size`` at a time; new words are added to ``vocabularies``."""
     remaining = iter(pairs)
-    kept = None
+    first = list(islice(remaining, max(LETTERS.values())))
+    kept = next((letters for letters, fewer in LETTERS.items() if len(first) < fewer), None)
+    remaining = chain(first, remaining)
+    del first
     while some := list(islice(remaining, size)):
-        kept = kept or (LETTERS if len(some) >= LITTLE else LETTERS_OF_LITTLE)
         yield _encoded(some, vocabularies, kept)
 
 
-def beginning(word: str, kept: int) -> str:
-    """Return the first ``kept`` letters of a word, case-folded; a word with a digit whole.
+def beginning(word: str, kept: int | None) -> str:
+    """Return the first ``kept`` letters of a word, None for all, case-folded; a word with a digit whole.
 
     A syllable of Hangul counts as two letters.
     """
     word = word.casefold()
-    if len(word) <= kept // 2 or any(map(str.isdigit, word)):
+    if kept is None or len(word) <= kept // 2 or any(map(str.isdigit, word)):
         return word
     return word[: kept // 2] if "가" <= word[0] <= "힣" else word[:kept]
 
 
-def _encoded(pairs: Sequence[tuple[Words, Words]], vocabularies: Vocabularies, kept: int) -> EncodedPairs:
+def _encoded(
+    pairs: Sequence[tuple[Words, Words]], vocabularies: Vocabularies, kept: int | None
+) -> EncodedPairs:
     lengths = np.array([(len(source), len(target)) for source, target in pairs], dtype=np.int64)
     taken = [alignable(len(source), len(target)) for source, target in pairs]
     sides = []
