@@ -17,8 +17,8 @@ from qsproj.errors import UsageError
 
 # Two sides of 2,000 words: about 200 MB while the pair is aligned. Beyond it, it is no sentence pair.
 MAX_CELLS = 2**22
-# Forms of a word mostly begin alike, and together they are seen more often: words with so many first letters in
-# common are one in a bitext of fewer pairs than stand beside the number.
+# Forms of a word mostly begin alike, and together they are seen more often: in a bitext of fewer pairs than
+# stand beside the number, words with so many first letters in common are one.
 LETTERS = {4: 4_000, 5: 20_000}
 
 Words = Sequence[str]
