@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.alignment.aligners import align_words
-from qsproj.alignment.encoding import beginning
+from qsproj.alignment.encoding import Vocabularies, beginning, encode_bitext
 from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import alignment_scores
@@ -39,10 +39,20 @@ def test_names_are_checked_at_once():
         ("12345678", 5, "12345678"),
         ("학교에서", 4, "학교"),
         ("북", 5, "북"),
+        ("Häuser", None, "häuser"),
     ],
 )
 def test_words_are_cut_to_their_first_letters(word, kept, expected):
     assert beginning(word, kept) == expected
+
+
+@pytest.mark.parametrize(("pairs", "expected"), [(1, "haus"), (3, "hausg"), (4, "hausgenosse")])
+def test_words_are_cut_by_the_size_of_the_bitext(monkeypatch, pairs, expected):
+    monkeypatch.setattr("qsproj.alignment.encoding.LETTERS", {4: 2, 5: 4})
+    vocabularies = Vocabularies()
+    encoded = list(encode_bitext([(("x",), ("Hausgenosse",))] * pairs, vocabularies, size=2))
+    assert list(vocabularies.target) == [expected]
+    assert sum(len(part.lengths) for part in encoded) == pairs
 
 
 def test_hand_alignments(data_dir):
