@@ -44,6 +44,17 @@ def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np
     return np.array(rows, dtype=np.int32)
 
 
+def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray[np.uint64]:
+    """Return the distinct features, ascending, that occur ``least`` times, or as often as leaves ``most``.
+
+    0, which stands for none, is left out.
+    """
+    distinct, counts = np.unique(keys[keys != 0], return_counts=True)
+    while np.count_nonzero(counts >= least) > most:
+        least += 1
+    return distinct[counts >= least]
+
+
 class FeatureIndex:
     """The features that training saw, as rows 0..R-1: an open-addressing table of 64-bit keys."""
 

@@ -54,6 +54,24 @@ class _Part(UnreadArrays):
         return declared(self._arrays, self._names[name])
 
 
+def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return weights that a file holds as they are in two bytes each: eleven bits of each, rounded."""
+    return weights.astype(np.float16).astype(np.float32)
+
+
+def in_two_bytes(weights: NDArray[np.float32]) -> NDArray[np.floating]:
+    """Return weights in two bytes each where that changes none of them, and as they are otherwise."""
+    halved = in_half_the_bytes(weights)
+    return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
+
+
+def stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Return the weights of a file; older ones hold those that are zero as well."""
+    if "used" not in arrays:
+        return shaped(arrays, "weights", shape)
+    return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))
+
+
 def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return the weights that are not zero, and a bit for each weight, whether it is, for a model file."""
     used = weights != 0.0

@@ -15,7 +15,7 @@ from qsproj.corpus.characters import plain_form
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
-from qsproj.features.hashing import FeatureIndex
+from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.kernels.tagging.linear_chain import (
     step_steep_emissions,
@@ -51,8 +51,8 @@ from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Trainer, learn
 
-# A feature of one word alone teaches nothing of others.
-RAREST = 2
+# A feature of one word alone teaches nothing of others; the commonest count, at most so many.
+RAREST, MOST_FEATURES = 2, 250_000
 # Features whose weights all stay below this are dropped, and weights below the second; of scripts, the last.
 FAINTEST, FAINT = 0.1, 0.05
 FAINT_OF_SCRIPTS = 0.02
@@ -333,8 +333,7 @@ def _train_chain(
 ) -> AnalysisWeights:
     features = AnalysisFeatures()
     keys = [features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
-    distinct, counts = np.unique(np.concatenate(keys), return_counts=True)
-    index = FeatureIndex(distinct[(counts >= RAREST) & (distinct != 0)])
+    index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
     numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
     examples = [
         _Example(

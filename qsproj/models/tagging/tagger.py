@@ -24,7 +24,7 @@ from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterb
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
-from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.packing import in_two_bytes, nested, packed_weights, stored_weights, unnested
 from qsproj.models.schema import (
     Archive,
     Arrays,
@@ -48,11 +48,6 @@ TOKENIZER_PREFIX = "tokenizer."
 SPLITTER_PREFIX = "splitter."
 MORPHOLOGY_PREFIX = "morphology."
 UPOS_COLUMN = "upos"
-
-
-def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return weights that a file holds as they are in two bytes each: eleven bits of each, rounded."""
-    return weights.astype(np.float16).astype(np.float32)
 
 
 class FeatureExtractor:
@@ -90,7 +85,8 @@ class Tagger(Stored):
     index : FeatureIndex
         The R features that have weights.
     weights : float32[R, T]
-        Natural-log potentials, of the digits that :func:`in_half_the_bytes` leaves; of all in older models.
+        Natural-log potentials, of the digits that :func:`~qsproj.models.packing.in_half_the_bytes` leaves;
+        of all in older models.
     transitions : float64[T+1, T]
         Natural-log potentials of [previous tag, tag]; row T is for the first tag of a sentence.
     contractions : mapping
@@ -286,7 +282,7 @@ class Tagger(Stored):
         arrays: dict[str, NDArray[Any]] = {
             "keys": self.index.keys,
             "transitions": self.transitions,
-            **packed_weights("", _to_store(self.weights)),
+            **packed_weights("", in_two_bytes(self.weights)),
         }
         for name, classes in self.extractor.class_sets.items():
             text = "\n".join(classes).encode("utf-8")
@@ -352,7 +348,7 @@ class Tagger(Stored):
             tags=tags,
             extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
             index=index,
-            weights=_stored_weights(arrays, (len(index.keys), len(tags))),
+            weights=stored_weights(arrays, (len(index.keys), len(tags))),
             transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
@@ -360,19 +356,6 @@ class Tagger(Stored):
             splitter=splitter,
             morphology=morphology,
         )
-
-
-def _to_store(weights: NDArray[np.float32]) -> NDArray[np.floating]:
-    """Return weights in two bytes each where that changes none of them, and as they are otherwise."""
-    halved = in_half_the_bytes(weights)
-    return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
-
-
-def _stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the weights of a file; older ones hold those that are zero as well."""
-    if "used" not in arrays:
-        return shaped(arrays, "weights", shape)
-    return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))
 
 
 def load_tagger(path: str | Path) -> Tagger:

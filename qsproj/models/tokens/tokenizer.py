@@ -29,6 +29,7 @@ from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.packing import in_two_bytes, packed_weights, stored_weights
 from qsproj.models.schema import ascending, checked, flag, lines_of, names, optional, shaped, text
 from qsproj.models.tokens.expansions import Expansions
 
@@ -138,7 +139,7 @@ class Tokenizer:
         known = "\n".join(sorted(self.known)).encode("utf-8")
         return header, {
             "keys": self.index.keys,
-            "weights": self.weights,
+            **packed_weights("", in_two_bytes(self.weights)),
             "transitions": self.transitions,
             "known": np.frombuffer(known, dtype=np.uint8),
         }
@@ -153,7 +154,7 @@ class Tokenizer:
         return Tokenizer(
             language=header["language"],
             index=index,
-            weights=shaped(arrays, "weights", (len(index.keys), N_STATES)),
+            weights=stored_weights(arrays, (len(index.keys), N_STATES)),
             transitions=shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
             expansions=Expansions.from_json(header["expansions"]),
             known=frozenset(lines_of(arrays, "known")) - {""},

@@ -16,8 +16,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import normalise
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
-from qsproj.features.hashing import FeatureIndex
+from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
+from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tokens.expansions import learn_expansions
 from qsproj.models.tokens.tokenizer import (
     BEGIN,
@@ -34,7 +35,10 @@ from qsproj.training.loop import Trainer, learn
 # Share of the tokens that follow a letter without a space and begin with one, from which on a script is taken
 # to put no spaces between words.
 UNSPACED_SHARE = 0.2
-FAINTEST = 0.02
+# Features whose weights all stay below this are dropped, and weights below the second; the commonest are
+# learned, at most so many.
+FAINTEST, FAINT = 0.05, 0.03
+MOST_FEATURES = 650_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def train_tokenizer(
     if settings.spaced and not unspaced:
         examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
     keys = [keys_of(found.text, language, known) for found, known, _ in examples]
-    index = FeatureIndex(np.setdiff1d(np.concatenate(keys), np.zeros(1, dtype=np.uint64)))
+    index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES))
     start = _rules_first(index, language, settings.trust)
     trainer = _TokenTrainer(index, start, settings.rate)
     encoded = [
@@ -187,8 +191,12 @@ class _TokenTrainer(Trainer[_Example, _Learned]):
         return -example.strength * likelihood
 
     def averaged(self) -> _Learned:
-        """Return the mean of the weights before every step so far, faint features dropped."""
-        weights = self._features.mean()
+        """Return the mean of the weights before every step so far, faint ones dropped.
+
+        Weights have the digits that a file keeps of them.
+        """
+        weights = in_half_the_bytes(self._features.mean())
+        weights[np.abs(weights) < FAINT] = 0.0
         kept = np.abs(weights).max(axis=1) >= FAINTEST
         return _Learned(FeatureIndex(self._index.keys[kept]), weights[kept], self._chain.mean())
 

@@ -7,20 +7,23 @@ do not depend on ours and are kept in the folder that ``--udpipe`` names, where 
 from __future__ import annotations
 
 import argparse
+import resource
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.cut_differently import universal_features
-from qsproj.models.morphology.morphology_training import train_morphology
-from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagger import load_tagger
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
@@ -28,20 +31,17 @@ from scripts.experiments.pages.words import morphology
 
 # What is trained on, and what is tested on: treebanks with train files, then those of which dev stands for train.
 TREEBANKS = {
-    "Greek": ("greek-gdt-train", "greek-gdt-test"),
-    "Hungarian": ("hungarian-szeged-train", "hungarian-szeged-test"),
-    "Turkish": ("turkish-imst-train", "turkish-imst-test"),
+    "Greek": ("greek-gdt-train", "greek-gdt-test", "greek-gdt-dev"),
+    "Hungarian": ("hungarian-szeged-train", "hungarian-szeged-test", "hungarian-szeged-dev"),
+    "Turkish": ("turkish-imst-train", "turkish-imst-test", "turkish-imst-dev"),
+    "English": ("english-ewt-train", "english-ewt-test", "english-ewt-dev"),
     "Danish": ("danish-ddt-dev", "danish-ddt-test"),
     "German": ("german-gsd-dev", "german-gsd-test"),
     "Czech": ("czech-cac-dev", "czech-cac-test"),
     "Slovenian": ("slovenian-ssj-dev", "slovenian-ssj-test"),
-    "English": ("english-ewt-train", "english-ewt-test"),
 }
-CHOSEN_ON = {
-    "Greek": ("greek-gdt-train", "greek-gdt-dev"),
-    "Hungarian": ("hungarian-szeged-train", "hungarian-szeged-dev"),
-    "Turkish": ("turkish-imst-train", "turkish-imst-dev"),
-}
+# Of so many words the command is timed, from its start to its end.
+TIMED_WORDS = 10_000
 COLUMNS = ("UPOS", "UFeats", "lemmas", "XPOS")
 OURS, UDPIPE = "qsproj", "UDPipe 1"
 Row = tuple[str, str, str, str]
@@ -61,25 +61,51 @@ def scores(gold: Sequence[Sentence], rows: Iterator[Row]) -> dict[str, float]:
     return {name: 100 * count / words for name, count in right.items()}
 
 
-def ours(lab: Lab, train: str, test: str) -> dict[str, float]:
-    """Train our tagger and test it; also tell words tagged a second, and processor seconds of training."""
-    treebank, gold = lab.treebank(train), lab.treebank(test)
-    started = time.process_time()
-    tagger = train_tagger(treebank, rng=np.random.default_rng(1))
-    learned = train_morphology(treebank, rng=np.random.default_rng(1))
-    assert learned is not None
-    trained = time.process_time() - started
-    tags = [tagger.tag_words(sentence.forms) for sentence in gold[:1]]  # compiled, and loaded
-    started = time.process_time()
-    tags = [tagger.tag_words(sentence.forms) for sentence in gold]
-    rows = []
-    for sentence, upos in zip(gold, tags, strict=True):
-        analyses = learned.analyses(sentence.forms, upos)
-        for form, one in zip(sentence.forms, analyses, strict=True):
-            lemma = learned.lemma(form, one) if "lemma" in learned.columns else "_"
-            rows.append((one.upos, one.feats, lemma, one.xpos))
-    rate = len(rows) / (time.process_time() - started)
-    return {**scores(gold, iter(rows)), "words/s": rate, "training": trained}
+def ours(lab: Lab, train: str, tests: Sequence[str]) -> dict[str, Any]:
+    """Train our tagger as ``qsproj tag --train`` does; return scores by test file, speed, seconds and size."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, timed = (str(Path(folder) / name) for name in ("model", "timed.conllu"))
+        started = children_seconds()
+        command("tag", "--train", str(lab.treebank_path(train)), "-o", model)
+        found: dict[str, Any] = {
+            "training": children_seconds() - started,
+            "MB": Path(model).stat().st_size / 1e6,
+        }
+        tagger = load_tagger(model)
+        for test in tests:
+            gold = lab.treebank(test)
+            tagger.tag(gold[0])  # compiled
+            started = time.process_time()
+            tagged = [tagger.tag(sentence) for sentence in gold]
+            words = sum(map(len, gold))
+            found[f"{test} words/s"] = words / (time.process_time() - started)
+            cells = (zip(one.upos, one.feats, one.lemmas, one.xpos, strict=True) for one in tagged)
+            found[test] = scores(gold, chain.from_iterable(cells))
+        some = list(sentences_of(lab.treebank(tests[0]), TIMED_WORDS))
+        write_conllu(some, timed)
+        started = children_seconds()
+        command("tag", "-m", model, timed, "-o", str(Path(folder) / "out.conllu"))
+        found["command"] = sum(map(len, some)) / (children_seconds() - started)
+    return found
+
+
+def command(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "qsproj", *words], check=True)
+
+
+def children_seconds() -> float:
+    """Return the processor seconds of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def sentences_of(gold: Sequence[Sentence], words: int) -> Iterator[Sentence]:
+    """Yield sentences, from the first one again after the last one, until they have so many words."""
+    for sentence in cycle(gold):
+        if words <= 0:
+            return
+        yield sentence
+        words -= len(sentence)
 
 
 def udpipe(lab: Lab, train: str, test: str) -> dict[str, float]:
@@ -121,32 +147,31 @@ def library_sentences(library: Any, path: Path) -> Any:
     return sentences
 
 
-Measure = Callable[[Lab, str, str], dict[str, float]]
-
-
 def run(lab: Lab) -> Figures:
-    return Figures(
-        tables={
-            "test": scored(lab, {name: TREEBANKS[name] for name in lab.options.treebanks}),
-            "dev": scored(lab, CHOSEN_ON),
-        }
-    )
-
-
-def scored(lab: Lab, treebanks: Mapping[str, tuple[str, str]]) -> Any:
-    """Return a table of both taggers; UDPipe's cells are empty where it was not run."""
-    lines = []
-    for name, files in treebanks.items():
-        data = [lab.treebank_path(file) for file in files]
-        found = lab.cache.figures(f"morphology {name} {files[1]}", partial(ours, lab, *files), data=data)
-        peer: dict[str, float] = {}
-        if name in lab.options.peers and lab.options.udpipe:
-            peer = udpipe(lab, *files)
-        shown = [f"{found[column]:.2f}" for column in COLUMNS]
-        beside = [f"{peer[column]:.2f}" if peer else "" for column in COLUMNS[:3]]
-        lines.append([name, *shown, *beside, f"{found['words/s']:,.0f}", f"{found['training']:.0f}"])
+    tables: dict[str, list[list[str]]] = {"test": [], "dev": []}
+    for name in lab.options.treebanks:
+        train, *tests = TREEBANKS[name]
+        data = [lab.treebank_path(file) for file in (train, *tests)]
+        found = lab.cache.figures(f"morphology {name}", partial(ours, lab, train, tests), data=data)
+        for test, lines in zip(tests, tables.values(), strict=False):
+            peer = (
+                udpipe(lab, train, test)
+                if name in lab.options.peers and lab.options.udpipe
+                else dict[str, float]()
+            )
+            lines.append(
+                [name]
+                + [f"{found[test][column]:.2f}" for column in COLUMNS]
+                + [f"{peer[column]:.2f}" if peer else "" for column in COLUMNS[:3]]
+                + [f"{found[f'{test} words/s']:,.0f}", f"{found['command']:,.0f}", f"{found['MB']:.1f}"]
+                + [f"{found['training']:.0f}"]
+            )
     heads = [*(f"{OURS} {column}" for column in COLUMNS), *(f"{UDPIPE} {column}" for column in COLUMNS[:3])]
-    return table(["treebank", *heads, "words/s", "training, s"], lines)
+    heads += ["words/s", "words/s, whole command", "MB", "training, s"]
+    return Figures(
+        tables={name: table(["treebank", *heads], lines) for name, lines in tables.items()},
+        values={"timed": f"{TIMED_WORDS:,}"},
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.kernels.tagging.linear_chain import gradient, posterior, viterbi
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.tagging import tagger_training
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
 from qsproj.models.tree_inference import TreeInference
@@ -144,6 +145,17 @@ def test_a_file_holds_two_bytes_of_each_weight_that_is_not_zero(tmp_path):
     exact = replace(tagger, weights=tagger.weights * np.float32(1.0001))
     exact.save(tmp_path / "exact")
     np.testing.assert_array_equal(load_tagger(tmp_path / "exact").weights, exact.weights)
+
+
+def test_faint_weights_are_dropped_and_features_of_one_word_where_there_are_many(tagger, monkeypatch):
+    found = np.abs(tagger.weights)
+    assert not ((found > 0.0) & (found < tagger_training.FAINT)).any()
+    assert (found == 0.0).any()
+    odd = Sentence.from_words(["der", "Qxyz"], upos=["DET", "INTJ"])
+    learned = [train_tagger([*made(40), odd], rng=np.random.default_rng(1))]
+    monkeypatch.setattr(tagger_training, "MOST_FEATURES", len(learned[0].index.keys) - 1)
+    learned.append(train_tagger([*made(40), odd], rng=np.random.default_rng(1)))
+    assert [one.knows(odd.forms).tolist() for one in learned] == [[True, True], [True, False]]
 
 
 def test_a_file_of_older_versions_is_read():

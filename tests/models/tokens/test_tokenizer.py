@@ -15,6 +15,7 @@ from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.tokens.expansions import Expansions, learn_expansions
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import (
+    FAINT,
     TokenizedText,
     TokenizerOptions,
     is_unspaced,
@@ -161,6 +162,15 @@ def test_saved_and_read_back(tokenizer):
     header, arrays = tokenizer.to_archive()
     with pytest.raises(ValueError, match="weights has shape"):
         Tokenizer.from_archive(header, {**arrays, "weights": arrays["weights"][1:]})
+
+
+def test_a_file_of_older_versions_is_read_and_a_new_one_has_no_faint_weights(tokenizer):
+    header, arrays = tokenizer.to_archive()
+    assert arrays["weights"].dtype == np.float16
+    assert np.abs(arrays["weights"]).min() >= np.float16(FAINT)
+    del arrays["used"]
+    older = Tokenizer.from_archive(header, {**arrays, "weights": tokenizer.weights})
+    np.testing.assert_array_equal(older.weights, tokenizer.weights)
 
 
 def test_the_same_seed_gives_the_same_weights(german, tokenizer):
