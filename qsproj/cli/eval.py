@@ -27,7 +27,8 @@ calibration where there is ArcProb; of several systems side by side, and with --
 each has learned from, their learning curve.
 
 --validate has the validator of Universal Dependencies (udtools, pip install 'qsproj[validate]') test a single
-file, instead: the tests that fail, how often, and of each the first sentence.
+file, instead: the tests that fail, how often, and of each the first sentence. Sentences without relations are
+tested at level 2, whatever --level says.
 
 --alignments scores links of the same sentence pairs: the alignment error rate (AER; less is better) and
 precision against sure and possible gold links, recall against the sure ones.

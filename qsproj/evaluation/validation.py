@@ -8,14 +8,18 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, open_text
 from qsproj.errors import UsageError, counted
 
 PROGRAM = "udvalidate"
+# Up to this level no test asks for relations.
+FORMAT_LEVEL = 2
+COLUMNS, DEPREL = 10, 7
 _FAULT = re.compile(r"^\[(?:File \S+ )?Line (\d+) Sent (.*?)\]: \[(L\d) \w+ ([\w-]+)\] (.*)", re.MULTILINE)
 _VERDICT = re.compile(r"^\*\*\* (PASSED|FAILED) \*\*\*", re.MULTILINE)
 
@@ -32,11 +36,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All faults of a file, and the lines at which its sentences begin."""
+    """All faults of a file, the lines at which its sentences begin, and how many of these lack relations."""
 
     level: int
     begins: Sequence[int]
     faults: Sequence[Fault]
+    unlabelled: int = 0
 
     def by_test(self) -> dict[str, list[Fault]]:
         """Return the faults of each test that fails, the most frequent first."""
@@ -54,6 +59,7 @@ class Validation:
 def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
     """Have the validator test a file, as strictly as ``level`` says; raise UsageError where there is none.
 
+    Sentences that lack relations are tested at level 2: tests above ask for relations.
     ``language``: Whose features, auxiliaries and subtypes are known; *ud*: those of all languages.
     """
     beside = Path(sys.executable).with_name(PROGRAM)
@@ -64,18 +70,47 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
         )
     with open_text(path) as handle:
         text = handle.read()
+    lines = ["", *(line.strip() for line in text.split("\n"))]
+    begins = [number for number in range(1, len(lines)) if lines[number] and not lines[number - 1]]
+    labelled = _labelled_lines(text.split("\n")) if level > FORMAT_LEVEL else [True]
+    unlabelled = sum(not labelled[number - 1] for number in begins) if not all(labelled) else 0
+    if not unlabelled:
+        return Validation(level, begins, _faults(program, text, level, language))
+    faults = _faults(program, text, FORMAT_LEVEL, language)
+    kept = [number for number, is_labelled in enumerate(labelled, start=1) if is_labelled]
+    if unlabelled < len(begins):
+        some = "\n".join(text.split("\n")[number - 1] for number in kept)
+        above = (one for one in _faults(program, some, level, language) if one.test > f"L{FORMAT_LEVEL + 1}")
+        faults += [replace(one, line=kept[one.line - 1]) for one in above]
+    return Validation(level, begins, faults, unlabelled)
+
+
+def _labelled_lines(lines: Sequence[str]) -> list[bool]:
+    """Tell of each line whether no word of its sentence has an empty DEPREL."""
+    told: list[bool] = []
+    block: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        block.append(line)
+        if not line.strip() or number == len(lines):
+            rows = (one.split("\t") for one in block)
+            bare = any(
+                len(row) == COLUMNS and row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows
+            )
+            told += [not bare] * len(block)
+            block = []
+    return told
+
+
+def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
     order = [program, "--lang", language, "--level", str(level), "--max-err", "0", "--no-warnings", "-"]
     done = subprocess.run(order, input=text, capture_output=True, encoding="utf-8", check=False)
     told = done.stdout + done.stderr
     if _VERDICT.search(told) is None:
         last = told.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
-    faults = [
+    return [
         Fault(f"{found[3]} {found[4]}", int(found[1]), found[2], found[5]) for found in _FAULT.finditer(told)
     ]
-    lines = ["", *(line.strip() for line in text.split("\n"))]
-    begins = [number for number in range(1, len(lines)) if lines[number] and not lines[number - 1]]
-    return Validation(level, begins, faults)
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
@@ -84,6 +119,10 @@ def validation_as_table(path: str, found: Validation) -> list[str]:
         f"{path} at level {found.level} of UD: of {counted(len(found.begins), 'sentence')}, "
         f"{found.failing:,} fail"
     ]
+    if found.unlabelled:
+        lines.append(
+            f"{counted(found.unlabelled, 'sentence')} without relations: tested at level {FORMAT_LEVEL}"
+        )
     if found.faults:
         lines += ["", f"{'faults':>7}  test"]
     for test, faults in found.by_test().items():
@@ -99,4 +138,10 @@ def validation_as_json(found: Validation) -> dict[str, Any]:
         test: [{"line": one.line, "sent_id": one.sent_id, "message": one.told} for one in faults]
         for test, faults in found.by_test().items()
     }
-    return {"level": found.level, "sentences": len(found.begins), "failing": found.failing, "faults": tests}
+    return {
+        "level": found.level,
+        "sentences": len(found.begins),
+        "without_relations": found.unlabelled,
+        "failing": found.failing,
+        "faults": tests,
+    }

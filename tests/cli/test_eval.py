@@ -482,6 +482,46 @@ def test_faults_are_counted_by_test_with_their_sentences(run_cli, tmp_path, comp
     assert fine.out.endswith(" at level 2 of UD: of 1 sentence, 0 fail\n")
 
 
+def row(number, form, upos, feats, head, relation, misc="_"):
+    return f"{number}\t{form}\t{form}\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t{misc}\n"
+
+
+TWO_SUBJECTS = "# sent_id = {}\n# text = She sees her\n" + "".join(
+    [
+        row(1, "She", "PRON", "_", 2, "nsubj"),
+        row(2, "sees", "VERB", "_", 0, "root"),
+        row(3, "her", "PRON", "_", 2, "nsubj") + "\n",
+    ]
+)
+
+
+def test_guidelines_are_tested_where_there_are_relations(run_cli, tmp_path):
+    pytest.importorskip("udtools", reason="needs udtools")
+    path = tmp_path / "x.conllu"
+    bare = re.sub(r"\t(nsubj|root)\t", "\t_\t", TWO_SUBJECTS.format("b")).replace(
+        "PRON\t_\t_\t2", "PRON\t_\tB=1|A=2\t2", 1
+    )
+    fine = TWO_SUBJECTS.format("c").replace(
+        "3\ther\ther\tPRON\t_\t_\t2\tnsubj", "3\ther\ther\tPRON\t_\t_\t2\tobj"
+    )
+    path.write_text(TWO_SUBJECTS.format("a") + fine)
+    told = json.loads(run_cli("eval", "--validate", path, "--level", "3", "--json").out)
+    assert list(told["faults"]) == ["L3 too-many-subjects"]
+    assert (told["sentences"], told["failing"], told["without_relations"]) == (2, 1, 0)
+    path.write_text(bare + fine + TWO_SUBJECTS.format("a"))
+    done = run_cli("eval", "--validate", path, "--level", "3")
+    assert done.code == 0, done.err
+    assert (
+        "at level 3 of UD: of 3 sentences, 2 fail\n1 sentence without relations: tested at level 2\n"
+        in done.out
+    )
+    assert "L3 too-many-subjects\n         line 16, sentence a: Multiple subjects [1, 3]" in done.out
+    path.write_text(bare)
+    told = json.loads(run_cli("eval", "--validate", path, "--level", "3", "--json").out)
+    assert (told["sentences"], told["without_relations"]) == (1, 1)
+    assert {test[:2] for test in told["faults"]} == {"L2"}
+
+
 def test_the_validator_is_named_where_it_is_not(run_cli, tmp_path, monkeypatch):
     (tmp_path / "x.conllu").write_text(FAULTY)
     monkeypatch.setattr("qsproj.evaluation.validation.PROGRAM", "no-such-program")
