@@ -72,6 +72,30 @@ def test_what_forms_show_is_written_and_nothing_else():
     assert projected.report[-1].endswith("not written: Gender, Person, Tense, VerbForm")
 
 
+def saying(pairs, feats):
+    """Return the pairs with other features of the source, by those that it has."""
+    return [
+        replace(pair, source=with_columns(pair.source, feats=[feats(cell) for cell in pair.source.feats]))
+        for pair in pairs
+    ]
+
+
+def test_several_sources_vote_and_what_one_alone_marks_is_learned():
+    right = made_pairs(600)
+    silent = saying(right, lambda cell: "_")
+    astray = saying(right, lambda cell: cell.replace("Plur", "Sing"))
+    words = Sentence.from_words(["aflofi", "flofi", "ofufn", "."])
+
+    def found(*sources):
+        corpus = list(zip(*sources, strict=True))
+        return project_tags(corpus, rng=np.random.default_rng(1)).tagger.tag(words).feats[:2]
+
+    assert found(silent, right) == ("Number=Plur",) * 2
+    assert "Plur" not in "".join(found(astray))
+    assert found(astray, right, right) == ("Number=Plur",) * 2
+    assert found(right, astray, astray) != ("Number=Plur",) * 2
+
+
 def test_no_features_where_none_are_asked_for_or_none_are_there():
     assert learned(made_pairs(100), columns=()).tagger.morphology is None
     bare = [replace(pair, source=with_columns(pair.source, feats=["_"] * 4)) for pair in made_pairs(100)]
