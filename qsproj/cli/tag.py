@@ -57,6 +57,8 @@ EXAMPLES = """examples:
 """
 
 
+# Where fewer of the sentences have a column, that is told: headings and cries have no features.
+MOST_SHOW = 0.8
 # What each way to use the command reads that not all do.
 WAYS = {
     "--train": ("raw", "dev", "rules", "lexicon", "columns", "seed"),
@@ -182,10 +184,23 @@ def _train(options: argparse.Namespace) -> None:
     how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
     if tagger.morphology is not None:
         print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
+    _tell_columns(sentences, tagger.columns, wanted=options.columns)
     print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
+
+
+def _tell_columns(
+    sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
+) -> None:
+    """Say which columns only some sentences have, and what came of it."""
+    from qsproj.models.morphology.morphology_training import sentences_that_show
+
+    for column, shown in sentences_that_show(sentences).items():
+        if 0 < shown < MOST_SHOW * len(sentences) and (wanted is None or column in wanted):
+            how = "they alone teach it" if column in learned else "too few to learn it"
+            print(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}", file=sys.stderr)
 
 
 def _lemmas_of(path: str | None) -> Sequence[Inflection]:

@@ -188,3 +188,32 @@ def test_sentences_of_running_text_are_found_as_the_treebank_has_them(tmp_path, 
     refused = run_cli("tag", "-m", model, "--paragraphs", tmp_path / "train.conllu")
     assert refused.code == 2
     assert "--paragraphs is for plain text, found CoNLL-U" in refused.err
+
+
+def with_feats(*cells):
+    rows = [(str(i), form, form, tag) for i, (form, tag) in enumerate([("Haus", "NOUN"), (".", "PUNCT")], 1)]
+    lines = ["\t".join([*row, "_", cell, *"____"]) for row, cell in zip(rows, cells, strict=True)]
+    return "".join(f"{line}\n" for line in lines) + "\n"
+
+
+def test_features_that_are_not_as_ud_writes_them_are_told(tmp_path, run_cli):
+    treebank = tmp_path / "odd.conllu"
+    train = ["tag", "--train", treebank, "-o", tmp_path / "odd.tagger"]
+    treebank.write_text(
+        with_feats("Number=Sing|Case=nom", "_") + with_feats("Number=Sing|Case=Nom", "_"), "utf-8"
+    )
+    outcome = run_cli(*train)
+    assert outcome.code == 0
+    assert "line 1: found 'Number=Sing|Case=nom' in FEATS, expected Name=Value" in outcome.err
+    assert "line 4: found 'Number=Sing|Case=Nom' in FEATS, expected them sorted" in outcome.err
+    treebank.write_text(with_feats("_", "_") + with_feats("_", "SpaceAfter=No"), "utf-8")
+    outcome = run_cli(*train)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "odd.conllu:5: found 'SpaceAfter=No' in FEATS, expected it in MISC" in outcome.err
+
+
+def test_columns_that_only_some_sentences_have_are_told(tmp_path, run_cli):
+    treebank = tmp_path / "some.conllu"
+    treebank.write_text(with_feats("Number=Sing", "_") + with_feats("_", "_") * 2, "utf-8")
+    outcome = run_cli("tag", "--train", treebank, "-o", tmp_path / "some.tagger")
+    assert "1 of 3 sentences have feats: they alone teach it" in outcome.err

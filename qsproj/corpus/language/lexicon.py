@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, name_of, open_text
-from qsproj.errors import DataError
+from qsproj.errors import DataError, counted
+from qsproj.progress import notice
 
 WordTags = Mapping[str, tuple[str, ...]]
 _VERBAL = ("VERB", "AUX")
@@ -117,6 +118,8 @@ def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[st
 
 def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflection]:
     known: dict[str, tuple[tuple[str, ...], str]] = {}
+    lemmas: dict[tuple[str, str], str] = {}
+    several: list[tuple[int, str]] = []
     for number, line in rows:
         lemma, form, told = (*map(str.strip, line.split("\t")), "", "")[:3]
         if not (lemma and form and told):
@@ -135,7 +138,16 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
                 remedy="name it, or leave the line out",
             )
         if form not in NO_FORM and len(form.split()) == 1:
+            first = lemmas.setdefault((form, told), lemma)
+            if first != lemma:
+                several.append((number, f"{form!r} with the lemma {lemma!r}, after {first!r}"))
             yield Inflection(form, lemma, upos, feats)
+    if several:
+        number, found = several[0]
+        notice(
+            f"{name}: line {number}: found {found} for the same features; of several lemmas the first is "
+            f"taken ({counted(len(several), 'line')})"
+        )
 
 
 def _universal(told: str) -> tuple[tuple[str, ...], str]:

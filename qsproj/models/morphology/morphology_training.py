@@ -93,10 +93,17 @@ def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
     """Return which of COLUMNS are shown: lemma and XPOS by half of the sentences or more, features by any."""
     return tuple(
         column
-        for column, cells in COLUMN_CELLS.items()
-        if (shown := sum(_shows(sentence, cells) for sentence in treebank))
-        and (column == "feats" or 2 * shown >= len(treebank))
+        for column, shown in sentences_that_show(treebank).items()
+        if shown and (column == "feats" or 2 * shown >= len(treebank))
     )
+
+
+def sentences_that_show(treebank: Sequence[Sentence]) -> dict[str, int]:
+    """Return how many sentences have something in each of COLUMNS."""
+    return {
+        column: sum(_shows(sentence, cells) for sentence in treebank)
+        for column, cells in COLUMN_CELLS.items()
+    }
 
 
 def _shows(sentence: Sentence, cells: str) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.errors import DataError
+from qsproj.progress import notices
 
 
 def read(text):
@@ -67,3 +68,11 @@ def test_lines_of_unimorph_tell_lemmas():
 def test_errors_name_the_line(text, message):
     with pytest.raises(DataError, match=message):
         read(text)
+
+
+def test_several_lemmas_of_a_form_are_told():
+    said = []
+    with notices(said.append):
+        read("mot\tmots\tN;PL\nmots\tmots\tN;PL\nvoir\tvis\tV;1;SG;PST\nvivre\tvis\tV;1;SG;PRS\n")
+    assert len(said) == 1
+    assert "line 2: found 'mots' with the lemma 'mots', after 'mot' for the same features" in said[0]
