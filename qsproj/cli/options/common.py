@@ -330,7 +330,7 @@ def add_fields(
         if isinstance(default, str):
             group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help)
             continue
-        whole = isinstance(default, int)
+        whole = isinstance(default, int) or isinstance(told.least, int)
         bounds = {"least": int(told.least) if whole else told.least, "most": told.most}
         metavar = told.metavar or ("N" if whole else "X")
         _add_number(group, name, **bounds, default=shown, metavar=metavar, help=help)

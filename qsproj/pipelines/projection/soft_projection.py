@@ -28,7 +28,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.method_options import ENOUGH_WORDS, SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
 from qsproj.pipelines.projection.soft_calibration import fit, trusted
 from qsproj.pipelines.projection.soft_evidence import (
@@ -88,7 +88,7 @@ def project_soft(
     prior = join_priors(sources.priors, projective=options.projective)
     evidence_of = partial(pooled_evidence, grammars=sources.grammars)
     following = track(_split(sources.corpus, held_out=False), "choosing pairs", unit="pair")
-    chosen, left_out = densest_pairs(following, sentences=options.sentences)
+    chosen, left_out = densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
     if not chosen:
         raise nothing_chosen(left_out)
     seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
@@ -97,7 +97,9 @@ def project_soft(
     learned = train_above(prior.joined, examples, rng=rng, options=training)
     # The prior has seen no more of them than of the test.
     unseen, _ = densest_pairs(
-        _split(sources.corpus, held_out=True), sentences=max(options.sentences // HELD_OUT, 1)
+        _split(sources.corpus, held_out=True),
+        sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
+        words=ENOUGH_WORDS // HELD_OUT,
     )
     share = fit(prior.joined, unseen).share if options.share is None else options.share
     parser = part_of_the_way(prior.joined, learned, share=share)

@@ -36,8 +36,8 @@ from scripts.experiments.transfer.by_tags import (
 )
 from scripts.experiments.transfer.soft_parsers import Parsers, SoftParsers, prior_alone
 
-FEW_PAIRS = 8_000
-FEW = SoftProjectionOptions(sentences=2_000)
+FEW_PAIRS, CHOSEN = 8_000, 2_000
+FEW = SoftProjectionOptions(sentences=CHOSEN)
 Pairs = Sequence[SentencePair]
 
 
@@ -53,7 +53,7 @@ def drawn(pairs: Pairs) -> Pairs:
         for pair in pairs
         if SHORTEST <= len(pair.target) <= LONGEST and coverage(arc_evidence(pair)) > LEAST_COVERAGE
     ]
-    wanted = FEW.sentences * HELD_OUT // (HELD_OUT - 1)
+    wanted = CHOSEN * HELD_OUT // (HELD_OUT - 1)
     kept = np.random.default_rng(1).permutation(len(fitting))[:wanted]
     return [fitting[index] for index in sorted(kept)]
 
@@ -115,7 +115,7 @@ CHANGES = {
     "no pull towards the prior": Change(options=replace(FEW, l2=0.0)),
     "links without weights": Change(pairs=without_weights),
     "pairs drawn": Change(pairs=drawn, options=replace(FEW, sentences=FEW_PAIRS)),
-    "half of the pairs": Change(pairs=half, options=replace(FEW, sentences=FEW.sentences // 2)),
+    "half of the pairs": Change(pairs=half, options=replace(FEW, sentences=CHOSEN // 2)),
     "probabilities as learned (temperature 1)": Change(after=no_temperature),
     "weighed by a grammar": Change(by_grammar=True),
     "uncertain tags tried": Change(tags=UNCERTAIN_TAGS),

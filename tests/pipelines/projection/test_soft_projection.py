@@ -239,6 +239,17 @@ def test_the_densest_pairs_are_chosen_in_their_order(sample):
     assert left_out["fewer than 3 or more than 60 words"] == 2 + 2 * short
 
 
+def test_pairs_are_chosen_until_they_have_enough_words(sample):
+    fitting, _ = densest_pairs(alone(sample))
+    densest = sorted(fitting, key=lambda one: -arc_evidence(one[0]).sum() / len(one[0].target))
+    for words in (1, 30, 200):
+        chosen, left_out = densest_pairs(alone(sample), words=words)
+        lengths = [len(one[0].target) for one in densest[: len(chosen)]]
+        assert sum(lengths[:-1]) < words <= sum(lengths)
+        assert sorted(len(one[0].target) for one in chosen) == sorted(lengths)
+        assert left_out["less evidence than others"] == len(fitting) - len(chosen)
+
+
 def test_without_priors_the_words_of_the_source_are_translated():
     # Tags alone cannot tell these two apart.
     tags = "NOUN ADV VERB"
