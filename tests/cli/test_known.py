@@ -6,6 +6,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
 
 GERMAN = "corpora/de.conllu"
 
@@ -50,10 +51,14 @@ def test_words_of_another_language(models, run_cli):
         assert told(run_cli, command, "-m", models / model, stdin=german) == []
 
 
-def test_a_parser_without_a_tagger_of_text_in_another_language(models, run_cli):
+def test_a_parser_without_a_tagger_of_text_in_another_language(models, run_cli, tmp_path):
+    georgian = tmp_path / "ka.conllu"
+    words = ["აი", "რა", "სასაუბრო", "და", "სად", "."]
+    write_conllu([Sentence.from_words(words, upos=["NOUN"] * 5 + ["PUNCT"])] * 9, georgian)
     for path, expected in (
         (GERMAN, []),
         ("corpora/es.conllu", ["trained on text in de", "seems to be in es"]),
+        (georgian, ["trained on text in de", "seems to be in another script"]),
     ):
         outcome = run_cli("parse", "-m", models / "parser", path)
         assert outcome.code == 0, outcome.err

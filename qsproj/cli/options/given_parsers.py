@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.language.recognition import other_than, recognise
+from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import IGNORABLE
 from qsproj.models.storage import load_made
@@ -18,7 +18,12 @@ from qsproj.models.text.kinds import (
     is_text_parser,
     reads_words,
 )
-from qsproj.models.text.known import share_of_known_relations, share_of_known_tags, share_of_known_words
+from qsproj.models.text.known import (
+    FEWEST_WORDS,
+    share_of_known_relations,
+    share_of_known_tags,
+    share_of_known_words,
+)
 from qsproj.progress import notice
 
 # So many sentences show whether a model knows what it is given, and such a share of it is too little.
@@ -76,13 +81,19 @@ def telling_unknown(
 def _tell_language(
     sentences: Sequence[Sentence], languages: Mapping[str, float] | None, *, path: str, name: str
 ) -> None:
-    """Say that sentences are in none of the languages that a parser's text may have been in."""
-    found = recognise(" ".join(one.forms) for one in sentences).likely()
-    if languages and found and not languages.keys() & found.keys():
-        likeliest = [max(sorted(shares), key=shares.__getitem__) for shares in (languages, found)]
+    """Say that sentences are in none of the languages, or of the scripts, of a parser's text."""
+    if not languages:
+        return
+    lines = [" ".join(one.forms) for one in sentences]
+    found, seems = recognise(lines).likely(), ""
+    if found and not languages.keys() & found.keys():
+        seems = max(sorted(found), key=found.__getitem__)
+    elif sum(map(len, sentences)) >= FEWEST_WORDS and share_in_scripts("".join(lines), languages) < _FEW:
+        seems = OTHER_SCRIPT
+    if seems:
         notice(
-            f"{path} was trained on text in {likeliest[0]}, and {name} seems to be in {likeliest[1]}; a "
-            "parser reads words, and knows few of another language"
+            f"{path} was trained on text in {max(sorted(languages), key=languages.__getitem__)}, and {name} "
+            f"seems to be in {seems}; a parser reads words, and knows few of another language"
         )
 
 

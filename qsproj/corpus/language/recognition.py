@@ -135,9 +135,21 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
     return any(other > COMMON_ENOUGH for _, other in known) and ratio > SWAPPED ** len(known) > 1
 
 
+def share_in_scripts(text: str, codes: Iterable[str]) -> float:
+    """Return the share of the letters of a text that are in the scripts of some languages with a list."""
+    scripts = {_script(code) for code in codes}
+    letters = Counter(character for character in text if character.isalpha())
+    inside = sum(number for letter, number in letters.items() if _script_of(letter) in scripts)
+    return inside / max(letters.total(), 1)
+
+
 def _script(code: str) -> str:
     """Return the script of the commonest words of a language: LATIN, CYRILLIC, GREEK."""
-    return unicodedata.name(_COMMONEST[code][0]).partition(" ")[0]
+    return _script_of(_COMMONEST[code][0])
+
+
+def _script_of(letter: str) -> str:
+    return unicodedata.name(letter, "?").partition(" ")[0]
 
 
 @cache
