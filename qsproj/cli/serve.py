@@ -173,7 +173,7 @@ def _processes(
     options: argparse.Namespace, session: Session, folder: str
 ) -> tuple[ComputePool | None, ComputePool | None]:
     """Return the process that trains the model, where it learns, and the one that infers by it."""
-    from qsproj.models.storage import load_parser
+    from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.retraining import Retraining, learns
@@ -195,6 +195,7 @@ def _processes(
         return None, inference
     training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
     session.parts = training.progress
+    session.learns_links = is_of_kind(parser, JOINT_PARSER)
     return ComputePool(training, processes=1), inference
 
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import with_columns, with_misc
+from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.linked import with_links_in_misc
+from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
+from qsproj.evaluation.alignment import alignment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_options import BiparseOptions, JointTrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import (
     Retraining,
     Reviewed,
@@ -21,6 +30,7 @@ from qsproj.serve.review.retraining import (
     tagged_itself,
     trained_again,
 )
+from qsproj.serve.review.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +63,10 @@ def test_tags_of_another_origin_stay(model, sample):
     assert gain_of(model, draft, seed=1).before.uas == 100.0
 
 
-LEARN = {"arc-parser", "enhanced-parser", "graph-parser", "labelled-parser", "tagging-parser", "text-parser"}
+LEARN = {
+    *("arc-parser", "enhanced-parser", "graph-parser", "labelled-parser", "tagging-parser", "text-parser"),
+    "joint-parser",
+}
 
 
 @pytest.mark.parametrize("kind", sorted({*LEARN, "cluster-parser", "dmv"}))
@@ -89,6 +102,40 @@ def test_a_parser_that_became_worse_is_not_taken(model, sample, tmp_path):
         )
         assert found.told.get("worse", False) == (not is_better)
         assert training.progress[1] == 7 == training.progress[0] + (0 if is_better else 2)
+
+
+def test_corrected_links_are_learned(tmp_path):
+    """Half of the candidate links are wrong; where the annotator parted them, a joint parser learns which."""
+    source, german = (list(read_conllu(f"corpora/{language}.conllu")) for language in ("en", "de"))
+    sizes = [(len(one), len(other)) for one, other in zip(source, german, strict=True)]
+    right = list(read_alignments("corpora/en-de.pharaoh", "pharaoh", sizes))
+    rng = np.random.default_rng(1)
+    given = [
+        make_alignment(m, n, [*one.links, *rng.integers(1, (m + 1, n + 1), one.links.shape)])
+        for one, (m, n) in zip(right, sizes, strict=True)
+    ]
+    pairs = list(map(SentencePair, source, german, given))
+    english, _ = train_arc_parser(source, rng=rng, options=TrainingOptions(epochs=2))
+    options = BiparseOptions(training=JointTrainingOptions(epochs=1))
+    joint, _ = train_joint_parser(pairs[:20], english, rng=rng, options=options)
+    scores = {}
+    for corrected in (True, False):
+        path, links = tmp_path / f"{corrected}.conllu", tmp_path / "links"
+        reviewed = [with_misc(one, "Reviewed", ["Yes"] * len(one)) for one in german[20:44]]
+        if corrected:
+            reviewed = list(map(with_links_in_misc, reviewed, right[20:44]))
+        write_conllu([*reviewed, *german[44:50]], path)
+        write_conllu(source[20:50], tmp_path / "en.conllu")
+        write_alignments(given[20:50], links)
+        files = AlignedFiles(str(tmp_path / "en.conllu"), str(path), str(links))
+        session = Session(draft=Draft(str(path)), pairs=files, learns_links=True)
+        training = Retraining(joint, str(tmp_path / "trained.model"), 1)
+        found = training(Reviewed(path.read_bytes(), str(path), *session.trees(), session.lessons()))
+        assert set(found.beliefs) == set(range(24, 30))
+        trained = load_model(found.model)
+        chosen = [trained.parse_pair(one.source, one.target, one.alignment).alignment for one in pairs[60:]]
+        scores[corrected] = alignment_scores(right[60:], chosen).f1
+    assert scores[True] > scores[False] + 5.0
 
 
 def renamed(sentence):

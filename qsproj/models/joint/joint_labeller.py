@@ -118,6 +118,13 @@ class JointLabeller:
         weights[first:last] = np.tile(SAME * np.array(like), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
+    def grown(self, relations: tuple[str, ...]) -> JointLabeller:
+        """Return one for a target labeller that knows more relations; of new ones it knows the names."""
+        more = JointLabeller.untrained(self.source_relations, relations)
+        kept = [relations.index(relation) for relation in self.relations]
+        more.table.weights[:, kept] = self.table.weights
+        return replace(more, table=replace(self.table, weights=more.table.weights))
+
     def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
         """Look up the rows of a sentence's senses; ``source_relations`` float64[m+1, R]: probabilities."""
         chances = found.chances[:, None] * source_relations[found.sources]

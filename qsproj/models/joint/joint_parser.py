@@ -122,6 +122,13 @@ class JointParser(Stored):
         of_these = replace(self, dictionary=None, labeller=None, tagger=None)
         return replace(of_these, source=source, target=target, weights=weights)
 
+    def with_target(self, target: TreeParser) -> JointParser:
+        """Return the model with its target parser trained further, which may know more relations."""
+        own, of_target = self.labeller, first_order(target).labeller
+        if own is not None and of_target is not None:
+            own = own.grown(of_target.relations)
+        return replace(self, target=target, labeller=own)
+
     def of_first_order(self) -> JointParser:
         """Return the model without the second-order factors of its sides."""
         return replace(self, source=first_order(self.source), target=first_order(self.target))

@@ -182,12 +182,13 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     propagation ended in each epoch; the last is at hand.
     """
 
-    def __init__(self, options: JointTrainingOptions) -> None:
+    def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
         self._graphs = KeptGraphs()
-        self.weights = JointWeights.untrained()
+        start = start or JointWeights.untrained()
+        self.weights = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(
             self.weights.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS
@@ -332,11 +333,15 @@ def train_joint_weights(
     *,
     rng: np.random.Generator,
     options: JointTrainingOptions,
+    start: JointWeights | None = None,
     stages: Checkpoint | None = None,
     tell: Tell | None = None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch."""
-    trainer = JointTrainer(options)
+    """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch.
+
+    Learning goes on from the weights ``start``, where they are given.
+    """
+    trainer = JointTrainer(options, start)
     return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
 
 

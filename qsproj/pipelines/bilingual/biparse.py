@@ -14,13 +14,19 @@ from numpy.typing import NDArray
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH, TAG_THRESHOLD, BiparseOptions
+from qsproj.models.joint.joint_options import (
+    MOST_ITG_WORDS,
+    SYNCH,
+    TAG_THRESHOLD,
+    BiparseOptions,
+    JointTrainingOptions,
+)
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_training import (
@@ -213,6 +219,46 @@ def train_joint_parser(
         by_epoch=tuple(statuses),
         hand=count_hand_links(usable),
     )
+
+
+_MORE_EPOCHS = 3
+
+
+def train_on_more_pairs(
+    parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
+) -> JointParser:
+    """Return a joint parser whose joint weights have learned from more pairs; its two parsers stay.
+
+    The target parser is one that has not seen their trees. Links by hand are candidates, too, and observed.
+    A parser of SYNCH, which has no such weights, stays as it is.
+    """
+    usable, skipped = usable_pairs(map(_with_hand_links, pairs))
+    if not usable:
+        raise NothingToLearnError(f"found no pair to learn from; left out: {listed_reasons(skipped)}")
+    if parser.options.families == (SYNCH,):
+        return parser
+    least = parser.options.least_probability
+    target = given_target(usable, parser.target, least_probability=least)
+    examples = [
+        _joint_example(parser, pair, scores, None, None)
+        for pair, scores in zip(usable, target.scores, strict=True)
+    ]
+    options = replace(parser.training or JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
+    weights, *_ = train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
+    return replace(parser, weights=weights)
+
+
+def _with_hand_links(pair: SentencePair) -> SentencePair:
+    if pair.hand is None:
+        return pair
+    given, hand = pair.alignment, pair.hand
+    links = np.concatenate([given.links, hand.links])
+    weights = None
+    if given.weights is not None:
+        least = given.weights.min(initial=0.5)
+        weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
+    alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
+    return replace(pair, alignment=alignment)
 
 
 def _learned(

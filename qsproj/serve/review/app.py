@@ -221,7 +221,7 @@ class _Review:
         readings, (reviewed, left) = session.readings, session.trees()
         try:
             result: Retrained = await pool.run(
-                Reviewed(session.draft.content(), str(session.draft.path), reviewed, left)
+                Reviewed(session.draft.content(), str(session.draft.path), reviewed, left, session.lessons())
             )
             if session.readings == readings:
                 session.take(result)

@@ -11,18 +11,21 @@ import numpy as np
 
 from qsproj import __version__
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.above import fine_tuned
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser, kind_of
 from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.bilingual.biparse import train_on_more_pairs
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
 
@@ -38,13 +41,27 @@ class Gain:
     folds: int
 
 
-def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Parser:
+# What is learned from: a tree, or for a joint parser a pair whose target has one.
+Lesson = Sentence | SentencePair
+
+
+def tree_in(lesson: Lesson) -> Sentence:
+    """Return the sentence that has the tree."""
+    return lesson.target if isinstance(lesson, SentencePair) else lesson
+
+
+def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Parser:
     """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
 
     Of a parser of text also the tagger; of second-order parsers, of those of labelled arcs and of those that
-    infer tags, what is of the first order. UsageError when nothing of it learns from trees.
+    infer tags, what is of the first order. A joint parser also learns from pairs, whose links by hand it
+    observes. UsageError when nothing of it learns from trees.
     """
-    rng = np.random.default_rng(seed)
+    rng, trees = np.random.default_rng(seed), [tree_in(lesson) for lesson in lessons]
+    if isinstance(parser, JointParser):
+        pairs = [lesson for lesson in lessons if isinstance(lesson, SentencePair)]
+        joined = train_on_more_pairs(parser, pairs, rng=rng) if pairs else parser
+        return joined.with_target(cast(TreeParser, trained_again(parser.target, trees, seed=seed)))
     if isinstance(parser, TextParser):
         tagger = fine_tuned_tagger(parser.tagger, trees, rng=rng)
         return replace(parser, tagger=tagger, parser=trained_again(parser.parser, trees, seed=seed))
@@ -66,7 +83,7 @@ def learns(parser: Parser) -> bool:
     inner = parser.parser if isinstance(parser, TextParser | EnhancedParser) else parser
     if isinstance(inner, TextParser | EnhancedParser):
         return learns(inner)
-    return isinstance(inner, GraphParser | TaggingParser | LabelledParser | ArcParser)
+    return isinstance(inner, GraphParser | TaggingParser | LabelledParser | ArcParser | JointParser)
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
@@ -77,33 +94,40 @@ def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
     return isinstance(parser, TextParser) and parser.parse(sentence, retag=True).upos == sentence.upos
 
 
-def parsed_as_used(parser: Parser, sentence: Sentence, *, retag: bool, confidence: bool = False) -> Sentence:
-    """Return a sentence parsed, as from plain text where ``retag``, see :func:`tagged_itself`."""
+def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: bool = False) -> Sentence:
+    """Return a sentence parsed, as from plain text where ``retag``, see :func:`tagged_itself`.
+
+    A joint parser parses it together with its translation, by the links of the aligner.
+    """
+    if isinstance(lesson, SentencePair):
+        return cast(JointParser, parser).parse_pair(lesson.source, lesson.target, lesson.alignment).target
+    sentence = lesson
     if isinstance(parser, TextParser):
         return parser.parse(sentence, retag=retag, confidence=confidence)
     return parser.parse(sentence, confidence=confidence)
 
 
 def gain_of(
-    parser: Parser, trees: Sequence[Sentence], *, seed: int, done: Callable[[], None] = lambda: None
+    parser: Parser, lessons: Sequence[Lesson], *, seed: int, done: Callable[[], None] = lambda: None
 ) -> Gain | None:
     """Return what it gains to train on trees, each part of them held out in turn; None for a single tree.
 
     The trees began as the parser's own output: the gain is rather too small than too large. ``done`` is
     called after each part.
     """
-    folds = min(_MOST_FOLDS, len(trees))
+    folds = min(_MOST_FOLDS, len(lessons))
     if folds < 2:
         return None
+    trees = [tree_in(lesson) for lesson in lessons]
     own = [tagged_itself(parser, tree) for tree in trees]
     parsed = list[Sentence](trees)
     for fold in range(folds):
-        rest = [tree for number, tree in enumerate(trees) if number % folds != fold]
+        rest = [lesson for number, lesson in enumerate(lessons) if number % folds != fold]
         tuned = trained_again(parser, rest, seed=seed)
         for number in range(fold, len(trees), folds):
-            parsed[number] = parsed_as_used(tuned, trees[number], retag=own[number])
+            parsed[number] = parsed_as_used(tuned, lessons[number], retag=own[number])
         done()
-    before = [parsed_as_used(parser, tree, retag=retag) for tree, retag in zip(trees, own, strict=True)]
+    before = [parsed_as_used(parser, one, retag=retag) for one, retag in zip(lessons, own, strict=True)]
     scores_before, scores_after = attachment_scores(trees, [before, parsed])
     return Gain(scores_before, scores_after, folds)
 
@@ -119,6 +143,8 @@ class Reviewed:
     name: str
     reviewed: Sequence[int]
     left: Sequence[int]
+    # for a joint parser: by index, with the links that were corrected as links by hand
+    pairs: Mapping[int, SentencePair] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +172,23 @@ class Retraining:
     def __call__(self, given: Reviewed) -> Retrained:
         """Train, measure what it gains, and parse what is left; a parser that became worse is not taken."""
         sentences = list(read_sentences(Named(given.content, given.name)))
-        trees = [sentences[index] for index in given.reviewed]
-        self.progress[:] = 0, min(_MOST_FOLDS, len(trees)) + 2
-        gain = gain_of(self.parser, trees, seed=self.seed, done=self._done)
-        told = {"reviewed": len(trees), "left": len(given.left), **_told(gain)}
+        lessons = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
+        self.progress[:] = 0, min(_MOST_FOLDS, len(lessons)) + 2
+        gain = gain_of(self.parser, lessons, seed=self.seed, done=self._done)
+        told = {"reviewed": len(lessons), "left": len(given.left), **_told(gain)}
         if gain is not None and gain.after.las < gain.before.las:
             return Retrained({}, told | {"changed": 0, "worse": True})
-        tuned = trained_again(self.parser, trees, seed=self.seed)
+        tuned = trained_again(self.parser, lessons, seed=self.seed)
         self._done()
-        made = {"command": "serve", "version": __version__, "reviewed": len(trees), "seed": self.seed}
+        made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
         # All kinds that learn have it.
         cast(TextParser, tuned).save(self.output, made=made)
         parsed = {
             index: parsed_as_used(
-                tuned, sentences[index], retag=tagged_itself(self.parser, sentences[index]), confidence=True
+                tuned,
+                given.pairs.get(index, sentences[index]),
+                retag=tagged_itself(self.parser, sentences[index]),
+                confidence=True,
             )
             for index in given.left
         }

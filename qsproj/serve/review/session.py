@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.linked import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
-from qsproj.corpus.sentence import Sentence, SentencePair, layout_of
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import (
@@ -85,6 +85,7 @@ class Session:
     train_after: int | None = None
     training: bool = False  # whether that goes on now
     told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
+    learns_links: bool = False  # whether training reads them: that of a joint parser
     live: bool = False  # whether a model infers the rest after each correction
     # the file of the model that was trained here, which infers from then on, and how often it was trained
     model: tuple[str, int] | None = None
@@ -297,13 +298,28 @@ class Session:
 
     def _links(self, sentence: Sentence, translation: SentencePair) -> list[list[int]]:
         """Return the links of a sentence, as corrected here (``Align=``), or else as they were given."""
+        links = self._corrected_links(sentence, translation) or translation.alignment
+        found: list[list[int]] = links.links.tolist()
+        return found
+
+    def _corrected_links(self, sentence: Sentence, translation: SentencePair) -> Alignment | None:
         if not any(misc_values(sentence, LINKS)):
-            found: list[list[int]] = translation.alignment.links.tolist()
-            return found
-        size = len(translation.source)
-        corrected_here = links_in_misc(sentence, size, name=str(self.draft.path))
-        own: list[list[int]] = corrected_here.links.tolist()
-        return own
+            return None
+        return links_in_misc(sentence, len(translation.source), name=str(self.draft.path))
+
+    def lessons(self) -> dict[int, SentencePair]:
+        """Return by index the pairs that a joint parser learns from; their corrected links are by hand."""
+        if not self.learns_links:
+            return {}
+        sentences = self.draft.sentences
+        return {
+            index: replace(
+                pair,
+                target=sentences[index],
+                hand=self._corrected_links(sentences[index], pair) if self._reviewed[index] else None,
+            )
+            for index, pair in self._translations.items()
+        }
 
     def _other(self, index: int) -> dict[str, Any] | None:
         other = self._others.get(index)
