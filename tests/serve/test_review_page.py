@@ -358,6 +358,32 @@ def test_links_are_corrected(browser, serving, tmp_path):
         assert word(page, 2).locator(".links").inner_text() == "Der laut"
 
 
+def test_the_tree_of_the_translation_stands_beside(browser, serving, tmp_path):
+    path, source, links = written(tmp_path), tmp_path / "en.conllu", tmp_path / "links"
+    blocks = DRAFT.split("\n\n")
+    blocks[2] = sentence("arabic", ["a", "b"], ["_"] * 2, ["_"] * 2, [0.9] * 2).strip()
+    source.write_text("\n\n".join(blocks))
+    links.write_text("0-0\n0-0 1-1\n\n\n0-0\n")
+    pairs = AlignedFiles(str(source), str(path), str(links))
+    with reviewing(serving, path, pairs=pairs) as page, windows(browser, page.client) as open_window:
+        page = open_window()
+        rows = page.locator("#source-words tr")
+        assert rows.all_inner_texts()[1:3] == ["1\tDer\tX\t2 Hund\tdet", "2\tHund\tX\t3 bellt\tnsubj"]
+        assert page.locator("#source-arcs g[data-word]").count() == 4
+        assert box(page, "#source")["x"] > box(page, "#words")["x"] + box(page, "#words")["width"]
+        word(page, 2).focus()
+        assert page.locator("#source-words tr.linked td.word").all_inner_texts() == ["Hund"]
+        rows.nth(3).click()  # links the word at hand
+        assert word(page, 2).locator(".links").inner_text() == "Hund bellt"
+        page.keyboard.press("u")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert box(page, "#source")["y"] > box(page, "#words")["y"] + box(page, "#words")["height"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        page.locator("#sentences").click()
+        show(page, "arabic")
+        assert page.locator("#translation").is_visible() and page.locator("#source").is_hidden()
+
+
 def test_other_columns_are_edited(window, path):
     page = window()
     word(page, 2).focus()

@@ -292,6 +292,7 @@ class Session:
             "chances": belief.chances,
             "translation": None if translation is None else list(translation.source.forms),
             "translation_heads": [] if translation is None else translation.source.heads.tolist()[1:],
+            "translation_upos": [] if translation is None else translation.source.upos,
             "translation_relations": [] if translation is None else translation.source.deprels,
             "links": [] if translation is None else self._links(sentence, translation),
         }

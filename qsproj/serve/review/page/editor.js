@@ -39,6 +39,8 @@ export class Editor {
     $("words").addEventListener("click", (event) => this.#clicked(event));
     $("words").addEventListener("focusin", (event) => this.#focused(event));
     $("translation").addEventListener("click", (event) => this.#link(this.word, Number(event.target.dataset.word ?? 0)));
+    $("source-words").addEventListener("click", (event) => this.#link(this.word, Number(event.target.closest("tr").dataset.word)));
+    $("source").addEventListener("toggle", () => this.#draw());
     $("text").addEventListener("click", (event) => this.#rowOfText(event)?.focus());
     $("sentence").addEventListener("keydown", (event) => this.#pressed(event));
     new ResizeObserver(() => this.#draw()).observe($("words"));
@@ -179,10 +181,25 @@ export class Editor {
       if (head >= 0) span.title = `${sentence.translation_relations[at]} of ${head ? sentence.translation[head - 1] : "the root"}`;
     }
     $("text").replaceChildren(...this.#texts(sentence.forms, sentence.spaces));
+    this.#showSource(sentence);
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
     this.#update("");
     if (this.#isLive()) this.#seconds();
+  }
+
+  /** Show the tree of the translation, where it has one. */
+  #showSource({ translation, translation_heads: heads, translation_relations: relations, translation_upos: upos }) {
+    $("source").hidden = !heads.some((head) => head >= 0);
+    $("source-tree").dir = direction(translation ?? []);
+    const named = (head) => (head < 0 ? "" : head === 0 ? "root" : `${head} ${translation[head - 1]}`);
+    const rows = $("source").hidden ? [] : [["(root)", "", "", ""], ...translation.map((form, at) => [form, upos[at], named(heads[at]), relations[at]])];
+    $("source-words").replaceChildren(...rows.map(([form, ...cells], at) => {
+      const row = document.createElement("tr");
+      row.dataset.word = at;
+      row.append(cell("number", at), cell("word", form, form), ...["tag", "head", "relation"].map((kind, which) => cell(kind, cells[which])));
+      return row;
+    }));
   }
 
   #texts(words, spaces = []) {
@@ -314,6 +331,9 @@ export class Editor {
     const rows = [...$("words").rows];
     drawArcs($("arcs"), $("words").parentNode, rows, this.tree, this.#chancesNow(), UNSURE);
     markArc($("arcs"), this.#wordOf(document.activeElement));
+    if ($("source").hidden || !$("source").open) return;
+    const heads = this.open_.translation_heads, source = $("source-words");
+    drawArcs($("source-arcs"), source.parentNode, [...source.rows], { heads }, heads.map(() => null), UNSURE);
   }
 
   /** Return the chances of arcs that are still what they were told of. */
@@ -350,6 +370,7 @@ export class Editor {
     };
     mark("text", [word], "chosen");
     mark("translation", this.#linked(word), "linked");
+    for (const row of $("source-words").rows) row.classList.toggle("linked", this.#linked(word).includes(Number(row.dataset.word)));
   }
 
   // What is done to the tree
