@@ -98,6 +98,8 @@ JOBS = (
     Job("align {en.txt} {de.txt} --weights -o out.links"),
     Job("align {pairs.tsv} -o out.links"),
     Job("suggest -m {arc.model} {en.conllu} --annotated {prague.conllu} --count 2 -o out.conllu"),
+    Job("search upos=NOUN {en.conllu} {prague.conllu} --count"),
+    Job("search deprel=nsubj {en.conllu} -o out.conllu"),
     Job("bundle {tagger.model} {arc.model} -o out.model"),
     Job("bundle {tagger.model} {labelled.model} -o out.model", slow=True),
     # Refused, undamaged too: there are too few pairs. What is checked before anything is learned is the same.

@@ -30,6 +30,7 @@ _PARTS = {"feats": "feats", "misc": "misc"}
 _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
 _CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
 _GRANDPARENT = "head=head.head"
+_CONTEXT = 6  # words at either side of a word that was found
 
 
 def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
@@ -105,6 +106,13 @@ def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
         return next((pair.removeprefix(start) for pair in pairs if pair.startswith(start)), "")
 
     return part
+
+
+def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:
+    """Return a word of 1..n between the few words that stand before it and after it."""
+    forms = sentence.forms
+    left, right = forms[max(0, word - 1 - _CONTEXT) : word - 1], forms[word : word + _CONTEXT]
+    return " ".join(left), forms[word - 1], " ".join(right)
 
 
 def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence:

@@ -34,7 +34,7 @@ from qsproj.serve.review.correction import (
 )
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.retraining import Retrained
-from qsproj.serve.review.search import compiled, corrected
+from qsproj.serve.review.search import compiled, corrected, in_context
 from qsproj.serve.review.tokens import Edit, edited
 
 
@@ -59,7 +59,6 @@ UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
 _BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
 _PREVIEW = 120
-_CONTEXT = 6  # words at either side of a word that was found
 
 
 class DoubtError(QsprojError):
@@ -412,9 +411,7 @@ class Session:
             "word": word,
             "id": sentence.sent_id or str(index + 1),
             "version": self.draft.version(index),
-            "left": " ".join(sentence.forms[max(0, word - 1 - _CONTEXT) : word - 1]),
-            "form": sentence.forms[word - 1],
-            "right": " ".join(sentence.forms[word : word + _CONTEXT]),
+            **dict(zip(("left", "form", "right"), in_context(sentence, word), strict=True)),
             "before": _cells_of_word(sentence, word),
             "after": _cells_of_word(after, word),
         }

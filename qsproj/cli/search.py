@@ -1,0 +1,69 @@
+"""Search trees: print the words that a pattern finds, count them, or write their sentences.
+
+PATTERN is that of the review page (`qsproj serve --review`). Conditions stand one after the other, and all
+of them hold of one word:
+
+  upos=NOUN|PROPN          a noun or a name
+  deprel=obl, obl:*        this relation; with any subtype
+  head.upos!=VERB          whose head is no verb; head.head. is two steps up
+  child.deprel=case        that has such a child; prev. and next. are its neighbours
+  feats.Case=              without a case; misc.NAME is read in the same way
+  form~^un.*lich$          a form with this regular expression
+
+Cells are form, lemma, upos, xpos, deprel, feats.NAME and misc.NAME. Each word that is found is a line: the
+sentence, the word's number, and the words around it; the word itself stands in brackets.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.cli.options.common import add_options, check_files
+from qsproj.errors import UsageError, counted
+
+EXAMPLES = """examples:
+  qsproj search 'upos=NOUN head.deprel=root' de.conllu
+  qsproj search 'deprel=obj child.deprel=case' de.conllu sv.conllu --count
+  qsproj search 'feats.Case= upos=NOUN' de.conllu -o without-case.conllu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add_options(parser)("""
+        pattern PATTERN: conditions, in quotes
+        files FILE*: CoNLL-U (default: standard input)
+        --count: print for each file how many words and sentences are found
+        -o --output FILE: write the sentences with such words, CoNLL-U, in place of lines
+    """)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Search, and print or write what is found."""
+    from qsproj.corpus.files import open_output
+    from qsproj.corpus.formats import read_sentences, write_sentences
+    from qsproj.serve.review.search import compiled, in_context
+
+    paths = options.files or ["-"]
+    if options.count and options.output is not None:
+        raise UsageError("found --count and -o, expected one of them")
+    check_files(reads=paths, writes=[(options.output, None)])
+    find = compiled(options.pattern)
+    if options.output is not None:
+        write_sentences((one for path in paths for one in read_sentences(path) if find(one)), options.output)
+        return
+    with open_output(None) as out:
+        for path in paths:
+            name = f"{path}:" if len(paths) > 1 else ""
+            words = sentences = 0
+            for number, sentence in enumerate(read_sentences(path), start=1):
+                found = find(sentence)
+                words, sentences = words + len(found), sentences + bool(found)
+                for word in () if options.count else found:
+                    left, form, right = in_context(sentence, word)
+                    text = " ".join(filter(None, (left, f"[{form}]", right)))
+                    out.write(f"{name}{sentence.sent_id or number}\t{word}\t{text}\n")
+            if options.count:
+                out.write(
+                    f"{name}{' ' * bool(name)}{counted(words, 'word')} in {counted(sentences, 'sentence')}\n"
+                )
