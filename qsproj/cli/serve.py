@@ -175,7 +175,7 @@ def _processes(
     """Return the process that trains the model, where it learns, and the one that infers by it."""
     from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.review.inference import Inference
+    from qsproj.serve.review.inference import Inference, features_of
     from qsproj.serve.review.retraining import Retraining, learns
 
     if len(options.model) > 1:
@@ -185,6 +185,7 @@ def _processes(
             raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
         return None, None
     parser = load_parser(options.model[0])
+    session.features = features_of(parser)
     inference = ComputePool(Inference(parser), processes=1)
     if not learns(parser):
         if options.output is not None:

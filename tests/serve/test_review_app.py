@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.errors import UsageError
+from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.storage import load_parser
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import arc_chances
@@ -154,6 +155,25 @@ def test_the_rest_is_inferred_under_what_is_fixed(serving, path, parser):
         assert page.ask("sentences/2/rest", content=question(told, tags=["x"] * n)).status == 400
         assert page.ask("sentences/99/rest", content=question(told)).status in (400, 404)
         assert path.read_bytes() == content
+
+
+def test_features_of_the_model_are_offered_beside_those_of_the_file(path, tmp_path, parser):
+    from qsproj.cli import serve
+    from qsproj.cli.main import build_parser
+
+    bare = [with_columns(one, feats=["Own=Yes"] * len(one)) for one in read_conllu(path)]
+    write_conllu(bare, path)
+    sample, model = list(read_conllu("corpora/de.conllu")), tmp_path / "full.model"
+    morphology = train_morphology(sample[:10], rng=np.random.default_rng(1))
+    replace(parser, tagger=replace(parser.tagger, morphology=morphology)).save(model)
+    options = build_parser("serve").parse_args(["serve", "--review", str(path), "-m", str(model)])
+    session = serve._session(options)
+    assert session.overview()["features"] == {"Own": ["Yes"]}
+    for pool in serve._processes(options, session, str(tmp_path)):
+        pool.stop()
+    taught = {pair for one in sample[:10] for cell in one.feats if cell != "_" for pair in cell.split("|")}
+    told = session.overview()["features"]
+    assert {f"{name}={value}" for name, values in told.items() for value in values} == {*taught, "Own=Yes"}
 
 
 def test_without_a_model_nothing_is_inferred(page):

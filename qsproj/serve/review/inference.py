@@ -12,6 +12,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
+from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.storage import TAGGING_PARSER, Parser, is_of_kind, load_parser
 from qsproj.models.text.completion import completed
@@ -38,6 +39,14 @@ class Inferred:
     upos: tuple[str, ...]
     chances: tuple[float, ...]
     seconds: tuple[tuple[int, float], ...]
+
+
+def features_of(parser: Parser) -> set[str]:
+    """Return the cells of FEATS that a model may give; none where it gives no features."""
+    if isinstance(parser, EnhancedParser):
+        return features_of(parser.parser)
+    morphology = parser.tagger.morphology if isinstance(parser, TextParser) else None
+    return set() if morphology is None else {analysis.feats for analysis in morphology.table.analyses}
 
 
 def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:

@@ -84,6 +84,7 @@ class Session:
     train_after: int | None = None
     training: bool = False  # whether that goes on now
     told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
+    features: Iterable[str] = ()  # cells of FEATS that the model gives, offered beside the file's
     learns_links: bool = False  # whether training reads them: that of a joint parser
     live: bool = False  # whether a model infers the rest after each correction
     # the file of the model that was trained here, which infers from then on, and how often it was trained
@@ -155,7 +156,7 @@ class Session:
     def _vocabulary(self) -> dict[str, Any]:
         """Return the relations and tags of the file, and its features: their values by name."""
         relations, tags = set(UNIVERSAL_RELATIONS), set(UNIVERSAL_TAGS)
-        features = set[str]()
+        features = set(self.features)
         for one in self.draft.sentences:
             relations.update(one.deprels)
             tags.update(one.upos)
