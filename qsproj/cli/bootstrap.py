@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             learned from it, too; how many of its words the bitext does not have is told
         --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules
         --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
+            (default: target where its language is, such as Chinese)
         --trees FILE: also write the target trees that were learned from
         --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
             given
@@ -177,9 +178,7 @@ def _target(options: argparse.Namespace) -> str:
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.corpus.text import UNSPACED_LANGUAGES
     from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
-    from qsproj.progress import notice
 
     if options.paired_by not in PAIRED_BY:
         raise unknown_name("pairing", options.paired_by, list(PAIRED_BY))
@@ -201,8 +200,6 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     for source, target in options.languages:
         check_known_language(source)
         check_known_language(target)
-        if target in UNSPACED_LANGUAGES and options.unspaced is None:
-            notice(f"text in {target} is linked better by parts of its words: --unspaced target")
         if source == target:
             raise UsageError(f"found {source} as source and target language, expected two languages")
     return tuple(

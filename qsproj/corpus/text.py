@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.cells import UNSPECIFIED
@@ -120,6 +121,8 @@ UNSPACED = re.compile(
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
 # Words of such letters are shorter, but for rare names; and in a line without spaces, of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
+# Words of Chinese and Japanese have 1.7 letters, stretches between marks of punctuation 9 to 13.
+_PARTED = 7.0
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 # Whose rules are used where no language is told: sacremoses has none of it, and cuts as for English.
 _NO_LANGUAGE = "und"
@@ -243,6 +246,14 @@ def read_text(
         )
 
 
+def without_spaces(words: Sequence[str], *, sent_id: str) -> Sentence:
+    """Return words as text of a script that does not part them; spaces stay between Latin letters."""
+    text = words[0]
+    for before, word in pairwise(words):
+        text += f" {word}" if f"{before[-1]}{word[0]}".isascii() else word
+    return sentence_from_tokens([(word, (word,)) for word in words], text, sent_id=sent_id)
+
+
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
     """Yield the lines that are not blank: the number of each, from 1, and whether it follows a blank one."""
     after_blank = False
@@ -261,7 +272,7 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
     """Raise DataError for a line, the one of that number, that would be taken for few and very long words."""
     longest = max(map(len, UNSPACED.findall(line)), default=0)
     without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
-    if longest > (_LONGEST_LINE if without_space else _LONGEST_WORD):
+    if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
         raise DataError(
             name,
             number,
@@ -270,6 +281,12 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
             remedy="train the tagger on a treebank with SpaceAfter=No in MISC, to learn where words end; "
             "or put spaces between them",
         )
+
+
+def are_parted(lines: Iterable[str]) -> bool:
+    """Return whether spaces part the words in lines of a script that has none."""
+    stretches = [len(stretch) for line in lines for stretch in UNSPACED.findall(line)]
+    return sum(stretches) < _PARTED * len(stretches)
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import UsageError
 from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
@@ -40,7 +41,8 @@ class BootstrapOptions:
     paragraphs : bool
         Whether that is running text, whose sentences are to be found.
     unspaced : str or None
-        The side that is written without spaces; see :func:`qsproj.alignment.aligners.align_words`.
+        The side that is written without spaces, the target where its language is; see
+        :func:`qsproj.alignment.aligners.align_words`.
     soft : SoftProjectionOptions
         How the parser is learned.
     seed : int
@@ -298,7 +300,7 @@ def _side(
         stages.LINKS,
         source=words.files[0],
         target=words.files[1],
-        unspaced=options.unspaced,
+        unspaced=options.unspaced or ("target" if text.languages[1] in UNSPACED_LANGUAGES else None),
         label=label,
         aside={"name": text.bitext[-1], "workers": workers},
     )

@@ -12,7 +12,7 @@ from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, recognise
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
@@ -45,10 +45,15 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     if text.paired_by == LINE:
         check_lines(text)
     treebank = check_sides(text)
-    if text.languages[1] in UNSPACED_LANGUAGES and not tagged:
+    if (
+        text.languages[1] in UNSPACED_LANGUAGES
+        and not tagged
+        and not are_parted(target for _, target in islice(text.pairs(), LOOKED_AT))
+    ):
         raise UsageError(
             f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
-            "is cut (--tagged or --annotated; the more the better, from a hundred on)"
+            "is cut (--tagged or --annotated; the more the better, from a hundred on), or a bitext that is "
+            "cut: spaces between the words of its target side"
         )
     check_languages(text)
     check_tagged(text, tagged)

@@ -20,7 +20,7 @@ from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
+from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
 from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_parser import ArcParser
@@ -66,6 +66,8 @@ MOST_DOUBTFUL = 500
 JUDGED_SENTENCES = 8000
 # Parsed by the finished model, for the report.
 EXAMPLE_SENTENCES = 2000
+# Words of a script without spaces are learned from so many sentences in which spaces part them.
+SENTENCES_OF_WORDS = 2000
 # Of what may be annotated next so many sentences are looked at, and so many suggested.
 CANDIDATES = 500
 SUGGESTED = 20
@@ -102,6 +104,19 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) ->
     if not enough or not shows_tokens(tagged):
         return None
     return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
+
+
+def showing_words(
+    tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str
+) -> Sequence[Sentence]:
+    """Return sentences that show where words end: those tagged, else those of a text that had spaces.
+
+    The latter where the script has none: the text that is to be parsed is written as usual.
+    """
+    if tagged or language not in UNSPACED_LANGUAGES:
+        return tagged
+    first = enumerate(islice(words, SENTENCES_OF_WORDS), start=1)
+    return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
 
 
 def cut_words(
@@ -209,7 +224,8 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target by what links carry over; compare words of raw text with the bitext's."""
     sentences = list(read_all(tagged))
-    raw = raw_sentences(text, paragraphs=paragraphs, tagged=sentences, language=language, seed=seed)
+    shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
+    raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
     compared = compared_words(raw, corpora)
     projected = project_tags(
         join_same_targets(corpora),
@@ -222,7 +238,7 @@ def tag_target(
     with open_output(paths[1]) as handle:
         for word, times, wrong in doubtful_words(projected.tagger, raw):
             handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
-    tokenizer = target_tokenizer(sentences, language=language, seed=seed)
+    tokenizer = target_tokenizer(shown, language=language, seed=seed)
     splitter = None if tokenizer is None else train_splitter(sentences, language=language)
     contractions = known_contractions(language, sentences)
     tagger = replace(projected.tagger, tokenizer=tokenizer, splitter=splitter, contractions=contractions)
@@ -434,7 +450,8 @@ def parse_examples(
     known = list(read_all(tagged))
     candidates = examples[:CANDIDATES]
     if text:
-        raw = raw_sentences(text, paragraphs=paragraphs, tagged=known, language=language, seed=seed)
+        shown = showing_words(known, read_conllu(words), language=language)
+        raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
     write_conllu(suggested(candidates, load_tags(model), known), paths[1])
@@ -480,6 +497,6 @@ TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
 TAGGER = Recipe(name="tagger", make=tag_target, version=18, files=(".model", ".doubtful.tsv"))
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=3)
-PARSER = Recipe(name="parser", make=project, version=5, files=(".model", ".trees.conllu"))
+PARSER = Recipe(name="parser", make=project, version=6, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=1)
 EXAMPLES = Recipe(name="examples", make=parse_examples, version=2, files=(".conllu", ".suggested.conllu"))

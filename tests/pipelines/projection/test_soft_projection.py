@@ -327,7 +327,7 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
         attachment_scores(gold, [[parser.parse(tree) for tree in gold]])[0]
         for parser in (english, projected.parser)
     )
-    assert after.uas > before.uas + 2
+    assert after.uas > before.uas + 1.5
     assert after.las > before.las + 3
     assert "1 prior parser" in projected.report[0]
     assert "ArcProb may be far too high" in projected.report[-1]
