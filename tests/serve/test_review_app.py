@@ -259,8 +259,15 @@ def test_most_to_learn_comes_first(page, path):
 
     session = Session(draft=Draft(str(path)))
     kept = {index: list(read_conllu(path))[index] for index in range(10)}
-    wanted = rank([Candidate(one, 1.0 - np.array(arc_chances(one))) for one in kept.values()])
-    expected = [next(index for index, two in kept.items() if two is one.sentence) for one in wanted]
+    candidates = [Candidate(one, 1.0 - np.array(arc_chances(one))) for one in kept.values()]
+
+    def ranked(cost):
+        found = rank(candidates, sentence_cost=cost)
+        return [next(index for index, two in kept.items() if two is one.sentence) for one in found]
+
+    # Each costs as much as ten words beside its own, which has longer ones come first.
+    expected = ranked(10.0)
+    assert expected != ranked(2.0)
     rows = page.ask("sentences?order=worth&shown=all").json["sentences"]
     assert [row["index"] for row in rows] == expected
     assert sorted(expected) == list(range(10)) != expected

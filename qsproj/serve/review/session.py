@@ -57,6 +57,9 @@ UNIVERSAL_RELATIONS = frozenset(
 )
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
+# Of a sentence, in words, when it is asked which are worth most: the larger, the longer they are. Chosen on
+# development files of German and Swedish (python -m scripts.experiments.transfer.review --dev).
+SENTENCE_COST = 10.0
 _BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
 _PREVIEW = 120
 
@@ -237,7 +240,8 @@ class Session:
             doubts = [0.0 if chance is None else 1.0 - chance for chance in belief.chances]
             candidates.append(Candidate(sentence, np.array(doubts)))
             places[id(sentence)] = index
-        ranked = rank(candidates, annotated=[self.draft.sentences[index] for index in reviewed])
+        known = [self.draft.sentences[index] for index in reviewed]
+        ranked = rank(candidates, annotated=known, sentence_cost=SENTENCE_COST)
         return [places[id(one.sentence)] for one in ranked] + reviewed
 
     def _differing(self, index: int) -> int:

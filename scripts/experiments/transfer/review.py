@@ -5,17 +5,20 @@ over and over, as the page of `qsproj serve --review` lets it: without live infe
 alone, and a new root hangs the old one below itself; with it, the rest follows under all that was corrected.
 Drafts are made from words alone by bootstrapped models of the first pairs of a bitext.
 
-Chosen on development files, with --dev, which prints and writes no page; the page reports PUD.
+A bootstrapped model also learns from gold trees of a development file: sentences by `--order worth`, and by chance.
+
+Chosen on development files, with --dev, which prints and writes no page; the page reports PUD and test files.
 """
 
 from __future__ import annotations
 
 import argparse
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -28,21 +31,30 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
+from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
+from qsproj.serve.review.retraining import parsed_as_used, trained_again
+from qsproj.serve.review.session import SENTENCE_COST
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.transfer.stages import timed
 
-LANGUAGES = {"de": "German", "sv": "Swedish", "zh": "Chinese"}
+LANGUAGES = {"de": "German", "sv": "Swedish", "zh": "Chinese", "es": "Spanish"}
+REVIEWED = ("de", "sv", "zh")
 DEV = {"de": "german-gsd-dev", "sv": "swedish-talbanken-dev"}
 PAIRS, SENTENCES = 10_000, 100
 # Sentences of PUD: those that teach how Chinese is cut and tagged, and those that are corrected.
 TAGGED, REPORTED = {"zh": (500, 600)}, slice(600, 700)
 LONG, TIMED = 40, 20
+# Treebanks of whose development files CHOSEN sentences are learned from; their test files are parsed.
+TREEBANKS = {"de": "german-gsd", "sv": "swedish-talbanken", "es": "spanish-gsd"}
+CHOSEN, SEEDS, FOLDS = 100, 5, 3
+COSTS = (2.0, 5.0, SENTENCE_COST, 20.0, 50.0)  # of a sentence, in words
 READING, DOUBT = "in reading order", "the least sure word first"
 
 Cell = tuple[int, str]  # of a word 1..n: tag, head or relation
@@ -233,6 +245,60 @@ def counted_actions(lab: Lab, language: str, path: Path) -> dict[str, Any]:
     }
 
 
+def learned_trees(
+    model: TextParser, pool: list[Sentence], test: list[Sentence], costs: tuple[float, ...]
+) -> dict[str, list[float]]:
+    """Return (sentences, words, LAS) after training on trees of a pool: by worth, at some costs, and by chance.
+
+    "as many words" has as many words, by chance, as the first of the costs.
+    """
+    drafts = [model.parse(_without_tree(one), retag=True, confidence=True) for one in pool]
+    doubts = [np.array([0.0 if one is None else 1.0 - one for one in arc_chances(draft)]) for draft in drafts]
+    candidates = list(map(Candidate, drafts, doubts))
+    places = {id(draft): index for index, draft in enumerate(drafts)}
+    chosen = {
+        f"worth {cost:g}": [
+            places[id(one.sentence)] for one in rank(candidates, count=CHOSEN, sentence_cost=cost)
+        ]
+        for cost in costs
+    }
+    sizes = np.array([len(one) for one in pool])
+    words = sizes[chosen[f"worth {costs[0]:g}"]].sum()
+    for seed in range(1, SEEDS + 1):
+        order = np.random.default_rng(seed).permutation(len(pool))
+        chosen[f"chance {seed}"] = order[:CHOSEN].tolist()
+        chosen[f"as many words {seed}"] = order[
+            : np.searchsorted(np.cumsum(sizes[order]), words) + 1
+        ].tolist()
+    found = {"none": [0.0, 0.0, _las(model, test)]}
+    for name, own in chosen.items():
+        trained = trained_again(model, [pool[index] for index in own], seed=1)
+        assert isinstance(trained, TextParser)
+        found[name] = [float(len(own)), float(sizes[own].sum()), _las(trained, test)]
+    return found
+
+
+def _las(model: TextParser, test: list[Sentence]) -> float:
+    parsed = [parsed_as_used(model, _without_tree(one), retag=True) for one in test]
+    return attachment_scores(test, [parsed])[0].las
+
+
+def _learned(lab: Lab, language: str) -> dict[str, list[float]]:
+    """Return means of what is learned: on a test file, or with --dev over folds of the development file."""
+    dev, test = (lab.treebank(f"{TREEBANKS[language]}-{part}") for part in ("dev", "test"))
+    model = load_model_of(model_of(lab, language), TextParser, expected="a model of text", remedy="make one")
+    if lab.options.dev:
+        folds = [
+            learned_trees(
+                model, [one for at, one in enumerate(dev) if at % FOLDS != fold], dev[fold::FOLDS], COSTS
+            )
+            for fold in range(FOLDS)
+        ]
+    else:
+        folds = [learned_trees(model, dev, test, (SENTENCE_COST,))]
+    return {name: np.mean([one[name] for one in folds], axis=0).tolist() for name in folds[0]}
+
+
 def _milliseconds(model: TextParser, sentences: list[Sentence]) -> float:
     """Return the median time to infer the rest of a sentence of about LONG words, of which the first heads are fixed."""
     taken = []
@@ -254,7 +320,7 @@ def _without_tree(sentence: Sentence) -> Sentence:
 
 
 def measure(lab: Lab) -> Figures:
-    asked = DEV if lab.options.dev else LANGUAGES
+    asked = tuple(DEV) if lab.options.dev else REVIEWED
     rows = {}
     for language in asked:
         path = lab.treebank_path(DEV[language]) if lab.options.dev else lab.pud_path(language)
@@ -262,7 +328,62 @@ def measure(lab: Lab) -> Figures:
         rows[language] = lab.cache.figures(
             f"{language} actions", count, options={"sentences": SENTENCES}, data=[path]
         )
-    return Figures(tables={"actions": _table(rows)}, values=_values(rows))
+    learned = {}
+    for language in DEV if lab.options.dev else TREEBANKS:
+        paths = [lab.treebank_path(f"{TREEBANKS[language]}-{part}") for part in ("dev", "test")]
+        learn = partial(_learned, lab, language)
+        options = {"chosen": CHOSEN, "cost": SENTENCE_COST, "dev": lab.options.dev}
+        learned[language] = lab.cache.figures(f"{language} learned", learn, options=options, data=paths)
+    return Figures(
+        tables={"actions": _table(rows), "learned": _learned_table(learned)},
+        values=_values(rows) | _learned_values(learned),
+    )
+
+
+def _by_chance(row: dict[str, list[float]], name: str = "chance") -> list[float]:
+    means: list[float] = np.mean([row[f"{name} {seed}"] for seed in range(1, SEEDS + 1)], axis=0).tolist()
+    return means
+
+
+def _learned_table(rows: dict[str, dict[str, list[float]]]) -> Table:
+    def line(name: str, of: Callable[[dict[str, list[float]]], list[float]]) -> list[str]:
+        cells = map(of, rows.values())
+        return [
+            name,
+            *(f"{las:.1f} ({words:,.0f} words)" if words else f"{las:.1f}" for _, words, las in cells),
+        ]
+
+    costs = [name for name in next(iter(rows.values())) if name.startswith("worth")]
+    by_worth = [
+        line(f"{CHOSEN} by {name}" if len(costs) > 1 else f"{CHOSEN} by `--order worth`", itemgetter(name))
+        for name in costs
+    ]
+    return table(
+        ["LAS", *(LANGUAGES[language] for language in rows)],
+        [
+            line("as bootstrapped", itemgetter("none")),
+            line(f"{CHOSEN} by chance", _by_chance),
+            line("as many words by chance", partial(_by_chance, name="as many words")),
+            *by_worth,
+        ],
+    )
+
+
+def _learned_values(rows: dict[str, dict[str, list[float]]]) -> dict[str, str]:
+    def gains(than: str) -> list[float]:
+        return [row[f"worth {SENTENCE_COST:g}"][2] - _by_chance(row, than)[2] for row in rows.values()]
+
+    def told(found: list[float]) -> str:
+        return ", ".join(f"{gain:+.1f}" for gain in found)
+
+    by_sentences = gains("chance")
+    return {
+        "chosen": str(CHOSEN),
+        "seeds": str(SEEDS),
+        "gains": told(by_sentences),
+        "gains by words": told(gains("as many words")),
+        "mean gain": f"{np.mean(by_sentences):+.1f}",
+    }
 
 
 def _table(rows: dict[str, dict[str, Any]]) -> Table:
