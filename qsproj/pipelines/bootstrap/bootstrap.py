@@ -17,7 +17,9 @@ from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_calibration import USUAL_SHARE
+
+# How much of what links teach is added to the prior where the raw text is far from the bitext.
+SHARE_OF_FAR_TEXT = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +266,7 @@ def followed(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptio
     """
     if soft.share is not None or unknown <= stages.FAR_APART:
         return soft
-    return replace(soft, share=USUAL_SHARE)
+    return replace(soft, share=SHARE_OF_FAR_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
