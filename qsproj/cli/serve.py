@@ -176,7 +176,7 @@ def _processes(
     from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference, features_of
-    from qsproj.serve.review.retraining import Retraining, learns
+    from qsproj.serve.review.retraining import Retraining, why_not_trained
 
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
@@ -187,12 +187,11 @@ def _processes(
     parser = load_parser(options.model[0])
     session.features = features_of(parser)
     inference = ComputePool(Inference(parser), processes=1)
-    if not learns(parser):
+    why = why_not_trained(parser)
+    if why is not None:
         if options.output is not None:
-            raise UsageError(
-                f"-m {options.model[0]}: this kind of model does not learn from trees; leave -o out"
-            )
-        session.train_after = None
+            raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
+        session.train_after, session.told = None, {"error": f"This model is not trained again: {why}."}
         return None, inference
     training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
     session.parts = training.progress

@@ -176,6 +176,23 @@ def test_features_of_the_model_are_offered_beside_those_of_the_file(path, tmp_pa
     assert {f"{name}={value}" for name, values in told.items() for value in values} == {*taught, "Own=Yes"}
 
 
+def test_the_page_says_why_a_model_is_not_trained(path, tmp_path):
+    from qsproj.cli import serve
+    from qsproj.cli.main import build_parser
+
+    command = ["serve", "--review", str(path), "-m", "tests/kept_models/adapted-parser.model"]
+    options = build_parser("serve").parse_args(command)
+    session = serve._session(options)
+    training, inference = serve._processes(options, session, str(tmp_path))
+    inference.stop()
+    told = session.overview()
+    assert (training, told["train_after"]) == (None, None)
+    assert told["trained"]["error"].startswith("This model is not trained again: a converter learns from")
+    options.output = str(tmp_path / "better.model")
+    with pytest.raises(UsageError, match="is not trained again: a converter learns .* leave -o out"):
+        serve._processes(options, session, str(tmp_path))
+
+
 def test_without_a_model_nothing_is_inferred(page):
     told = page.ask("sentences/2").json
     assert page.ask("overview").json["live"] is False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
-from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
 from qsproj.models.arc.arc_training import train_scorer
-from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.labeller import Labeller, train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
@@ -95,15 +96,26 @@ def fine_tuned(
     tuned = train_above(parser, examples, rng=rng, options=training)
     if options.alone:
         tuned = with_added(tuned, _of_trees_alone(usable, parser, rng=rng), scale=1.0 / options.alone)
+    return replace(tuned, labeller=fine_tuned_labeller(parser, usable, rng=rng, epochs=options.label_epochs))
+
+
+def fine_tuned_labeller(
+    parser: FirstOrderParser[Any],
+    trees: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    epochs: int = 6,
+) -> Labeller | None:
+    """Return the labeller of a parser after it has learned the relations of some more trees."""
     labeller = train_labeller(
-        usable,
+        trees,
         rng=rng,
         template_set=f"{parser.scorer.template_set}{IN_TREE}",
-        epochs=options.label_epochs,
+        epochs=epochs,
         start=parser.labeller,
         ignored=parser.scorer.ignored,
     )
-    return replace(tuned, labeller=labeller or parser.labeller)
+    return labeller or parser.labeller
 
 
 def _of_trees_alone(trees: Sequence[Sentence], like: ArcParser, *, rng: np.random.Generator) -> ArcScorer:

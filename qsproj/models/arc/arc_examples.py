@@ -138,7 +138,7 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str = "likeliho
 
 
 def tree_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, objective: str
+    sentences: Iterable[Sentence], scorer: ArcWeights, inference: TreeInference, *, objective: str
 ) -> list[ArcExample | None]:
     losses = ((sentence, tree_objective(sentence.heads, inference, objective)) for sentence in sentences)
     return [ArcExample(scorer.encode(sentence), loss) if loss else None for sentence, loss in losses]

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
-from qsproj.models.arc.arc_examples import scorer_score
+from qsproj.errors import NothingToLearnError, UsageError
+from qsproj.models.arc.above import fine_tuned_labeller
+from qsproj.models.arc.arc_examples import scorer_score, tree_examples, usable_sentences
 from qsproj.models.arc.arc_scorer import ArcExample, supported_by
 from qsproj.models.arc.arc_training import Prepared, finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
@@ -43,6 +44,27 @@ def train_cluster_parser(
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     scorer, records = _train_scorer(prepared, rng=rng, dev=prepared.readable(dev), options=options)
     return finished(ClusterParser, scorer, prepared, records, rng=rng)
+
+
+MORE_EPOCHS = 3
+
+
+def fine_tuned_clusters(
+    parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
+) -> ClusterParser:
+    """Return a parser that has learned from some more trees, whole or partial, from its own weights on."""
+    usable, _ = usable_sentences(trees)
+    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
+    examples = [example for example in made if example]
+    if not examples:
+        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+    encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
+    support = supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
+    options = TrainingOptions(l2=0.0)
+    trainer = ClusterTrainer(parser.scorer, support, rule=options.rule())
+    scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description="training arcs in clusters")
+    scorer = replace(parser.scorer, weights=scorer.weights)
+    return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))
 
 
 def _train_scorer(

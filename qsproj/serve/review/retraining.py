@@ -16,11 +16,17 @@ from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.above import fine_tuned
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.clusters.cluster_parser import ClusterParser
+from qsproj.models.clusters.cluster_training import fine_tuned_clusters
+from qsproj.models.converter.converter import AdaptedParser, Converter
+from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.dmv.dmv_training import fine_tuned_dmv
 from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.labelled.labelled_parser import LabelledParser
+from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.storage import Parser, kind_of
 from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
@@ -55,7 +61,7 @@ def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Pa
 
     Of a parser of text also the tagger; of second-order parsers, of those of labelled arcs and of those that
     infer tags, what is of the first order. A joint parser also learns from pairs, whose links by hand it
-    observes. UsageError when nothing of it learns from trees.
+    observes; of a grammar of pairs learns the part that parses. UsageError for a converter.
     """
     rng, trees = np.random.default_rng(seed), [tree_in(lesson) for lesson in lessons]
     if isinstance(parser, JointParser):
@@ -75,15 +81,22 @@ def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Pa
         return replace(parser, scorer=tuned.scorer)
     if isinstance(parser, ArcParser):
         return fine_tuned(parser, trees, rng=rng)
-    raise UsageError(f"found a model of kind {kind_of(parser)}, which does not learn from a few trees more")
+    if isinstance(parser, ClusterParser):
+        return fine_tuned_clusters(parser, trees, rng=rng)
+    if isinstance(parser, QgDmv):
+        return replace(parser, monolingual=fine_tuned_dmv(parser.monolingual, trees, rng=rng))
+    if isinstance(parser, Dmv):
+        return fine_tuned_dmv(parser, trees, rng=rng)
+    raise UsageError(why_not_trained(parser) or f"found a model of kind {kind_of(parser)}, expected a parser")
 
 
-def learns(parser: Parser) -> bool:
-    """Tell whether :func:`trained_again` trains such a parser."""
-    inner = parser.parser if isinstance(parser, TextParser | EnhancedParser) else parser
-    if isinstance(inner, TextParser | EnhancedParser):
-        return learns(inner)
-    return isinstance(inner, GraphParser | TaggingParser | LabelledParser | ArcParser | JointParser)
+def why_not_trained(parser: Parser) -> str | None:
+    """Say why :func:`trained_again` does not train a model; None: it does."""
+    if isinstance(parser, TextParser | EnhancedParser):
+        return why_not_trained(parser.parser)
+    if isinstance(parser, Converter | AdaptedParser):
+        return "a converter learns from trees in both styles: qsproj adapt"
+    return None
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:

@@ -31,6 +31,7 @@ async function start() {
 
 function showProgress() {
   $("progress").textContent = `${overview.reviewed} of ${overview.sentences} reviewed`;
+  $("trained").textContent = gain(overview.trained);
   const after = overview.train_after;
   $("train").hidden = after === null;
   if (after === null) return;
@@ -41,7 +42,6 @@ function showProgress() {
   $("parts-done").hidden = !overview.training;
   if (all) Object.assign($("parts-done"), { max: all, value: done });
   else $("parts-done").removeAttribute("value");
-  $("trained").textContent = gain(overview.trained);
 }
 
 function gain(told) {

@@ -1,0 +1,60 @@
+"""A grammar trained on a few trees more: its probabilities against counts in plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import NothingToLearnError
+from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_training import OWN_DECISIONS, fine_tuned_dmv, train_dmv
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(islice(read_conllu("corpora/de.conllu"), 40))
+
+
+def test_decisions_of_trees_are_counted_beside_its_own(sample):
+    options = DmvOptions(iterations=3, punctuation="keep", max_words=40)
+    grammar, _ = train_dmv(sample[:20], options=options)
+    tuned = fine_tuned_dmv(grammar, sample[20:], rng=np.random.default_rng(1))
+    places = {tag: number for number, tag in enumerate(grammar.inventory)}
+    roots, children, stops = Counter(), Counter(), Counter()
+    for sentence in sample[20:]:
+        tags, heads = [places.get(tag, 0) for tag in ("", *sentence.upos)], sentence.heads.tolist()
+        for word in range(1, len(heads)):
+            if heads[word] == 0:
+                roots[tags[word]] += 1
+            else:
+                children[tags[heads[word]], int(word > heads[word]), tags[word]] += 1
+            for side, of_side in enumerate((range(1, word), range(word + 1, len(heads)))):
+                own = sum(heads[other] == word for other in of_side)
+                for valence in (0, 1):
+                    # With valence 0 it decides once, with 1 after each dependent.
+                    stops[tags[word], side, valence, "stop"] += own == 0 if valence == 0 else own > 0
+                    stops[tags[word], side, valence, "go"] += min(own, 1) if valence == 0 else max(own - 1, 0)
+    old, new, n = grammar.parameters, tuned.parameters, OWN_DECISIONS
+    size = len(grammar.inventory)
+    for head in range(size):
+        assert new.root[head] == pytest.approx((n * old.root[head] + roots[head]) / (n + roots.total()))
+        for side in (0, 1):
+            seen = sum(children[head, side, other] for other in range(size))
+            for child in range(size):
+                expected = (n * old.child[head, side, child] + children[head, side, child]) / (n + seen)
+                assert new.child[head, side, child] == pytest.approx(expected)
+            for valence in (0, 1):
+                stop, go = (stops[head, side, valence, one] for one in ("stop", "go"))
+                expected = (n * old.stop[head, side, valence] + stop) / (n + stop + go)
+                assert new.stop[head, side, valence] == pytest.approx(expected)
+    assert set(tuned.labeller.relations) == {name for one in sample[20:] for name in one.deprels}
+
+
+def test_trees_are_needed(sample):
+    grammar, _ = train_dmv(sample, options=DmvOptions(iterations=1))
+    with pytest.raises(NothingToLearnError, match="HEAD"):
+        fine_tuned_dmv(grammar, [], rng=np.random.default_rng(1))
