@@ -189,7 +189,7 @@ def test_the_page_says_why_a_model_is_not_trained(path, tmp_path):
     assert (training, told["train_after"]) == (None, None)
     assert told["trained"]["error"].startswith("This model is not trained again: a converter learns from")
     options.output = str(tmp_path / "better.model")
-    with pytest.raises(UsageError, match="is not trained again: a converter learns .* leave -o out"):
+    with pytest.raises(UsageError, match=r"is not trained again: a converter learns .* leave -o out"):
         serve._processes(options, session, str(tmp_path))
 
 
