@@ -18,9 +18,6 @@ from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
-# How much of what links teach is added to the prior where the raw text is far from the bitext.
-SHARE_OF_FAR_TEXT = 0.75
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
@@ -229,7 +226,7 @@ def _run(
         priors=priors.files,
         annotated=options.annotated,
         unshared=unshared,
-        options=followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
+        options=options.soft,
         seed=seed,
     )
     model = workspace.stage(
@@ -256,17 +253,6 @@ def _run(
         doubtful=tagger.files[1],
         corpora=tuple(corpora),
     )
-
-
-def followed(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
-    """Return how far evidence is followed, unless told, where so many words of the raw text are unknown.
-
-    Of text far from the bitext its trees tell less. On dev files, from New Testaments, own tags, UAS with
-    shares .75, 1 and 1.25: Ukrainian, 56% unknown, 61.8, 61.4 and 60.9; Wolof, 21%, 54.9, 56.2 and 56.9.
-    """
-    if soft.share is not None or unknown <= stages.FAR_APART:
-        return soft
-    return replace(soft, share=SHARE_OF_FAR_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
