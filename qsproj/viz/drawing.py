@@ -122,8 +122,8 @@ def legend(marks: Collection[Mark]) -> Drawing:
 
 
 def figure(drawing: Drawing) -> str:
-    """Return a drawing as a figure of an HTML page."""
-    return f"<figure>\n{svg_element(drawing)}\n</figure>\n"
+    """Return a drawing as a figure of an HTML page; one that is too wide is scrolled by keys, too."""
+    return f'<figure tabindex="0">\n{svg_element(drawing)}\n</figure>\n'
 
 
 def svg_element(drawing: Drawing) -> str:
@@ -137,7 +137,7 @@ def svg_element(drawing: Drawing) -> str:
 
 def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
     """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup."""
-    yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
+    yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
     yield '<meta name="viewport" content="width=device-width"/>\n'
     yield f"<style>\n{STYLE}{_asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 from contextlib import contextmanager
@@ -20,6 +21,24 @@ from qsproj.models.text.text_parser import text_parser
 from tests.serve.client import Client
 
 pytest.importorskip("uvicorn", reason="qsproj[serve] is not installed")
+
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: qsproj[browser]"
+    )
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    with playwright.sync_playwright() as running:
+        try:
+            browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium that runs: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from contextlib import contextmanager
 
@@ -15,23 +14,6 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.storage import load_parser
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: qsproj[browser]"
-    )
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    with playwright.sync_playwright() as running:
-        try:
-            browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"no Chromium that runs: {str(error).splitlines()[0]}")
-        yield browser
-        browser.close()
 
 
 def row(form, head, relation, chance, number, upos="X"):
