@@ -135,10 +135,17 @@ def svg_element(drawing: Drawing) -> str:
     )
 
 
+def opening(title: str) -> str:
+    """Return how a page of HTML begins, up to its style."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        f'<title>{escape(title)}</title>\n<meta name="viewport" content="width=device-width"/>\n'
+    )
+
+
 def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
     """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup."""
-    yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
-    yield '<meta name="viewport" content="width=device-width"/>\n'
+    yield opening(title)
     yield f"<style>\n{STYLE}{_asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"
     if about:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qsproj.viz.drawing import Drawing, figure
+from qsproj.viz.drawing import Drawing, figure, opening
 from qsproj.viz.marks import STYLE, escape
 
 _STYLE = """\
 :root { color-scheme: light dark; }
 body { margin: 2em auto; max-width: 75em; padding: 0 1em; line-height: 1.5; }
 body { font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
-h1 { font-size: 1.4em; overflow-wrap: anywhere; } h2 { font-size: 1.1em; margin-top: 2em; } h3 { font-size: 1em; font-weight: 600; }
+h1 { font-size: 1.4em; overflow-wrap: anywhere; }
+h2 { font-size: 1.1em; margin-top: 2em; } h3 { font-size: 1em; font-weight: 600; }
 table { border-collapse: collapse; }
 th, td { padding: .25em .8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8886; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -47,8 +48,7 @@ Piece = Heading | Table | Drawing | str
 
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield a page, piece by piece; no text of a piece is ever markup."""
-    yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
-    yield '<meta name="viewport" content="width=device-width"/>\n'
+    yield opening(title)
     yield f"<style>\n{_STYLE}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n"
     for piece in pieces:
         yield _markup(piece)
