@@ -19,7 +19,6 @@ from qsproj.cli.options.common import (
     add_seed,
     check_files,
     naming,
-    number,
     read_tagged,
     values_of,
 )
@@ -134,7 +133,7 @@ WAYS = {
         "support",
         "unlabelled",
     ),
-    "--order 2": ("factors", "iterations", "relax"),
+    "--order 2": ("factors", "iterations"),
     "--joint-tags": ("iterations",),
 }
 
@@ -167,14 +166,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --iterations N[1..]: with --order 2 or --joint-tags, iterations of belief propagation in training and
             parsing (default: 5)
     """)
-    parser.add_argument(
-        "--relax",
-        type=number(least=0.0, most=0.49),
-        default=0.0,
-        metavar="P",
-        help="with --order 2, skip factors whose arcs are nearly certain when parsing: an arc "
-        "below probability P, or all above 1 - P; below 0.5 (default: 0, all factors)",
-    )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
@@ -315,7 +306,6 @@ def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParse
     graph_options = GraphOptions(
         families=tuple(options.factors.split(",")) if options.factors else None,
         iterations=options.iterations or defaults.iterations,
-        doubt=options.relax,
     )
     return partial(train_graph_parser, graph_options=graph_options)
 

@@ -147,7 +147,6 @@ CASES: dict[str, Case] = {
     "order-2-nocross": trained(
         "order-2-nocross", f"{ONE_EPOCH} --order 2 --factors nocross,grand --nonprojective"
     ),
-    "order-2-relaxed": trained("order-2-relaxed", f"{ONE_EPOCH} --order 2 --relax 0.05"),
     "joint-tags": trained("joint-tags", "--epochs 1 --joint-tags"),
     # Taggers, text, aligners.
     "tagger": Case("""

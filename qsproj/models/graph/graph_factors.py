@@ -1,10 +1,6 @@
 """The factor graph of one sentence: factors over its candidate arcs, their scores, and message passing.
 
-Relaxation starts from first order and adds only the factors that the current beliefs call for: those all of
-whose arcs are plausible and at least one undecided. What is not called for costs nothing, features included.
-
-*Source*: thesis 5.6. Riedel and Smith (2010), of whom it tells, score every factor and add those that would
-change the distribution most.
+Relaxation starts from first order and adds, in one pass, the factors whose gain is largest (thesis 5.6).
 """
 
 from __future__ import annotations
@@ -22,9 +18,8 @@ from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle,
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
 from qsproj.bp.factors.trees import Tree, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup, Messages, rescored
+from qsproj.bp.group import FactorGroup, rescored
 from qsproj.bp.links import (
-    NO_LINK,
     Chains,
     arcs_of,
     candidate_heads,
@@ -35,7 +30,6 @@ from qsproj.bp.links import (
 )
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
-from qsproj.bp.status import Status
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
@@ -72,8 +66,6 @@ class FamilyFactors:
     ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
         reads them; members are words plus one.
     ``scored`` int64[F]: where among the scores of the group, laid flat, the score of each factor stands.
-    ``edges`` int64[E]: a number for each edge of the group: the same, and no other edge's, in all graphs over
-        the same arcs.
     ``group``: all scores zero.
     """
 
@@ -81,7 +73,6 @@ class FamilyFactors:
     members: Words
     places: Places
     scored: NDArray[np.int64]
-    edges: NDArray[np.int64]
     group: FactorGroup
 
     def with_scores(self, scores: Floats) -> FactorGroup:
@@ -91,13 +82,11 @@ class FamilyFactors:
     def numbered_from(self, first: int) -> FamilyFactors:
         """Return the family in a larger graph, where arcs are numbered from ``first`` on.
 
-        Only what passes messages is kept: members, places and numbers of edges are left behind.
+        Only what passes messages is kept: members and places are left behind.
         """
         group: Any = self.group
         moved: FactorGroup = replace(group, edges=group.edges + np.int32(first))
-        return replace(
-            self, members=self.members[:0], places=self.places[:0], edges=self.edges[:0], group=moved
-        )
+        return replace(self, members=self.members[:0], places=self.places[:0], group=moved)
 
     def expected(self, group: FactorGroup, incoming: Floats) -> Floats:
         """Return float64[F], the probability of each factor firing under the beliefs of ``group``."""
@@ -130,42 +119,16 @@ class SentenceGraph:
         return sum(len(family.scored) for family in self.families)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Doubts:
-    """Arcs that factors have to be about.
-
-    ``plausible`` bool[E]: factors are about these only, as if the others could not be. ``undecided`` bool[E]:
-    each factor is about one of these at least.
-    """
-
-    plausible: Mask
-    undecided: Mask
-
-    def joined(self, other: Doubts) -> Doubts:
-        return Doubts(self.plausible | other.plausible, self.undecided | other.undecided)
-
-    def same_as(self, other: Doubts) -> bool:
-        return np.array_equal(self.plausible, other.plausible) and np.array_equal(
-            self.undecided, other.undecided
-        )
-
-
 def sentence_graph(
     candidates: Mask,
     inference: TreeInference,
     *,
     families: Sequence[str],
     constraint: str = "tree",
-    doubts: Doubts | None = None,
 ) -> SentenceGraph:
     links = chosen_links(candidates)
     heads, dependents, variables = arcs_of(links)
-    if doubts is None:
-        everything = np.ones(len(variables), dtype=np.bool_)
-        doubts = Doubts(everything, everything)
-    plausible = links.copy()
-    plausible[heads, dependents] = np.where(doubts.plausible, variables, NO_LINK)
-    built = tuple(FAMILIES[name](plausible, doubts.undecided) for name in families)
+    built = tuple(FAMILIES[name](links) for name in families)
     groups = [
         link(variables, np.zeros(len(variables))),
         *(family.group for family in built),
@@ -175,15 +138,14 @@ def sentence_graph(
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
-def _grand(links: Table, undecided: Mask) -> FamilyFactors:
-    variables, words = _in_doubt(*grandparents(links), undecided)
-    places, edges = grand_places(words), _pair_edges(variables, len(undecided))
+def _grand(links: Table) -> FamilyFactors:
+    variables, words = grandparents(links)
     group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors("grand", words + np.int32(1), places, np.arange(len(words)), edges, group)
+    return FamilyFactors("grand", words + np.int32(1), grand_places(words), np.arange(len(words)), group)
 
 
-def _childseq(links: Table, undecided: Mask) -> FamilyFactors:
-    chains = _chains_in_doubt(dependent_chains(links), undecided)
+def _childseq(links: Table) -> FamilyFactors:
+    chains = _with_arcs(dependent_chains(links))
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
@@ -196,56 +158,38 @@ def _childseq(links: Table, undecided: Mask) -> FamilyFactors:
     before, after = bounded[begins[chain] + previous], bounded[begins[chain] + following]
     members = np.stack([heads, before, after], axis=1).astype(np.int32) + np.int32(1)
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
-    places, edges = sequence_places(heads, after, sides, n=n), chains.variables.astype(np.int64)
-    return FamilyFactors("childseq", members, places, scored, edges, group)
+    places = sequence_places(heads, after, sides, n=n)
+    return FamilyFactors("childseq", members, places, scored, group)
 
 
-def _valence(links: Table, undecided: Mask) -> FamilyFactors:
-    chains = _chains_in_doubt(dependent_chains(links), undecided)
+def _valence(links: Table) -> FamilyFactors:
+    chains = _with_arcs(dependent_chains(links))
     counts = np.tile(np.arange(LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = np.repeat(chains.heads, LARGEST_COUNT + 1), np.repeat(chains.sides, LARGEST_COUNT + 1)
     group = valence(chains.variables, chains.starts, np.zeros((len(chains.heads), LARGEST_COUNT + 1)))
     members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
-    edges = chains.variables.astype(np.int64)
-    return FamilyFactors("valence", members, valence_places(sides, counts), scored, edges, group)
+    return FamilyFactors("valence", members, valence_places(sides, counts), scored, group)
 
 
-def _nocross(links: Table, undecided: Mask) -> FamilyFactors:
+def _nocross(links: Table) -> FamilyFactors:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
     # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
     # diverge.
-    variables, words = _in_doubt(*crossing_pairs(links), undecided)
-    places, edges = np.ones(len(words), dtype=np.uint64), _pair_edges(variables, len(undecided))
+    variables, words = crossing_pairs(links)
+    places = np.ones(len(words), dtype=np.uint64)
     group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), edges, group)
+    return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 
 
-def _in_doubt(variables: Table, words: Table, undecided: Mask) -> tuple[Table, Table]:
-    """Leave out pairs of arcs int32[F, 2], and their words, of which neither is undecided."""
-    kept = undecided[variables].any(axis=1)
-    return variables[kept], words[kept]
-
-
-def _pair_edges(variables: Table, n_variables: int) -> NDArray[np.int64]:
-    pairs = variables[:, 0].astype(np.int64) * n_variables + variables[:, 1]
-    return (2 * pairs[:, None] + np.arange(2)).reshape(-1)
-
-
-def _chains_in_doubt(chains: Chains, undecided: Mask) -> Chains:
-    """Leave out chains without an undecided arc, which have nothing to choose."""
-    sizes = np.diff(chains.starts)
-    chain = np.repeat(np.arange(len(sizes)), sizes)
-    kept = np.zeros(len(sizes), dtype=np.bool_)
-    kept[chain[undecided[chains.variables]]] = True
-    inside = kept[chain]
-    starts = np.zeros(np.count_nonzero(kept) + 1, dtype=np.int64)
-    np.cumsum(sizes[kept], out=starts[1:])
-    return Chains(
-        chains.variables[inside], chains.dependents[inside], starts, chains.heads[kept], chains.sides[kept]
+def _with_arcs(chains: Chains) -> Chains:
+    """Leave out chains without an arc, which have nothing to choose."""
+    kept = np.diff(chains.starts) > 0
+    return replace(
+        chains, starts=np.unique(chains.starts), heads=chains.heads[kept], sides=chains.sides[kept]
     )
 
 
-FAMILIES: dict[str, Callable[[Table, Mask], FamilyFactors]] = {
+FAMILIES: dict[str, Callable[[Table], FamilyFactors]] = {
     "grand": _grand,
     "childseq": _childseq,
     "valence": _valence,
@@ -330,8 +274,6 @@ class FactorTrainer:
 
 # How far messages are held back: undamped ones overshoot where factors are strong.
 DAMPING = 0.3
-# Iterations between two looks at what the beliefs call for.
-LOOK = 2
 
 Expectations = tuple[Floats, list[Floats]]
 
@@ -351,7 +293,6 @@ def propagate(
     *,
     iterations: int,
     maximise: bool = False,
-    start: Sequence[Messages] | None = None,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family.
 
@@ -361,66 +302,34 @@ def propagate(
         graph.with_scores(link_scores, scores),
         Passing(schedule="sequential", max_iterations=iterations, tolerance=1e-3, damping=DAMPING),
         maximise=maximise,
-        start=start,
     )
 
 
-def relax(
-    chances: Floats,
-    layout: Callable[[Doubts], SentenceGraph],
-    link_scores: Floats,
-    score: Callable[[SentenceGraph], list[Floats]],
-    *,
-    doubt: float,
-    iterations: int,
-    max_factors: int,
-    maximise: bool = False,
-) -> tuple[SentenceGraph, Beliefs | None]:
-    """Pass messages in a graph that grows for as long as its beliefs call for more factors.
+def gains(chances: Floats, scores: Floats) -> Floats:
+    """Return how far factors would move the beliefs, each alone: float64[F], in nats.
 
-    ``chances`` float64[E]: first-order probabilities of the candidate arcs. An arc is plausible if its
-    probability is at least ``doubt`` > 0, and undecided if it is also at most 1 minus that. After every LOOK
-    of the ``iterations`` the graph may grow; messages go on from where they were.
-
-    Returns the last graph, and what is believed in it; None where it would have too many factors.
+    ``chances`` float64[F]: the probability of each one firing before it is there; ``scores`` float64[F],
+    natural log. It is the divergence of the belief with the factor from that without (Riedel and Smith 2010).
     """
-    doubts = _doubts(odds_of(chances), doubt)
-    graph, scores, start = layout(doubts), None, None
-    while graph.n_factors <= max_factors:
-        scores = score(graph) if scores is None else scores
-        beliefs = propagate(
-            graph, link_scores, scores, iterations=min(LOOK, iterations), maximise=maximise, start=start
-        )
-        iterations -= LOOK
-        called_for = doubts.joined(_doubts(beliefs.log_ratios, doubt))
-        grows = not called_for.same_as(doubts)
-        settled = beliefs.status is Status.CONVERGED and not grows
-        if iterations <= 0 or settled or beliefs.status is Status.CONTRADICTION:
-            return graph, beliefs
-        start = beliefs.outgoing
-        if grows:
-            grown, doubts = layout(called_for), called_for
-            graph, scores, start = grown, None, _carried(beliefs.outgoing, graph, grown)
-    return graph, None
+    with np.errstate(divide="ignore"):
+        fired, missed = np.log(chances) + scores, np.log1p(-np.minimum(chances, 1.0))
+    log_z = np.logaddexp(fired, missed)
+    divergence: Floats = np.exp(fired - log_z) * scores - log_z
+    return divergence
 
 
-def _doubts(log_odds: Floats, doubt: float) -> Doubts:
-    """Say which arcs are plausible, and which of these undecided, by their log-odds float64[E]."""
-    bound = np.log(doubt) - np.log1p(-doubt)
-    return Doubts(log_odds >= bound, np.abs(log_odds) <= -bound)
+def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
+    """Return the scores of each family, 0 for factors of a gain below ``least``, which are not there then.
 
-
-def _carried(
-    outgoing: Sequence[Messages], graph: SentenceGraph, grown: SentenceGraph
-) -> tuple[Messages, ...]:
-    """Return the messages of a graph as messages of a graph that has all of its factors and more."""
-    carried = list(outgoing)
-    for index, (family, larger) in enumerate(zip(graph.families, grown.families), start=FIRST_FAMILY):
-        order = np.argsort(larger.edges)
-        messages = np.zeros(len(larger.edges))
-        messages[order[np.searchsorted(larger.edges, family.edges, sorter=order)]] = outgoing[index]
-        carried[index] = messages
-    return tuple(carried)
+    ``chances`` float64[E]: probabilities of the arcs in first order; the gain of a factor is taken as if arcs
+    did not depend on each other, chains of dependents apart.
+    """
+    log_odds = odds_of(chances)
+    kept = []
+    for family, values in zip(graph.families, scores, strict=True):
+        fired = family.expected(family.group, log_odds[family.group.edges])
+        kept.append(np.where(gains(fired, values) >= least, values, 0.0))
+    return kept
 
 
 def arc_log_odds(beliefs: Beliefs) -> Floats:

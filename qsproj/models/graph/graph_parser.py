@@ -5,34 +5,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from qsproj.bp.beliefs import Beliefs, probability
-from qsproj.bp.links import arcs_of, chosen_links
+from qsproj.bp.beliefs import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.graph_factors import (
     CONSTRAINTS,
     FAMILIES,
-    Doubts,
     FactorScorer,
     SentenceGraph,
     arc_log_odds,
+    by_gain,
     candidate_arcs,
     propagate,
-    relax,
     sentence_graph,
 )
 from qsproj.models.packing import joined, unnested
@@ -43,8 +39,6 @@ from qsproj.models.tree_inference import TreeInference, check_decoder
 
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
 CERTAIN = 1e6
-# The largest number below a half.
-MOST_DOUBT = math.nextafter(0.5, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +49,8 @@ class GraphOptions:
     fills it in. ``iterations``: of belief propagation, as many in training as in parsing. ``threshold``: an
     arc whose first-order probability is below it is no candidate, unless the best tree has it.
     ``max_factors``: a sentence with more is parsed first-order. ``constraint``: of ``CONSTRAINTS``: what is
-    required of the arcs. ``doubt``: in parsing, a factor is left out unless all of its arcs have at least
-    this probability and one of them at most 1 minus it (:func:`qsproj.models.graph.graph_factors.relax`); 0:
+    required of the arcs. ``gain``: in parsing, a factor is left out that would move first-order beliefs by
+    less than so many nats (:func:`qsproj.models.graph.graph_factors.by_gain`); 0:
     all factors are there. UsageError when a name is unknown or a number is out of range.
     """
 
@@ -65,7 +59,7 @@ class GraphOptions:
     threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
     max_factors: int = 200_000
     constraint: str = told("tree", known=("constraint", CONSTRAINTS))
-    doubt: float = told(0.0, least=0.0, most=MOST_DOUBT, expected="a probability below 0.5")
+    gain: float = told(0.0, least=0.0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -78,12 +72,10 @@ class GraphOptions:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
-    def layout(
-        self, candidates: Mask, inference: TreeInference, doubts: Doubts | None = None
-    ) -> SentenceGraph:
+    def layout(self, candidates: Mask, inference: TreeInference) -> SentenceGraph:
         """Return the graph over the candidate arcs bool[n+1, n+1] of a sentence."""
-        families, constraint = self.families_for(inference), self.constraint
-        return sentence_graph(candidates, inference, families=families, constraint=constraint, doubts=doubts)
+        families = self.families_for(inference)
+        return sentence_graph(candidates, inference, families=families, constraint=self.constraint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +87,8 @@ class ArcBeliefs:
         at its temperature.
     ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
     ``status``: how message passing ended; None where it did not start.
-    ``n_factors``: number of scores beside those of LINK; 0 where messages were not passed to the end.
+    ``n_factors``: number of scores beside those of LINK that are not 0; 0 where messages were not passed to
+        the end.
     """
 
     probabilities: Scores
@@ -165,48 +158,37 @@ class GraphParser(Stored):
             first_order = np.where(allowed, first_order, -np.inf)
         marginals = self.inference.infer(first_order)[1]
         candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
-        graph, beliefs = self._relaxed(encoded, features, marginals, candidates, maximise=maximise)
+        graph, scores = self._scored(encoded, marginals, candidates)
+        beliefs, n_factors = None, 0
+        if scores is not None:
+            n_factors = sum(int(np.count_nonzero(values)) for values in scores)
+            beliefs = propagate(
+                graph,
+                self.links.scores_of(features, graph.heads, graph.dependents),
+                scores,
+                iterations=self.options.iterations,
+                maximise=maximise,
+            )
         if beliefs is None or beliefs.status is Status.CONTRADICTION:
             reported = self.inference.infer(first_order / self.base.temperature)[1]
             return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
-        return ArcBeliefs(probabilities, 2, beliefs.status, graph.n_factors)
+        return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
-    def _relaxed(
-        self,
-        encoded: EncodedSentence,
-        features: ArcFeatures,
-        marginals: Scores,
-        candidates: Mask,
-        *,
-        maximise: bool,
-    ) -> tuple[SentenceGraph, Beliefs | None]:
-        """Pass messages in the graph over the candidates, or as much of it as is called for."""
-        options = self.options
-
-        def score(graph: SentenceGraph) -> list[Floats]:
-            return self.factors.scores(self.factors.features(encoded, graph.families))
-
-        heads, dependents, _ = arcs_of(chosen_links(candidates))
-        link_scores = self.links.scores_of(features, heads, dependents)
-        if options.doubt > 0.0:
-            return relax(
-                marginals[heads, dependents],
-                lambda doubts: options.layout(candidates, self.inference, doubts),
-                link_scores,
-                score,
-                doubt=options.doubt,
-                iterations=options.iterations,
-                max_factors=options.max_factors,
-                maximise=maximise,
-            )
-        graph = options.layout(candidates, self.inference)
-        if graph.n_factors > options.max_factors:
+    def _scored(
+        self, encoded: EncodedSentence, marginals: Scores, candidates: Mask
+    ) -> tuple[SentenceGraph, list[Floats] | None]:
+        """Lay out the graph over the candidates; score its factors, unless there are too many."""
+        graph = self.options.layout(candidates, self.inference)
+        if graph.n_factors > self.options.max_factors:
             return graph, None
-        iterations = options.iterations
-        return graph, propagate(graph, link_scores, score(graph), iterations=iterations, maximise=maximise)
+        scores = self.factors.scores(self.factors.features(encoded, graph.families))
+        if self.options.gain > 0.0:
+            chances = marginals[graph.heads, graph.dependents]
+            scores = by_gain(graph, chances, scores, least=self.options.gain)
+        return graph, scores
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
@@ -253,5 +235,12 @@ class GraphParser(Stored):
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             FactorScorer.from_archive(header["factors"], arrays),
-            restored(GraphOptions(), header["options"]),
+            _options_of(header["options"]),
         )
+
+
+def _options_of(header: Any) -> GraphOptions:
+    """Read options; older files have a ``doubt``, by which factors were left out."""
+    if isinstance(header, dict):
+        header = {name: value for name, value in header.items() if name != "doubt"}
+    return restored(GraphOptions(), header)

@@ -12,7 +12,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_factors import FAMILIES, Doubts, sentence_graph
+from qsproj.models.graph.graph_factors import sentence_graph
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import (
     FOLDS,
@@ -39,11 +39,11 @@ def test_few_sentences_are_pruned_by_the_parser_itself():
 INFERENCE = TreeInference(projective=False, single_root=False)
 
 
-def family_of(name, doubts=None):
+def family_of(name):
     """Return a family over all arcs of four words, and the graph."""
     possible = ~np.eye(5, dtype=np.bool_)
     possible[:, 0] = False
-    graph = sentence_graph(possible, INFERENCE, families=(name,), doubts=doubts)
+    graph = sentence_graph(possible, INFERENCE, families=(name,))
     return graph.families[0], graph
 
 
@@ -53,17 +53,6 @@ def test_crossing_arcs_are_scored_by_their_dependents():
     assert len(arcs) > 0
     # Words are read plus one, see FamilyFactors.
     assert family.members.tolist() == (np.sort(graph.dependents[arcs], axis=1) + 1).tolist()
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_an_edge_has_one_number_in_all_graphs_over_the_same_arcs(name):
-    whole, graph = family_of(name)
-    variable_of = dict(zip(whole.edges.tolist(), whole.group.edges.tolist(), strict=True))
-    assert whole.edges.dtype == np.int64 and len(variable_of) == len(whole.edges)
-    undecided = np.arange(len(graph.heads)) % 3 == 0
-    part, _ = family_of(name, Doubts(np.ones(len(graph.heads), dtype=np.bool_), undecided))
-    assert 0 < len(part.edges) <= len(whole.edges)
-    assert [variable_of[number] for number in part.edges.tolist()] == part.group.edges.tolist()
 
 
 def test_the_loss_is_that_of_all_trees_where_there_are_no_factors():
