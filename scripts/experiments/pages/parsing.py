@@ -8,8 +8,6 @@ from scripts.experiments.harness.page import Tables
 from scripts.experiments.harness.tables import Table, listed, numbers, span
 
 Phrases = Mapping[str, str]
-# What a decoder of relations has to gain on dev files to be an option.
-WORTH_LAS = 0.3
 
 
 def second_order(tables: Tables) -> Phrases:
@@ -100,21 +98,6 @@ def relaxation(tables: Tables) -> Phrases:
         "share without pruning": unpruned.cell(chosen, "of all %"),
         "longer": f"{long / short:.0f}",
         "longer in first order": f"{length.number(first, '100 words') / length.number(first, '10 words'):.0f}",
-    }
-
-
-def arguments(tables: Tables) -> Phrases:
-    rows = tables["arguments"]
-    ways = {"": [name for name in rows.names if "projected" not in name]}
-    ways[" projected"] = [name for name in rows.names if "projected" in name]
-    best = max(rows.number(name, "decoder") for name in rows.names)
-    worth = "It is worth an option." if best >= WORTH_LAS else "So it is no part of the command line."
-    return {"verdict": worth} | {
-        f"{column}{way}": span(
-            (rows.number(name, column) for name in names), digits=2, sign=column == "decoder"
-        )
-        for way, names in ways.items()
-        for column in ("ceiling", "decoder")
     }
 
 
