@@ -1,7 +1,8 @@
 """Enhanced dependencies: learned, by rules, and a copy of the tree; on gold trees, on parsed ones, and on own tags.
 
-ELAS and EULAS are those of IWPT 2021; *added* is F1 of edges between words that the gold tree does not have. Rules:
-lemmas of markers in relations, heads shared by conjuncts, subjects of xcomp, relative clauses.
+ELAS and EULAS are those of IWPT 2021; *added* is F1 of edges between words that the tree lacks, gold edges
+by the gold tree, others by the parsed one. Rules: lemmas of markers in relations, heads shared by conjuncts, subjects of
+xcomp, relative clauses.
 """
 
 from __future__ import annotations
@@ -82,12 +83,13 @@ def learned(enhancer: Enhancer, sentence: Sentence) -> Sentence:
 
 
 def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, float]:
-    """Return ELAS, EULAS and F1 of added edges, in percent."""
+    """Return ELAS, EULAS and F1 of added edges, those that the tree beside them lacks, in percent."""
     found_scores = cut_scores(gold, trees)
     right = wanted = found = 0
     for one, other in zip(gold, trees, strict=True):
-        for head, own, edges in zip(one.heads[1:], collapsed_graph(one), graph_of(other), strict=True):
-            extra, made = ({at for at, _ in row if at != str(head)} for row in (own, edges))
+        sides = [zip(one.heads[1:], collapsed_graph(one)), zip(other.heads[1:], graph_of(other))]
+        for words in zip(*sides, strict=True):
+            extra, made = ({at for at, _ in row if at != str(head)} for head, row in words)
             right, wanted, found = right + len(extra & made), wanted + len(extra), found + len(made)
     return {
         "ELAS": found_scores.columns["elas"].f1,
