@@ -13,14 +13,16 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.models.morphology.morphology_training import train_morphology
-from qsproj.models.storage import load_parser
+from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import arc_chances
 from tests.serve.client import Client, until
 
 TOKEN = "token-of-the-tests"
+JOINT = "tests/kept_models/joint-parser.model"
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
         if parser is not None:
             training = Retraining(parser, output or str(path.with_name("trained.model")), 1)
             session.parts = training.progress
+            session.learns_links = is_of_kind(parser, JOINT_PARSER)
             pools += [ComputePool(work, processes=1) for work in (training, Inference(parser))]
         training, inference = pools or (None, None)
         app = review_app(session, training, Limits(bytes=100_000), inference=inference)
@@ -477,6 +480,47 @@ def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, pars
         assert page.confirm(told).json["proposed"] is False
         unsure = [row["unsure"] for row in page.ask("sentences?shown=all").json["sentences"]]
         assert unsure[:-3] == sorted(unsure[:-3], reverse=True)
+
+
+def test_a_joint_parser_learns_pairs_and_parses_them(serving, tmp_path):
+    from qsproj.corpus.pairs.aligned import AlignedFiles
+
+    path, source, links = tmp_path / "draft.conllu", tmp_path / "en.conllu", tmp_path / "links"
+    lines = Path("corpora/en-de.pharaoh").read_text(encoding="utf-8").splitlines(keepends=True)
+    links.write_text("".join(lines[10:20]))
+    write_conllu(list(read_conllu("corpora/en.conllu"))[10:20], source)
+    write_conllu(list(read_conllu("corpora/de.conllu"))[10:20], path)
+    pairs, joint = AlignedFiles(str(source), str(path), str(links)), load_parser(JOINT)
+    output = str(tmp_path / "better.model")
+    with reviewing(serving, path, parser=joint, pairs=pairs, output=output, train_after=6) as page:
+        for index in range(6):
+            assert page.confirm(page.ask(f"sentences/{index}").json).status == 200
+        assert page.ask("training", method="POST").json["training"]
+        trained = until(lambda: page.ask("training").json["trained"], seconds=60)
+        assert trained["after"]["las"] > trained["before"]["las"]
+        tuned = load_parser(output)
+        # Its joint weights have learned, too, and what is left is parsed beside its translation.
+        assert (tuned.weights.weights != joint.weights.weights).any()
+        sentences, translated = list(read_conllu(path)), list(read_conllu(source))
+        sizes = [(len(one), len(two)) for one, two in zip(translated, sentences, strict=True)]
+        given = list(read_alignments(str(links), "pharaoh", sizes))
+        for index in range(6, 10):
+            parsed = tuned.parse_pair(translated[index], sentences[index], given[index]).target
+            told = page.ask(f"sentences/{index}").json
+            assert told["heads"] == parsed.heads.tolist()[1:]
+            assert told["chances"] == list(arc_chances(parsed))
+
+
+def test_the_command_has_joint_parsers_learn_links(path, tmp_path):
+    from qsproj.cli import serve
+    from qsproj.cli.main import build_parser
+
+    for model, learns in ((JOINT, True), ("tests/kept_models/arc-parser.model", False)):
+        options = build_parser("serve").parse_args(["serve", "--review", str(path), "-m", model])
+        session = serve._session(options)
+        for pool in serve._processes(options, session, str(tmp_path)):
+            pool.stop()
+        assert session.learns_links == learns
 
 
 def test_what_was_reviewed_meanwhile_keeps_its_tree(path):

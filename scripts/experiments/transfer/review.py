@@ -380,6 +380,8 @@ def _learned_values(rows: dict[str, dict[str, list[float]]]) -> dict[str, str]:
     return {
         "chosen": str(CHOSEN),
         "seeds": str(SEEDS),
+        "cost": f"{SENTENCE_COST:g}",
+        "costs": ", ".join(f"{cost:g}" for cost in COSTS),
         "gains": told(by_sentences),
         "gains by words": told(gains("as many words")),
         "mean gain": f"{np.mean(by_sentences):+.1f}",
