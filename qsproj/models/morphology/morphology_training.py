@@ -22,6 +22,7 @@ from qsproj.kernels.tagging.linear_chain import (
     step_steep_transitions,
     step_transitions,
 )
+from qsproj.models.chains import strongest, without_faint
 from qsproj.models.morphology.analyses import (
     Analysis,
     AnalysisTable,
@@ -321,15 +322,8 @@ class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
 
     def averaged(self) -> AnalysisWeights:
         """Return the mean of all weights, faint ones dropped, with the digits that a file keeps."""
-        weights = self._emissions.mean().astype(np.float16).astype(np.float32)
-        weights[np.abs(weights) < FAINT] = 0.0
-        kept = np.abs(weights).max(axis=1, initial=0.0) >= FAINTEST
-        return AnalysisWeights(
-            FeatureIndex(self._index.keys[kept]),
-            weights[kept],
-            self._transitions.mean(),
-            self._support.mean(),
-        )
+        kept = strongest(self._index, without_faint(self._emissions.mean(), FAINT), least=FAINTEST)
+        return AnalysisWeights(*kept, self._transitions.mean(), self._support.mean())
 
 
 def _train_chain(

@@ -14,9 +14,8 @@ cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,88 +25,13 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with, word_classes
-from qsproj.kernels.tagging.linear_chain import (
-    gradient,
-    set_gradient,
-    step_emissions,
-    step_steep_emissions,
-    step_steep_transitions,
-    step_transitions,
-)
+from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.training.adagrad import RowAdaGrad
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import learn
 
 # Features whose weights all stay below this are dropped, and weights below the second that treebanks teach.
 FAINTEST, FAINT = 0.1, 0.05
-
-
-class ChainKernels(NamedTuple):
-    """The gradient of a sentence's log-likelihood, and steps by emissions and transitions."""
-
-    gradient: Callable[..., float]
-    step_emissions: Callable[..., None]
-    step_transitions: Callable[..., None]
-
-
-FROM_TAGS = ChainKernels(gradient, step_emissions, step_transitions)
-FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transitions)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChainExample:
-    """A sentence to learn from.
-
-    ``rows`` int32[n, K]: rows of weights that fire at each word, -1 for none. ``known``: its tags int32[n],
-    for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight in the
-    objective.
-    """
-
-    rows: NDArray[np.int32]
-    known: NDArray[Any]
-    strength: float
-
-
-class ChainTrainer(Trainer[ChainExample, Tagger]):
-    """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
-
-    The arrays of ``start`` change, all else of it stays. Averaging is as in Daume's thesis (2006), figure
-    2.3: the start counts, too. The averaged tagger has the digits that a file keeps, and faint features
-    dropped.
-    """
-
-    def __init__(self, start: Tagger, *, rate: float, kernels: ChainKernels) -> None:
-        self._start = start
-        self._kernels = kernels
-        self._features = RowAdaGrad(start.weights, rate=rate, counts_start=True)
-        self._chain = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
-
-    def step(self, example: ChainExample) -> float:
-        slopes = np.empty((len(example.rows), len(self._start.tags)))
-        pair_slopes = np.empty_like(self._chain.weights)
-        likelihood = self._kernels.gradient(
-            example.rows, example.known, self._features.weights, self._chain.weights, slopes, pair_slopes
-        )
-        slopes *= -example.strength
-        pair_slopes *= -example.strength
-        self._features.step(self._kernels.step_emissions, example.rows, slopes)
-        self._chain.step(self._kernels.step_transitions, pair_slopes)
-        return -example.strength * likelihood
-
-    def averaged(self) -> Tagger:
-        """Return the tagger with the mean of the weights before every step so far, faint features dropped.
-
-        Weights have the digits that a file keeps of them: a tagger and its file tag alike.
-        """
-        weights = self._features.mean()
-        kept = np.abs(weights).max(axis=1) >= FAINTEST
-        return replace(
-            self._start,
-            index=FeatureIndex(self._start.index.keys[kept]),
-            weights=in_half_the_bytes(weights[kept]),
-            transitions=self._chain.mean(),
-        )
 
 
 UNTAGGED = "_"
@@ -202,7 +126,7 @@ def train_tagger(
             for example, rows in zip(examples, keys, strict=True)
         ]
         tagger = learn(
-            ChainTrainer(start, rate=settings.rate, kernels=FROM_TAGS),
+            ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernels=FROM_TAGS),
             encoded,
             epochs=settings.epochs,
             rng=rng,
@@ -240,7 +164,7 @@ def fine_tuned_tagger(
         ChainExample(index.rows(rows), np.array([numbers[tag] for tag in one.upos], dtype=np.int32), 1.0)
         for one, rows in zip(usable, keys, strict=True)
     ]
-    trainer = ChainTrainer(start, rate=rate, kernels=FROM_TAGS)
+    trainer = ChainTrainer(start, rate=rate, faintest=FAINTEST, kernels=FROM_TAGS)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training the tagger")[0]
 
 
@@ -362,7 +286,7 @@ def train_on_sets(
         ChainExample(index.rows(extractor.keys(example.forms)), example.log_evidence, example.strength)
         for example in examples
     ]
-    trainer = ChainTrainer(begun, rate=options.rate, kernels=FROM_SETS)
+    trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernels=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 
 

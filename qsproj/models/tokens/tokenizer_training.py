@@ -17,8 +17,7 @@ from qsproj.corpus.text import normalise
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
-from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
-from qsproj.models.packing import in_half_the_bytes
+from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tokens.expansions import learn_expansions
 from qsproj.models.tokens.tokenizer import (
     BEGIN,
@@ -29,8 +28,7 @@ from qsproj.models.tokens.tokenizer import (
     Tokenizer,
     keys_of,
 )
-from qsproj.training.adagrad import RowAdaGrad
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import learn
 
 # Share of the tokens that follow a letter without a space and begin with one, from which on a script is taken
 # to put no spaces between words.
@@ -128,20 +126,15 @@ def train_tokenizer(
         examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
     keys = [keys_of(found.text, language, known) for found, known, _ in examples]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES))
-    start = _rules_first(index, language, settings.trust)
-    trainer = _TokenTrainer(index, start, settings.rate)
     encoded = [
-        _Example(index.rows(own), _states(found), strength)
+        ChainExample(index.rows(own), _states(found), strength)
         for (found, _, strength), own in zip(examples, keys, strict=True)
     ]
-    learned = learn(
-        trainer, encoded, epochs=settings.epochs, rng=rng, patience=None, description="learning tokens"
-    )[0]
-    return Tokenizer(
+    start = Tokenizer(
         language=language,
-        index=learned.index,
-        weights=learned.weights,
-        transitions=learned.transitions,
+        index=index,
+        weights=_rules_first(index, language, settings.trust),
+        transitions=np.zeros((N_STATES + 1, N_STATES)),
         expansions=learn_expansions(
             (found.text[begin:end], words)
             for found in texts
@@ -151,54 +144,10 @@ def train_tokenizer(
         known=_words(texts) if unspaced else frozenset(),
         inner_spaces=any(" " in found.text[begin:end] for found in texts for begin, end, _ in found.tokens),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Example:
-    """Rows of weights that fire int32[n, K], states int32[n], and the weight in the objective."""
-
-    rows: NDArray[np.int32]
-    states: NDArray[np.int32]
-    strength: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learned:
-    index: FeatureIndex
-    weights: NDArray[np.float32]
-    transitions: NDArray[np.float64]
-
-
-class _TokenTrainer(Trainer[_Example, _Learned]):
-    """Learns the weights of features and of pairs of states by conditional likelihood. Mutable; final."""
-
-    def __init__(self, index: FeatureIndex, weights: NDArray[np.float32], rate: float) -> None:
-        self._index = index
-        self._features = RowAdaGrad(weights, rate=rate, counts_start=True)
-        self._chain = RowAdaGrad(np.zeros((N_STATES + 1, N_STATES)), rate=rate, counts_start=True)
-
-    def step(self, example: _Example) -> float:
-        """Learn from one line; return minus the log-likelihood of its states, in nats, by its strength."""
-        slopes = np.empty((len(example.states), N_STATES))
-        pair_slopes = np.empty_like(self._chain.weights)
-        likelihood: float = gradient(
-            example.rows, example.states, self._features.weights, self._chain.weights, slopes, pair_slopes
-        )
-        slopes *= -example.strength
-        pair_slopes *= -example.strength
-        self._features.step(step_emissions, example.rows, slopes)
-        self._chain.step(step_transitions, pair_slopes)
-        return -example.strength * likelihood
-
-    def averaged(self) -> _Learned:
-        """Return the mean of the weights before every step so far, faint ones dropped.
-
-        Weights have the digits that a file keeps of them.
-        """
-        weights = in_half_the_bytes(self._features.mean())
-        weights[np.abs(weights) < FAINT] = 0.0
-        kept = np.abs(weights).max(axis=1) >= FAINTEST
-        return _Learned(FeatureIndex(self._index.keys[kept]), weights[kept], self._chain.mean())
+    trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, faint=FAINT, kernels=FROM_TAGS)
+    return learn(
+        trainer, encoded, epochs=settings.epochs, rng=rng, patience=None, description="learning tokens"
+    )[0]
 
 
 def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:

@@ -12,14 +12,9 @@ from qsproj.kernels.tagging.linear_chain import (
     step_steep_transitions,
     step_transitions,
 )
+from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import (
-    FAINTEST,
-    FROM_SETS,
-    FROM_TAGS,
-    ChainExample,
-    ChainTrainer,
-)
+from qsproj.models.tagging.tagger_training import FAINTEST
 from tests.oracles import linear_chain as oracle
 
 TAGS = ("DET", "NOUN", "VERB")
@@ -57,7 +52,7 @@ def likelihood(tagger):
 @pytest.mark.parametrize("kernels", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
 def test_the_loss_is_that_before_the_step_and_falls(kernels):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, kernels=kernels)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
     example = ChainExample(ROWS, KNOWN[kernels], 0.5)
     for _ in range(3):
         before = likelihood(tagger)
@@ -68,7 +63,7 @@ def test_the_loss_is_that_before_the_step_and_falls(kernels):
 @pytest.mark.parametrize("kernels", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
 def test_the_mean_counts_the_start_and_faint_features_go(kernels):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, kernels=kernels)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
     past = []
     for _ in range(4):
         past.append((tagger.weights.copy(), tagger.transitions.copy()))
@@ -109,7 +104,7 @@ def test_a_sentence_of_little_strength_teaches_little(kernels):
     moved = {}
     for strength in (0.0, 0.1, 1.0):
         tagger = begun()
-        trainer = ChainTrainer(tagger, rate=0.1, kernels=kernels)
+        trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
         trainer.step(ChainExample(ROWS, KNOWN[kernels], 1.0))
         before = tagger.weights.copy()
         trainer.step(ChainExample(ROWS, KNOWN[kernels], strength))

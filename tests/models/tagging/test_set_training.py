@@ -8,15 +8,9 @@ import pytest
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import set_gradient
+from qsproj.models.chains import FROM_SETS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import (
-    FROM_SETS,
-    ChainExample,
-    ChainTrainer,
-    SetExample,
-    SetTrainingOptions,
-    train_on_sets,
-)
+from qsproj.models.tagging.tagger_training import FAINTEST, SetExample, SetTrainingOptions, train_on_sets
 from tests.oracles import linear_chain as oracle
 
 ROWS = np.array([[0, 1], [2, -1], [1, 3], [4, 0]], dtype=np.int32)
@@ -94,7 +88,7 @@ def test_steps_climb():
         weights=weights,
         transitions=transitions,
     )
-    trainer = ChainTrainer(start, rate=0.1, kernels=FROM_SETS)
+    trainer = ChainTrainer(start, rate=0.1, faintest=FAINTEST, kernels=FROM_SETS)
     losses = [trainer.step(ChainExample(ROWS, evidence, 1.0)) for _ in range(20)]
     assert losses[-1] < losses[0] - 0.5
 

@@ -1,0 +1,114 @@
+"""Learning the potentials of a linear chain: of features, and of pairs of neighbouring states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.hashing import FeatureIndex
+from qsproj.kernels.tagging.linear_chain import (
+    gradient,
+    set_gradient,
+    step_emissions,
+    step_steep_emissions,
+    step_steep_transitions,
+    step_transitions,
+)
+from qsproj.models.packing import in_half_the_bytes
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer
+
+# A dataclass with ``index``, ``weights`` float32[R, T] and ``transitions`` float64[T+1, T].
+Chain = TypeVar("Chain", bound=Any)
+
+
+class ChainKernels(NamedTuple):
+    """The gradient of a sentence's log-likelihood, and steps by emissions and transitions."""
+
+    gradient: Callable[..., float]
+    step_emissions: Callable[..., None]
+    step_transitions: Callable[..., None]
+
+
+FROM_TAGS = ChainKernels(gradient, step_emissions, step_transitions)
+FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transitions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainExample:
+    """A sentence to learn from, or the characters of a line.
+
+    ``rows`` int32[n, K]: rows of weights that fire at each word, -1 for none. ``known``: its tags int32[n],
+    for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight in the
+    objective.
+    """
+
+    rows: NDArray[np.int32]
+    known: NDArray[Any]
+    strength: float
+
+
+class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
+    """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
+
+    The arrays of ``start`` change, all else of it stays. Averaging is as in Daume's thesis (2006), figure
+    2.3: the start counts, too. The averaged model has the digits that a file keeps, features dropped whose
+    weights all stay below ``faintest``, and weights below ``faint`` zero.
+    """
+
+    def __init__(
+        self, start: Chain, *, rate: float, faintest: float, faint: float = 0.0, kernels: ChainKernels
+    ) -> None:
+        self._start = start
+        self._kernels = kernels
+        self._faintest, self._faint = faintest, faint
+        self._features = RowAdaGrad(start.weights, rate=rate, counts_start=True)
+        self._chain = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
+
+    def step(self, example: ChainExample) -> float:
+        slopes = np.empty((len(example.rows), self._features.weights.shape[1]))
+        pair_slopes = np.empty_like(self._chain.weights)
+        likelihood = self._kernels.gradient(
+            example.rows, example.known, self._features.weights, self._chain.weights, slopes, pair_slopes
+        )
+        slopes *= -example.strength
+        pair_slopes *= -example.strength
+        self._features.step(self._kernels.step_emissions, example.rows, slopes)
+        self._chain.step(self._kernels.step_transitions, pair_slopes)
+        return -example.strength * likelihood
+
+    def averaged(self) -> Chain:
+        """Return the model with the mean of the weights before every step so far.
+
+        Weights have the digits that a file keeps of them: a model and its file tag alike.
+        """
+        weights = self._features.mean()
+        if self._faint:
+            weights = without_faint(weights, self._faint)
+        index, weights = strongest(self._start.index, weights, least=self._faintest)
+        averaged: Chain = replace(
+            self._start,
+            index=index,
+            weights=in_half_the_bytes(weights),
+            transitions=self._chain.mean(),
+        )
+        return averaged
+
+
+def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    """Return weights with the digits that a file keeps of them, and 0 for those below ``least``."""
+    kept = in_half_the_bytes(weights)
+    kept[np.abs(kept) < least] = 0.0
+    return kept
+
+
+def strongest(
+    index: FeatureIndex, weights: NDArray[np.float32], *, least: float
+) -> tuple[FeatureIndex, NDArray[np.float32]]:
+    """Return the features of which some weight, of a row of float32[R, T], is at least so large."""
+    kept = np.abs(weights).max(axis=1, initial=0.0) >= least
+    return FeatureIndex(index.keys[kept]), weights[kept]
