@@ -87,16 +87,24 @@ def fine_tuned(
     and learning from that and five times the trees, gained no more than either.
     """
     options = options or FineTuningOptions()
-    usable, _ = usable_sentences(trees)
-    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
-    examples = [example for example in made if example]
-    if not examples:
-        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+    usable, examples = annotated_examples(parser, trees)
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     tuned = train_above(parser, examples, rng=rng, options=training)
     if options.alone:
         tuned = with_added(tuned, _of_trees_alone(usable, parser, rng=rng), scale=1.0 / options.alone)
     return replace(tuned, labeller=fine_tuned_labeller(parser, usable, rng=rng, epochs=options.label_epochs))
+
+
+def annotated_examples(
+    parser: FirstOrderParser[Any], trees: Sequence[Sentence]
+) -> tuple[list[Sentence], list[ArcExample]]:
+    """Return the trees that may be learned from, and those of them that the parser can build, encoded."""
+    usable, _ = usable_sentences(trees)
+    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
+    examples = [example for example in made if example]
+    if not examples:
+        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+    return usable, examples
 
 
 def fine_tuned_labeller(

@@ -174,6 +174,16 @@ class Labeller(RelationWeights):
         return cls(*cls.fields_from(header, arrays))
 
 
+def relations_in(sentences: Iterable[Sentence]) -> set[str]:
+    """Return the relations of words that have a head."""
+    return {
+        relation
+        for sentence in sentences
+        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
+        if relation != UNSPECIFIED and head >= 0
+    }
+
+
 def train_labeller(
     sentences: Sequence[Sentence],
     *,
@@ -189,12 +199,7 @@ def train_labeller(
     Training goes on from ``start``, where there is one: its templates, relations and ignored columns stay,
     and a new relation starts from the weights of its bare one.
     """
-    found = {
-        relation
-        for sentence in sentences
-        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
-        if relation != "_" and head >= 0
-    }
+    found = relations_in(sentences)
     if not found and start is None:
         return None
     first = grown(start, found) if start else untrained(template_set, found, ignored=ignored)

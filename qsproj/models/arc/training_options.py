@@ -6,7 +6,7 @@ The command line, the Python functions and training ask the rows, none of them b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -247,6 +247,15 @@ class TrainingOptions:
     )
     projective: bool | None = None
     single_root: bool | None = None
+
+    def with_shape(self, template_set: str, inference: TreeInference) -> TrainingOptions:
+        """Return the options for another parser of these templates and trees."""
+        return replace(
+            self,
+            template_set=template_set,
+            projective=inference.projective,
+            single_root=inference.single_root,
+        )
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
         """Return the rule that weights step by: the objective's own, or AdaGrad at a share of the rate."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError
-from qsproj.models.arc.above import fine_tuned_labeller
-from qsproj.models.arc.arc_examples import scorer_score, tree_examples, usable_sentences
+from qsproj.errors import UsageError
+from qsproj.models.arc.above import annotated_examples, fine_tuned_labeller
+from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_scorer import ArcExample, supported_by
 from qsproj.models.arc.arc_training import Prepared, finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
@@ -53,11 +53,7 @@ def fine_tuned_clusters(
     parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> ClusterParser:
     """Return a parser that has learned from some more trees, whole or partial, from its own weights on."""
-    usable, _ = usable_sentences(trees)
-    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
-    examples = [example for example in made if example]
-    if not examples:
-        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+    usable, examples = annotated_examples(parser, trees)
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
     options = TrainingOptions(l2=0.0)

@@ -85,13 +85,8 @@ def train_pruners(
     if len(sentences) < 2 * FOLDS:
         return [base]
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
-    shape = replace(
-        options,
-        template_set=base.scorer.template_set,
-        epochs=min(options.epochs, PRUNING_EPOCHS),
-        projective=base.inference.projective,
-        single_root=base.inference.single_root,
-    )
+    shape = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
+    shape = shape.with_shape(base.scorer.template_set, base.inference)
     folds = [[s for i, s in enumerate(bare) if i % FOLDS != fold] for fold in range(FOLDS)]
     return [train_arc_parser(fold, rng=rng, options=shape)[0] for fold in folds]
 

@@ -201,12 +201,7 @@ def cross_fitted_trees(
 ) -> list[TreeScores]:
     """Ask of each sentence a parser that was trained on the others; its tree is kept possible."""
     inference = parser.inference
-    shape = replace(
-        options,
-        template_set=parser.base.scorer.template_set,
-        projective=inference.projective,
-        single_root=inference.single_root,
-    )
+    shape = options.with_shape(parser.base.scorer.template_set, inference)
     # Labels are not asked for.
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
     found: dict[int, TreeScores] = {}

@@ -21,7 +21,7 @@ from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
-from qsproj.models.arc.labeller import train_labeller, untrained
+from qsproj.models.arc.labeller import relations_in, train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
 from qsproj.models.labelled.labelled_parser import (
     Candidates,
@@ -116,12 +116,7 @@ def train_labelled_parser(
     held_out, rest = kept[::HELD_OUT], [one for place, one in enumerate(kept) if place % HELD_OUT]
     others = [sentence for sentence, _ in rest]
     if len(kept) >= LEAST_SENTENCES and relations_in(others):
-        alike = replace(
-            options,
-            template_set=prepared.template_set,
-            projective=prepared.inference.projective,
-            single_root=prepared.inference.single_root,
-        )
+        alike = options.with_shape(prepared.template_set, prepared.inference)
         again = prepare(others, options=alike, weights=[weight for _, weight in rest])
         unseeing, _ = _learned(again, rng=rng, dev=(), options=options)
         judged = calibrated(unseeing, [sentence for sentence, _ in held_out])
@@ -137,7 +132,7 @@ def _learned(
     """Return the parser that trees teach, all of which it can build; its temperatures are 1."""
     sentences, inference = prepared.sentences, prepared.inference
     encoded = [lesson.encoded for lesson in prepared.lessons]
-    names = relations_in(sentences)
+    names = tuple(sorted(relations_in(sentences)))
     seen = (
         (words, sentence.heads, numbers_of(sentence, names).tolist())
         for words, sentence in zip(encoded, sentences, strict=True)
@@ -167,16 +162,6 @@ def _learned(
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
     arcs = replace(arcs, ignored=prepared.ignored)
     return LabelledParser(arcs, labeller or in_tree, inference, relations), records
-
-
-def relations_in(sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    names = {
-        relation
-        for sentence in sentences
-        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
-        if relation != UNSPECIFIED and head >= 0
-    }
-    return tuple(sorted(names))
 
 
 def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64]:
