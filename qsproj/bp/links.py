@@ -52,18 +52,22 @@ def grandparents(links: Table) -> tuple[Table, Table]:
     Variables are those of grandparent -> head and of head -> dependent; words are grandparent, head,
     dependent.
     """
-    present = links >= 0
-    h, d = np.nonzero(present)
+    return grandparents_of(*arcs_of(links))
+
+
+def grandparents_of(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
+    """Do what :func:`grandparents` does, given the arcs as :func:`arcs_of` lists them."""
     # For each arc h -> d the candidate heads of h, one after another.
-    g, into = np.nonzero(present.T)[::-1]
-    begins = np.searchsorted(into, np.arange(len(links) + 1))
-    repeats = np.diff(begins)[h]
-    arc = np.repeat(np.arange(h.size), repeats)
+    order = np.lexsort((heads, dependents))
+    into = np.bincount(dependents, minlength=int(heads.max(initial=0)) + 1)
+    repeats = into[heads]
+    arc = np.repeat(np.arange(heads.size), repeats)
     inside = np.arange(arc.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    g, h, d = g[begins[h[arc]] + inside], h[arc], d[arc]
-    keep = g != d
-    g, h, d = g[keep], h[keep], d[keep]
-    return np.stack([links[g, h], links[h, d]], axis=1), np.stack([g, h, d], axis=1).astype(np.int32)
+    above = order[starts_of(into)[heads[arc]] + inside]
+    keep = heads[above] != dependents[arc]
+    above, arc = above[keep], arc[keep]
+    words = np.stack([heads[above], heads[arc], dependents[arc]], axis=1)
+    return np.stack([variables[above], variables[arc]], axis=1), words.astype(np.int32)
 
 
 def siblings(links: Table) -> tuple[Table, Table]:
@@ -85,9 +89,8 @@ def two_cycles(links: Table) -> Table:
     return np.stack([links[h, d], links[d, h]], axis=1)
 
 
-def crossing_pairs(links: Table) -> tuple[Table, Table]:
+def crossing_pairs(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
     """Return all pairs of arcs that cross, and their dependents by position; O(E^2) time and memory."""
-    heads, dependents, variables = arcs_of(links)
     low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
     inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
     pairs = np.argwhere(inside)
@@ -113,12 +116,16 @@ class Chains:
 
 def dependent_chains(links: Table) -> Chains:
     """Return the chains that CHILDSEQ and VALENCE run along."""
-    heads, dependents, variables = arcs_of(links)
+    return dependent_chains_of(*arcs_of(links), size=len(links))
+
+
+def dependent_chains_of(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
+    """Do what :func:`dependent_chains` does, given the arcs between so many positions."""
     sides = dependents > heads
     order = np.lexsort((np.abs(dependents - heads), sides, heads))
     # The left side of the root, which no arc is on, would be chain -1.
     chains = 2 * heads + sides - 1
-    n_chains = 2 * links.shape[0] - 1
+    n_chains = 2 * size - 1
     starts = starts_of(np.bincount(chains, minlength=n_chains))
     numbers = np.arange(1, n_chains + 1, dtype=np.int32)
     return Chains(variables[order], dependents[order], starts, numbers // 2, numbers % 2)

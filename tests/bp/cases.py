@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility
 from qsproj.bp.factors.booleans import all_true, any_pair, at_most_one, exactly_one, link, nand, pair, synch
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
-from qsproj.bp.factors.trees import no_cross, projective_tree, tree
+from qsproj.bp.factors.trees import forest, no_cross, projective_tree, tree
 from qsproj.bp.links import all_links, chosen_links
 
 
@@ -49,6 +51,13 @@ def without(n, *arcs):
     return chosen_links(allowed)
 
 
+def two_trees(*, single_root):
+    """Make PTREE for two words, and for three with arcs pruned, over variables of their own."""
+    first = projective_tree(all_links(2), single_root=single_root)
+    second = projective_tree(without(3, (0, 3), (2, 1)), single_root=single_root)
+    return first, replace(second, edges=second.edges + np.int32(first.edges.size))
+
+
 CASES = {
     "LINK": lambda rng, scale: link(range(4), scores(rng, scale, 4)),
     "LINK evidence": lambda rng, scale: link(range(3), [np.inf, -np.inf, scale]),
@@ -63,6 +72,8 @@ CASES = {
     "TREE, pruned": lambda rng, scale: tree(without(3, (0, 1), (3, 2))),
     "PTREE": lambda rng, scale: projective_tree(all_links(3)),
     "PTREE, single root": lambda rng, scale: projective_tree(all_links(3), single_root=True),
+    "PTREE, two sentences": lambda rng, scale: forest(two_trees(single_root=False)),
+    "PTREE, two sentences, single root": lambda rng, scale: forest(two_trees(single_root=True)),
     "PTREE, pruned": lambda rng, scale: projective_tree(without(3, (0, 3), (2, 1))),
     "CHILDSEQ": child_sequence_case,
     "VALENCE": lambda rng, scale: valence(range(7), [0, 4, 7], scores(rng, scale, 2, 3)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_scores, starts_of
 from qsproj.bp.links import arcs_of
-from qsproj.kernels.bp.bp_trees import no_cross_beliefs, no_cross_messages, tree_messages, tree_scores
+from qsproj.kernels.bp.bp_trees import (
+    forest_messages,
+    no_cross_beliefs,
+    no_cross_messages,
+    tree_messages,
+    tree_scores,
+)
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
 
@@ -84,6 +91,53 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
 def _any_cross(arcs: list[tuple[int, int]]) -> bool:
     spans = [(min(arc), max(arc)) for arc in arcs]
     return any(a < c < b < d for a, b in spans for c, d in spans)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest(HardGroup):
+    """PTREE over the arcs of each of several sentences, one after the other, in one call of a kernel.
+
+    ``edges`` int32[E]: those of all ``trees``, whose heads and dependents are ``heads``, ``dependents``;
+    ``counts``, ``sizes`` int64[S]: how many arcs each has, and its n + 1.
+    """
+
+    edges: Variables
+    trees: tuple[Tree, ...]
+    heads: NDArray[np.int32]
+    dependents: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        if not maximise:
+            single_root, outgoing = self.trees[0].single_root, np.empty(incoming.size)
+            arcs = self.heads, self.dependents, self.counts, self.sizes
+            if forest_messages(incoming, *arcs, single_root, outgoing):
+                return outgoing
+        parts = zip(self.trees, self._parts(incoming), strict=True)
+        return np.concatenate([tree.propagate(part, maximise=maximise) for tree, part in parts])
+
+    def log_partition(self, incoming: Messages) -> float:
+        parts = zip(self.trees, self._parts(incoming), strict=True)
+        return sum(tree.log_partition(part) for tree, part in parts)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        return sum(tree.log_score(part) for tree, part in zip(self.trees, self._parts(states), strict=True))
+
+    def _parts(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        return np.split(values, np.cumsum(self.counts)[:-1])
+
+
+def forest(trees: Sequence[Tree]) -> Forest:
+    """Join PTREE factors, one or more, all with one root or all without that demand."""
+    return Forest(
+        np.concatenate([tree.edges for tree in trees]),
+        tuple(trees),
+        np.concatenate([tree.heads for tree in trees]),
+        np.concatenate([tree.dependents for tree in trees]),
+        np.array([tree.edges.size for tree in trees], dtype=np.int64),
+        np.array([tree.size for tree in trees], dtype=np.int64),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,12 +34,13 @@ def decode_block(scores, sizes, single_root, expected, heads, done):
 
 
 @njit(cache=True, error_model="numpy")
-def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, counts):
+def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, chances, counts):
     """Choose the arcs of a probability of at least ``least``, and those of one tree.
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
     Written: ``heads``, ``dependents`` int32[sum of sizes squared], positions by sentence, head and dependent;
-    ``counts`` int64[S]. False, and nothing of use, when sums left the range in which they are exact.
+    ``chances`` float64[sum of sizes squared], their probabilities; ``counts`` int64[S]. False, and nothing of
+    use, when sums left the range in which they are exact.
     """
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -58,6 +59,7 @@ def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, 
                 if chosen and head != dependent:
                     heads[found] = first + head
                     dependents[found] = first + dependent
+                    chances[found] = marginals[head, dependent]
                     found += 1
         counts[sentence] = found - before
     return True

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import Beliefs, odds_of, probability
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
-from qsproj.bp.factors.trees import Tree, projective_tree, tree
+from qsproj.bp.factors.trees import Forest, Tree, forest, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, rescored
 from qsproj.bp.links import (
@@ -25,8 +25,8 @@ from qsproj.bp.links import (
     candidate_heads,
     chosen_links,
     crossing_pairs,
-    dependent_chains,
-    grandparents,
+    dependent_chains_of,
+    grandparents_of,
 )
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
@@ -119,6 +119,24 @@ class SentenceGraph:
         return sum(len(family.scored) for family in self.families)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Arcs:
+    """Arcs between the positions of one sentence, or of several, one after the other.
+
+    ``heads``, ``dependents`` int32[E], head after head; variables are 0..E - 1. ``before``, ``after``
+    int32[positions]: the outside of the sentence that a position is in, on the left and on the right.
+    """
+
+    heads: Table
+    dependents: Table
+    before: Table
+    after: Table
+
+    @property
+    def ends(self) -> tuple[Table, Table, Table]:
+        return self.heads, self.dependents, np.arange(len(self.heads), dtype=np.int32)
+
+
 def sentence_graph(
     candidates: Mask,
     inference: TreeInference,
@@ -126,44 +144,56 @@ def sentence_graph(
     families: Sequence[str],
     constraint: str = "tree",
 ) -> SentenceGraph:
-    links = chosen_links(candidates)
-    heads, dependents, variables = arcs_of(links)
-    built = tuple(FAMILIES[name](links) for name in families)
-    groups = [
-        link(variables, np.zeros(len(variables))),
-        *(family.group for family in built),
-        *CONSTRAINTS[constraint](links, inference),
-    ]
+    links, size = chosen_links(candidates), len(candidates)
+    heads, dependents, _ = arcs_of(links)
+    arcs = Arcs(heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32))
+    return _graph_of(links, arcs, families, CONSTRAINTS[constraint](links, inference))
+
+
+def block_graph(arcs: Arcs, trees: Sequence[Tree], *, families: Sequence[str]) -> SentenceGraph:
+    """Lay out the arcs of several sentences, which may not cross, as one graph; ``links`` are left empty."""
+    return _graph_of(np.zeros((0, 0), np.int32), arcs, families, [forest(trees)])
+
+
+def _graph_of(
+    links: Table, arcs: Arcs, families: Sequence[str], hard: Sequence[FactorGroup]
+) -> SentenceGraph:
+    heads, dependents, variables = arcs.ends
+    built = tuple(FAMILIES[name](arcs) for name in families)
+    groups = [link(variables, np.zeros(len(variables))), *(family.group for family in built), *hard]
     graph = factor_graph(np.full(len(variables), 2), groups)
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
-def _grand(links: Table) -> FamilyFactors:
-    variables, words = grandparents(links)
+def _grand(arcs: Arcs) -> FamilyFactors:
+    variables, words = grandparents_of(*arcs.ends)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors("grand", words + np.int32(1), grand_places(words), np.arange(len(words)), group)
 
 
-def _childseq(links: Table) -> FamilyFactors:
-    chains = _with_arcs(dependent_chains(links))
+def _childseq(arcs: Arcs) -> FamilyFactors:
+    chains = _with_arcs(dependent_chains_of(*arcs.ends, size=len(arcs.before)))
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
-    n = len(links) - 1
     # Each chain's dependents between its two boundaries, all chains in a row.
-    bounded = np.insert(chains.dependents, chains.starts[:-1], -1)
-    bounded = np.insert(bounded, chains.starts[1:] + np.arange(1, len(chains.starts)), n + 1)
+    bounded = np.insert(chains.dependents, chains.starts[:-1], arcs.before[chains.heads])
+    bounded = np.insert(
+        bounded, chains.starts[1:] + np.arange(1, len(chains.starts)), arcs.after[chains.heads]
+    )
     begins = chains.starts[:-1] + 2 * np.arange(len(chains.heads))
     heads, sides = chains.heads[chain], chains.sides[chain]
     before, after = bounded[begins[chain] + previous], bounded[begins[chain] + following]
     members = np.stack([heads, before, after], axis=1).astype(np.int32) + np.int32(1)
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
-    places = sequence_places(heads, after, sides, n=n)
+    # The right boundary is beyond all positions.
+    beyond = np.where(after == arcs.after[heads], len(arcs.before), after)
+    places = sequence_places(heads, beyond, sides, n=len(arcs.before) - 1)
     return FamilyFactors("childseq", members, places, scored, group)
 
 
-def _valence(links: Table) -> FamilyFactors:
-    chains = _with_arcs(dependent_chains(links))
+def _valence(arcs: Arcs) -> FamilyFactors:
+    chains = _with_arcs(dependent_chains_of(*arcs.ends, size=len(arcs.before)))
     counts = np.tile(np.arange(LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = np.repeat(chains.heads, LARGEST_COUNT + 1), np.repeat(chains.sides, LARGEST_COUNT + 1)
     group = valence(chains.variables, chains.starts, np.zeros((len(chains.heads), LARGEST_COUNT + 1)))
@@ -171,11 +201,11 @@ def _valence(links: Table) -> FamilyFactors:
     return FamilyFactors("valence", members, valence_places(sides, counts), scored, group)
 
 
-def _nocross(links: Table) -> FamilyFactors:
+def _nocross(arcs: Arcs) -> FamilyFactors:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
     # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
     # diverge.
-    variables, words = crossing_pairs(links)
+    variables, words = crossing_pairs(*arcs.ends)
     places = np.ones(len(words), dtype=np.uint64)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
@@ -189,7 +219,7 @@ def _with_arcs(chains: Chains) -> Chains:
     )
 
 
-FAMILIES: dict[str, Callable[[Table], FamilyFactors]] = {
+FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
     "grand": _grand,
     "childseq": _childseq,
     "valence": _valence,
@@ -293,6 +323,7 @@ def propagate(
     *,
     iterations: int,
     maximise: bool = False,
+    tolerance: float = 1e-3,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family.
 
@@ -300,7 +331,7 @@ def propagate(
     """
     return run(
         graph.with_scores(link_scores, scores),
-        Passing(schedule="sequential", max_iterations=iterations, tolerance=1e-3, damping=DAMPING),
+        Passing(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=DAMPING),
         maximise=maximise,
     )
 
@@ -340,7 +371,7 @@ def arc_log_odds(beliefs: Beliefs) -> Floats:
     settled.
     """
     last = beliefs.graph.groups[-1]
-    if not isinstance(last, Tree):
+    if not isinstance(last, Tree | Forest):
         return beliefs.log_ratios
     incoming = beliefs.incoming[-1]
     log_odds: Floats = incoming + last.propagate(incoming, maximise=beliefs.maximised)

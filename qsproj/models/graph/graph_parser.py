@@ -10,22 +10,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import probability
+from qsproj.bp.factors.trees import Tree
 from qsproj.bp.status import Status
-from qsproj.conventions import Floats, Mask, Scores
-from qsproj.corpus.editing import with_misc
+from qsproj.conventions import Floats, Heads, Mask, Scores
+from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.features.atoms import EncodedBlock, EncodedSentence
+from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
+from qsproj.models.arc.arc_parser import ArcParser, blocks_of, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.graph_factors import (
     CONSTRAINTS,
     FAMILIES,
+    Arcs,
     FactorScorer,
     SentenceGraph,
     arc_log_odds,
+    block_graph,
     by_gain,
     candidate_arcs,
     propagate,
@@ -202,9 +207,75 @@ class GraphParser(Stored):
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
+        """Parse sentences one after the other; trees ``mbr`` without ``confidence`` are found by the block.
+
+        Then messages are passed as often as ``iterations`` says, settled or not, so that a tree does not
+        depend on the sentences beside it.
+        """
         check_decoder(decode)
-        for sentence in sentences:
-            yield self._parsed(sentence, decode=decode, confidence=confidence)
+        for block in blocks_of(sentences):
+            if decode == "mbr" and not confidence:
+                yield from self._parsed_block(block)
+            else:
+                for sentence in block:
+                    yield self._parsed(sentence, decode=decode, confidence=confidence)
+
+    def _parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
+        block = self.base.scorer.encode_block(sentences)
+        heads = self._block_heads(block)
+        if heads is None:
+            if len(sentences) == 1:
+                yield self._parsed(sentences[0], decode="mbr", confidence=False)
+            else:
+                for sentence in sentences:
+                    yield from self._parsed_block([sentence])
+            return
+        labeller, ends = self.base.labeller, np.cumsum(block.sizes)
+        labels = labeller.label_block(block, heads) if labeller else map(unlabelled, sentences)
+        trees = np.split(heads, ends[:-1])
+        for sentence, own, relations in zip(sentences, trees, labels, strict=True):
+            yield with_tree(sentence, own, relations)
+
+    def _block_heads(self, block: EncodedBlock) -> Heads | None:
+        """Return the heads of sentences, one after the other; None where that cannot be done at once."""
+        options, inference, sizes = self.options, self.inference, block.sizes
+        families = options.families_for(inference)
+        if not inference.projective or options.constraint != "tree" or "nocross" in families:
+            return None
+        scores, single_root = self.base.scorer.score_block(block), inference.single_root
+        ends, chances = np.empty((2, len(scores)), dtype=np.int32), np.empty(len(scores))
+        counts = np.empty(len(sizes), dtype=np.int64)
+        found = ends[0], ends[1], chances, counts
+        if not possible_arcs(scores, block.starts, sizes, single_root, options.threshold, *found):
+            return None
+        arcs, sentence_of = _arcs_of_block(block, ends[:, : counts.sum()])
+        own_heads, own_dependents = ends[:, : counts.sum()] - np.repeat(block.starts, counts).astype(np.int32)
+        variables = np.arange(counts.sum(), dtype=np.int32)
+        last = np.cumsum(counts)
+        trees = [
+            Tree(variables[a:b], own_heads[a:b], own_dependents[a:b], size, True, single_root)
+            for a, b, size in zip((last - counts).tolist(), last.tolist(), sizes.tolist(), strict=True)
+        ]
+        graph = block_graph(arcs, trees, families=families)
+        owners = [sentence_of[family.members[:, 0] - 1] for family in graph.families]
+        if (np.bincount(np.concatenate([[0], *owners])) > options.max_factors).any():
+            return None
+        factors = self.factors.scores(self.factors.features(block.words, graph.families))
+        if options.gain > 0.0:
+            factors = by_gain(graph, chances[: len(variables)], factors, least=options.gain)
+        links = self.links.scores_of(self.links.features(block.words), arcs.heads, arcs.dependents)
+        beliefs = propagate(graph, links, factors, iterations=options.iterations, tolerance=0.0)
+        if beliefs.status is Status.CONTRADICTION:
+            return None
+        believed = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
+        cells = np.full(len(scores), -np.inf)
+        begins = np.repeat(np.cumsum(sizes**2) - sizes**2, counts)
+        at = begins + own_heads.astype(np.int64) * np.repeat(sizes, counts) + own_dependents
+        cells[at] = np.where(believed > 0.0, believed, -np.inf)
+        heads = np.empty(int(sizes.sum()), dtype=np.int32)
+        done = np.zeros(len(sizes), dtype=np.bool_)
+        decode_block(cells, sizes, single_root, False, heads, done)
+        return heads if done.all() else None
 
     def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:
         encoded = self.base.encode(sentence)
@@ -237,6 +308,16 @@ class GraphParser(Stored):
             FactorScorer.from_archive(header["factors"], arrays),
             _options_of(header["options"]),
         )
+
+
+def _arcs_of_block(block: EncodedBlock, ends: NDArray[np.int32]) -> tuple[Arcs, NDArray[np.int64]]:
+    """Return arcs int32[2, E] between positions, and which sentence each position is of."""
+    inside = np.zeros(len(block.words) + 1, dtype=np.int64)
+    inside[block.starts[1:]] = 1
+    sentence_of = np.cumsum(inside)
+    before = (block.starts - 1).astype(np.int32)[sentence_of]
+    after = (block.starts + block.sizes).astype(np.int32)[sentence_of]
+    return Arcs(ends[0].copy(), ends[1].copy(), before, after), sentence_of
 
 
 def _options_of(header: Any) -> GraphOptions:

@@ -322,7 +322,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         arcs = self.scorer.score_block(block)
         ends = np.empty((2, len(arcs)), dtype=np.int32)
         counts = np.empty(len(sizes), dtype=np.int64)
-        if not possible_arcs(arcs, block.starts, sizes, single_root, self.least, ends[0], ends[1], counts):
+        found = ends[0], ends[1], np.empty_like(arcs), counts
+        if not possible_arcs(arcs, block.starts, sizes, single_root, self.least, *found):
             return None
         heads, dependents = ends[0, : counts.sum()], ends[1, : counts.sum()]
         features = self.relations.features(block.words)

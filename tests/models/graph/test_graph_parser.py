@@ -17,7 +17,15 @@ from qsproj.features.second_order import LARGEST_COUNT, TEMPLATE_SETS, compile_f
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_parser
-from qsproj.models.graph.graph_factors import FAMILIES, expectations, propagate, sentence_graph
+from qsproj.models.graph.graph_factors import (
+    FAMILIES,
+    Arcs,
+    arc_log_odds,
+    block_graph,
+    expectations,
+    propagate,
+    sentence_graph,
+)
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
@@ -283,3 +291,51 @@ def test_max_product_finds_the_best_tree_where_it_is_exact():
     favourites = beliefs.log_ratios > 0
     best = PROJECTIVE.best(scores)
     assert (best[graph.dependents[favourites]] == graph.heads[favourites]).all()
+
+
+def test_sentences_as_one_graph_have_the_beliefs_of_each_alone():
+    rng = np.random.default_rng(6)
+    inference, families = TreeInference(projective=True, single_root=True), ("grand", "childseq", "valence")
+    allowed = [everything(3), rng.random((6, 6)) < 0.8, everything(2)]
+    assert inference.admits(allowed[1])
+    graphs = [sentence_graph(one, inference, families=families) for one in allowed]
+    starts = [0, 6, 14]
+    heads, dependents = (
+        np.concatenate([getattr(graph, end) + start for graph, start in zip(graphs, starts)]).astype(np.int32)
+        for end in ("heads", "dependents")
+    )
+    before, after = np.zeros((2, 17), dtype=np.int32)
+    for one, start in zip(allowed, starts):
+        before[start : start + len(one)], after[start : start + len(one)] = start - 1, start + len(one)
+    trees, first = [], 0
+    for graph in graphs:
+        tree = graph.graph.groups[-1]
+        trees.append(replace(tree, edges=tree.edges + np.int32(first)))
+        first += len(graph.heads)
+    together = block_graph(Arcs(heads, dependents, before, after), trees, families=families)
+    for place, family in enumerate(together.families):
+        members = [one.families[place].members + start for one, start in zip(graphs, starts)]
+        places = [one.families[place].places for one in graphs]
+        assert family.members.tolist() == np.concatenate(members).tolist()
+        assert family.places.tolist() == np.concatenate(places).tolist()
+    links = [rng.normal(size=len(graph.heads)) for graph in graphs]
+    scores = [[rng.normal(size=len(family.scored)) for family in graph.families] for graph in graphs]
+    kept = [np.concatenate(one) for one in zip(*scores)]
+    options = {"iterations": 4, "tolerance": 0.0}
+    alone = [arc_log_odds(propagate(*one, **options)) for one in zip(graphs, links, scores)]
+    beliefs = propagate(together, np.concatenate(links), kept, **options)
+    np.testing.assert_allclose(arc_log_odds(beliefs), np.concatenate(alone), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"gain": 1e-3}, {"max_factors": 150}, {"families": ("childseq",)}])
+def test_trees_found_by_the_block_are_those_found_one_by_one(parser, options):
+    parser = replace(parser, options=replace(parser.options, **options))
+    sentences = list(read_conllu("corpora/en.conllu"))[:40]
+    blocks = list(parser.parse_all(sentences))
+    alone = list(parser.parse_all(sentences, confidence=True))
+    assert [one.heads.tolist() for one in blocks] == [one.heads.tolist() for one in alone]
+    assert [one.deprels for one in blocks] == [one.deprels for one in alone]
+    orders = [[misc_values(one, "Order") for one in parsed] for parsed in (blocks, alone)]
+    assert orders[0] == orders[1]
+    assert ("max_factors" in options) == any("1" in order for order in orders[0])
+    assert [one.heads.tolist() for one in map(parser.parse, sentences)] == [b.heads.tolist() for b in blocks]

@@ -217,8 +217,8 @@ def test_blocks_keep_probable_arcs_and_those_of_the_best_tree(least, single_root
     matrices = [rng.normal(scale=2.0, size=(size, size)) for size in sizes]
     scores, starts = np.concatenate([matrix.ravel() for matrix in matrices]), np.array([0, 10, 20])
     heads, dependents = np.empty((2, len(scores)), dtype=np.int32)
-    counts = np.empty(3, dtype=np.int64)
-    assert possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, counts)
+    chances, counts = np.empty(len(scores)), np.empty(3, dtype=np.int64)
+    assert possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, chances, counts)
     end, rare = 0, 0
     for matrix, start, size, count in zip(matrices, starts, sizes, counts, strict=True):
         marginals = projective.posterior(matrix, single_root=single_root).marginals
@@ -229,6 +229,7 @@ def test_blocks_keep_probable_arcs_and_those_of_the_best_tree(least, single_root
         arcs[tree[1:], np.arange(1, size)] = True
         found = heads[end : end + count] - start, dependents[end : end + count] - start
         assert list(zip(*found)) == list(zip(*np.nonzero(arcs)))
+        np.testing.assert_allclose(chances[end : end + count], marginals[arcs], rtol=1e-9)
         end += count
     assert (rare > 0) == (least > 0.1)
 
