@@ -51,13 +51,18 @@ def without(n, *arcs):
     return chosen_links(allowed)
 
 
-def two_trees(*, single_root):
-    """Make PTREE for two words, and for three with arcs pruned, over variables of their own."""
-    first = projective_tree(all_links(2), single_root=single_root)
-    second = projective_tree(without(3, (0, 3), (2, 1)), single_root=single_root)
-    return first, replace(second, edges=second.edges + np.int32(first.edges.size))
+def trees_of(*tables, single_root):
+    """Make PTREE for several sentences over variables of their own; some have an arc that is in no tree."""
+    trees, first = [], 0
+    for links in tables:
+        one = projective_tree(links, single_root=single_root)
+        trees.append(replace(one, edges=one.edges + np.int32(first)))
+        first += one.edges.size
+    return forest(trees)
 
 
+TWO = (without(3, (0, 1), (3, 2)), all_links(2))
+IMPOSSIBLE = (all_links(2), without(3, (0, 3), (2, 1)))
 CASES = {
     "LINK": lambda rng, scale: link(range(4), scores(rng, scale, 4)),
     "LINK evidence": lambda rng, scale: link(range(3), [np.inf, -np.inf, scale]),
@@ -72,8 +77,8 @@ CASES = {
     "TREE, pruned": lambda rng, scale: tree(without(3, (0, 1), (3, 2))),
     "PTREE": lambda rng, scale: projective_tree(all_links(3)),
     "PTREE, single root": lambda rng, scale: projective_tree(all_links(3), single_root=True),
-    "PTREE, two sentences": lambda rng, scale: forest(two_trees(single_root=False)),
-    "PTREE, two sentences, single root": lambda rng, scale: forest(two_trees(single_root=True)),
+    "PTREE, two sentences": lambda rng, scale: trees_of(*TWO, single_root=False),
+    "PTREE, two sentences, single root": lambda rng, scale: trees_of(*IMPOSSIBLE, single_root=True),
     "PTREE, pruned": lambda rng, scale: projective_tree(without(3, (0, 3), (2, 1))),
     "CHILDSEQ": child_sequence_case,
     "VALENCE": lambda rng, scale: valence(range(7), [0, 4, 7], scores(rng, scale, 2, 3)),

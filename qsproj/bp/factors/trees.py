@@ -109,13 +109,15 @@ class Forest(HardGroup):
     sizes: NDArray[np.int64]
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        outgoing, done = np.empty(incoming.size), np.zeros(len(self.trees), dtype=np.bool_)
         if not maximise:
-            single_root, outgoing = self.trees[0].single_root, np.empty(incoming.size)
-            arcs = self.heads, self.dependents, self.counts, self.sizes
-            if forest_messages(incoming, *arcs, single_root, outgoing):
-                return outgoing
-        parts = zip(self.trees, self._parts(incoming), strict=True)
-        return np.concatenate([tree.propagate(part, maximise=maximise) for tree, part in parts])
+            arcs, single_root = (self.heads, self.dependents, self.counts), self.trees[0].single_root
+            forest_messages(incoming, *arcs, self.sizes, single_root, outgoing, done)
+        parts = self._parts(incoming), self._parts(outgoing)
+        for tree, own, answer, answered in zip(self.trees, *parts, done.tolist(), strict=True):
+            if not answered:
+                answer[:] = tree.propagate(own, maximise=maximise)
+        return outgoing
 
     def log_partition(self, incoming: Messages) -> float:
         parts = zip(self.trees, self._parts(incoming), strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.trees.eisner import eisner_posterior
+from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -52,36 +52,32 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing):
+def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
     """Write the messages of PTREE for sentences one after the other, into ``outgoing`` float64[E].
 
-    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. False, and nothing of use, where an arc is in no
-    tree or sums left the range in which they are exact.
+    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: False, and nothing of use, where
+    an arc is in no tree or sums left the range in which they are exact.
     """
     begin = 0
     for sentence in range(sizes.shape[0]):
         end = begin + counts[sentence]
         own, head, dependent = incoming[begin:end], heads[begin:end], dependents[begin:end]
         scores = tree_scores(own, head, dependent, sizes[sentence])
-        # Weights are relative to the best head of each word; it costs more to find the best tree.
-        best = np.zeros(scores.shape[0], np.int32)
-        for e in range(end - begin):
-            if scores[head[e], dependent[e]] > scores[best[dependent[e]], dependent[e]]:
-                best[dependent[e]] = head[e]
-        _, _, derivatives, exact = eisner_posterior(scores, best, single_root)
-        if not exact:
-            return False
-        with_arc = np.full(scores.shape, -np.inf)
-        for e in range(end - begin):
-            h, d = head[e], dependent[e]
-            if derivatives[h, d] == 0.0 and scores[h, d] > -np.inf:
-                return False
-            with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - scores[best[d], d]
-        messages = tree_messages(own, head, dependent, with_arc, False)
-        for e in range(end - begin):
-            outgoing[begin + e] = messages[e]
+        tree, score = eisner_best(scores, single_root)
+        done[sentence] = score > -np.inf
+        if done[sentence]:
+            _, _, derivatives, done[sentence] = eisner_posterior(scores, tree, single_root)
+            with_arc = np.full(scores.shape, -np.inf)
+            for e in range(end - begin):
+                h, d = head[e], dependent[e]
+                if derivatives[h, d] > 0.0:
+                    with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - scores[tree[d], d]
+                elif scores[h, d] > -np.inf:
+                    done[sentence] = False
+            messages = tree_messages(own, head, dependent, with_arc, False)
+            for e in range(end - begin):
+                outgoing[begin + e] = messages[e]
         begin = end
-    return True
 
 
 # Rows of the workspace.

@@ -101,6 +101,19 @@ def relaxation(tables: Tables) -> Phrases:
     }
 
 
+def arguments(tables: Tables) -> Phrases:
+    rows = tables["arguments"]
+    ways = {"": [name for name in rows.names if "projected" not in name]}
+    ways[" projected"] = [name for name in rows.names if "projected" in name]
+    phrases: dict[str, str] = {}
+    for way, names in ways.items():
+        for column in ("ceiling", "decoder"):
+            found, sign = [rows.number(name, column) for name in names], column == "decoder"
+            phrases[f"{column}{way}"] = span(found, digits=2, sign=sign)
+            phrases[f"mean {column}{way}"] = span([sum(found) / len(found)], digits=2, sign=sign)
+    return phrases
+
+
 TEN, EXACT = "BP, flooding, 10", "exact, MBR"
 
 
