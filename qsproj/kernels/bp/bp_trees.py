@@ -55,8 +55,8 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
     """Write the messages of PTREE for sentences one after the other, into ``outgoing`` float64[E].
 
-    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: False, and nothing of use, where
-    an arc is in no tree or sums left the range in which they are exact.
+    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: False, and nothing of use,
+    where an arc is in no tree or sums left the range in which they are exact.
     """
     begin = 0
     for sentence in range(sizes.shape[0]):
