@@ -339,3 +339,9 @@ def test_trees_found_by_the_block_are_those_found_one_by_one(parser, options):
     assert orders[0] == orders[1]
     assert ("max_factors" in options) == any("1" in order for order in orders[0])
     assert [one.heads.tolist() for one in map(parser.parse, sentences)] == [b.heads.tolist() for b in blocks]
+
+
+def test_a_model_of_a_build_that_left_factors_out_by_doubt_is_read(parser):
+    header, arrays = parser.to_archive()
+    header["options"] = {**header["options"], "doubt": 0.1}
+    assert GraphParser.from_archive(header, arrays).options == parser.options
