@@ -137,7 +137,7 @@ class Experiment:
             print(f"{name}\n\n{one.markdown()}\n")
         for name, value in figures.values.items():
             print(f"{name}: {value}")
-        if options.quick:
+        if options.quick or vars(options).get("dev"):
             return
         if not options.fewer:
             self.check_complete(figures)

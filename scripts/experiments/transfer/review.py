@@ -421,7 +421,7 @@ def _values(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dev", action="store_true", help="on development files; with --quick, prints only")
+    parser.add_argument("--dev", action="store_true", help="on development files; prints only")
 
 
 EXPERIMENT = Experiment(
