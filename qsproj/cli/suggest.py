@@ -2,10 +2,11 @@
 
 INPUT is CoNLL-U without trees (or with trees that are not trusted), tagged as for `qsproj parse`; for a
 converter (`qsproj adapt`) it is trees in the old style. It is kept in memory. What comes out are its
-sentences in the order in which they are best annotated, each with a comment "# uncertainty = ", the mean over
-its words of the criterion. A sentence moves up when its uncertain words are of a kind that INPUT has many of,
-and down when those were annotated or suggested before. The kind of a word is its tag between the tags of its
-neighbours; for a converter, its tag, relation and head's tag in the old tree.
+sentences in the order in which they are best annotated, each with a comment "# uncertainty = ": the chance
+that the likeliest head is wrong, as the mean over its words. A sentence moves up when its uncertain words are
+of a kind that INPUT has many of, and down when those were annotated or suggested before. The kind of a word
+is its tag between the tags of its neighbours; for a converter, its tag, relation and head's tag in the old
+tree.
 """
 
 from __future__ import annotations
@@ -28,24 +29,15 @@ EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
   qsproj suggest -m my.model raw.conllu --annotated train.conllu --words 1000 --predict -o to-correct.conllu
   qsproj suggest -m sud.converter treebank.ud.conllu --annotated ten.ud.conllu --count 50 -o next.ud.conllu
-  qsproj suggest -m a.model -m b.model raw.conllu --by committee --count 50 -o next.conllu
 """
-
-CRITERIA_HELP = (
-    "errors: the chance that the likeliest head is wrong (default); entropy: that of the tree, in nats; "
-    "margin: how close the second head comes to the first; committee: how much several models disagree"
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add_options(parser)("""
-        -m --model MODEL...!: a parser; several form a committee
+        -m --model MODEL!: a parser
         input INPUT?=-: CoNLL-U (default: standard input)
         -o --output FILE=-: CoNLL-U (default: standard output)
-    """)
-    parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
-    add_options(parser)("""
         --count N[1..]: suggest at most N sentences
         --words N[1..]: suggest sentences of at most N words in all
         --annotated FILE...: what is annotated already (for a converter, in the old style): its kinds of words
@@ -53,43 +45,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --sentence-cost WORDS[0.0..]=2.0: fixed annotation cost per sentence, in words; large: long sentences
             first
         --plain: rank by uncertainty alone, whatever kinds of words there are
-        --predict: fill in heads and relations by the first model, with ArcProb in MISC, to be corrected
+        --predict: fill in heads and relations by the model, with ArcProb in MISC, to be corrected
     """)
 
 
 def run(options: argparse.Namespace) -> None:
     """Rank the input and write what is suggested."""
     from qsproj.models.storage import load_parser
-    from qsproj.pipelines.suggest import check_criterion, kinds_for, rank
+    from qsproj.pipelines.suggest import kinds_for, rank
 
-    check_criterion(options.by, len(options.model))
-    check_files(reads=(options.input, *options.annotated, *options.model), writes=[(options.output, None)])
-    parsers = [load_parser(path) for path in options.model]
-    candidates = _candidates(parsers, options.input, criterion=options.by)
+    check_files(reads=(options.input, *options.annotated, options.model), writes=[(options.output, None)])
+    parser = load_parser(options.model)
+    candidates = _candidates(parser, options.input)
     ranked = rank(
         candidates,
         annotated=read_all(options.annotated),
         count=options.count,
         words=options.words,
         sentence_cost=options.sentence_cost,
-        kinds=None if options.plain else kinds_for(parsers[0]),
+        kinds=None if options.plain else kinds_for(parser),
     )
-    write_conllu(_written(ranked, parsers[0], predict=options.predict), options.output)
+    write_conllu(_written(ranked, parser, predict=options.predict), options.output)
 
 
-def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> list[Candidate]:
+def _candidates(parser: Parser, path: str) -> list[Candidate]:
     """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
     from qsproj.models.converter.converter import Converter
     from qsproj.pipelines.adapt import check_tree
     from qsproj.pipelines.suggest import Candidate, word_uncertainties
 
-    reads_trees = any(isinstance(parser, Converter) for parser in parsers)
+    reads_trees = isinstance(parser, Converter)
     candidates = []
     with located(path) as sentences:
         for sentence in track(sentences, "parsing", unit="sentence"):
             if reads_trees:
                 check_tree(sentence)
-            candidates.append(Candidate(sentence, word_uncertainties(parsers, sentence, criterion=criterion)))
+            candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
     return candidates
 
 

@@ -294,12 +294,11 @@ CASES: dict[str, Case] = {
     "suggest": Case(
         """
         suggest -m likelihood.parser new.de.conllu --count 4 --predict -o suggest.errors.conllu
-        suggest -m likelihood.parser new.de.conllu --by entropy --words 30 -o suggest.entropy.conllu
-        suggest -m likelihood.parser new.de.conllu --by margin --annotated few.de.conllu -o suggest.margin.conllu
-        suggest -m likelihood.parser -m hidden.parser new.de.conllu --by committee --plain \
-            -o suggest.committee.conllu
+        suggest -m likelihood.parser new.de.conllu --words 30 -o suggest.words.conllu
+        suggest -m likelihood.parser new.de.conllu --annotated few.de.conllu -o suggest.annotated.conllu
+        suggest -m likelihood.parser new.de.conllu --plain -o suggest.plain.conllu
     """,
-        ("likelihood", "hidden"),
+        ("likelihood",),
     ),
     "bootstrap": Case("""
         bootstrap --treebank en.conllu --bitext en.text de.text --languages en de --work stages \

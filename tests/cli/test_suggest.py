@@ -69,14 +69,6 @@ def test_what_is_annotated_changes_the_order(run_cli, models, tmp_path):
     assert out.read_bytes() != other.read_bytes()
 
 
-@pytest.mark.parametrize("criterion", ["errors", "entropy", "margin", "committee"])
-def test_every_criterion_ranks(run_cli, models, tmp_path, criterion):
-    out = tmp_path / "next.conllu"
-    both = ("-m", models[0], "-m", models[1])
-    found = suggested(run_cli("suggest", *both, CORPORA, "-o", out, "--by", criterion, "--count", 5), out)
-    assert float(comment_value(found[0], "uncertainty")) > 0.0
-
-
 def test_predicted_trees_are_those_of_the_parser(run_cli, models, tmp_path):
     out, parsed = tmp_path / "next.conllu", tmp_path / "parsed.conllu"
     found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--predict", "--count", 9), out)
@@ -108,8 +100,10 @@ def test_parsers_of_every_method_of_projection_suggest(run_cli, tmp_path, method
 def test_bad_requests_are_one_line_and_write_nothing(run_cli, models, tmp_path):
     out = tmp_path / "next.conllu"
     for arguments, message in (
-        (("--by", "guess"), "unknown criterion 'guess'; known: errors, entropy, margin, committee"),
-        (("--by", "committee"), "a committee has at least two members; give -m again with another model"),
+        (
+            ("--sentence-cost", -1),
+            "argument --sentence-cost: found '-1', expected a number, 0 or more; see qsproj suggest --help",
+        ),
         (("--annotated", "no-such-file"), "no-such-file: cannot be read: No such file or directory"),
     ):
         outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, *arguments)

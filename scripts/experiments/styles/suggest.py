@@ -26,7 +26,6 @@ from qsproj.pipelines.suggest import (
     rank,
     source_kinds,
     tag_kinds,
-    word_uncertainties,
 )
 from qsproj.viz.drawing import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
@@ -34,6 +33,7 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.styles import suggest
+from scripts.experiments.styles.uncertainty import uncertainties_by
 
 POOL, TEST, SEEDS, CRITERIA_SEEDS = 800, 300, 5, 3
 ROUNDS = (10, 25, 40, 60, 100)
@@ -175,9 +175,7 @@ def choose(
     places = {}
     for index in left:
         sentence = data.pool[index]
-        candidate = Candidate(
-            sentence, word_uncertainties(parsers, sentence, criterion=policy.criterion or "")
-        )
+        candidate = Candidate(sentence, uncertainties_by(parsers, sentence, criterion=policy.criterion or ""))
         places[candidate] = index
     budget = goal - words_in(data, chosen) if policy.by_words else goal - len(chosen)
     if budget < 1:

@@ -72,9 +72,7 @@ Results = Mapping[tuple[str, str], Mapping[str, ByWay] | None]
 
 def suggested(pool: Trees, size: int, parser: ArcParser) -> Trees:
     """Choose those that `qsproj suggest` would put first, by the projected parser."""
-    candidates = [
-        Candidate(one, word_uncertainties([parser], one, criterion="errors")) for one in pool if len(one)
-    ]
+    candidates = [Candidate(one, word_uncertainties(parser, one)) for one in pool if len(one)]
     return [candidate.sentence for candidate in islice(rank(candidates), size)]
 
 
