@@ -40,7 +40,6 @@ def test_nothing_is_on_record_that_is_not_made():
 def test_cases_come_after_what_they_need():
     assert with_needs(["suggest", "joined"]) == [
         "likelihood",
-        "hidden",
         "suggest",
         "english",
         "joint",
