@@ -17,6 +17,7 @@ from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_calibration import USUAL_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +227,7 @@ def _run(
         priors=priors.files,
         annotated=options.annotated,
         unshared=unshared,
-        options=options.soft,
+        options=followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
         seed=seed,
     )
     model = workspace.stage(
@@ -253,6 +254,18 @@ def _run(
         doubtful=tagger.files[1],
         corpora=tuple(corpora),
     )
+
+
+def followed(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
+    """Return how far evidence is followed, unless told, where so many words of the raw text are unknown.
+
+    Of text far from the bitext its trees tell less. On dev files, from New Testaments, own tags, UAS with
+    shares .75, 1 and 1.25: Ukrainian 62.6, 62.1 and 61.8, with two sources 63.4, 62.4 and 61.1; Armenian
+    54.4, 55.2 and 55.7.
+    """
+    if soft.share is not None or unknown <= stages.FAR_APART:
+        return soft
+    return replace(soft, share=USUAL_SHARE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ def tag_target(
     tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
-        figures={"unshared": list(projected.unshared)},
+        figures={"unshared": list(projected.unshared)} | ({"unknown": compared.share} if text else {}),
     )
 
 
