@@ -8,23 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
-from qsproj.features.joint_templates import Dictionary
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.joint_weights import (
-    JointWeights,
-    PreparedPair,
-    dictionary_arrays,
-    dictionary_from,
-    prepare_pair,
-)
+from qsproj.models.joint.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
@@ -42,27 +34,23 @@ class LinkChooser(Stored):
     weights : JointWeights
     families : tuple of str
         Which of LINK_FAMILIES there are.
-    dictionary : Dictionary or None
-        Whose strengths are features of links.
     tagged : bool
         Whether it was trained on words with tags; it is blind to them otherwise.
     """
 
     weights: JointWeights
     families: tuple[str, ...] = ()
-    dictionary: Dictionary | None = None
     tagged: bool = False
 
-    def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
+    def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
         """Return the candidate links of at least probability ``threshold``, with their probabilities.
 
-        ``counted``: whether the dictionary was counted from this pair. Raises UsageError when the model was
-        trained on tags and a side of the pair has none.
+        Raises UsageError when the model was trained on tags and a side of the pair has none.
         """
         links = pair.alignment
         if not len(links.links):
             return links
-        prepared = self.prepare(pair, counted=counted)
+        prepared = self.prepare(pair)
         beliefs = infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
@@ -71,11 +59,9 @@ class LinkChooser(Stored):
         )
         return likely_links(links, beliefs.links, threshold)
 
-    def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
+    def prepare(self, pair: SentencePair) -> PreparedPair:
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
-        dictionary = self.dictionary
-        strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
-        return links_only(pair, self.families, strengths)
+        return links_only(pair, self.families)
 
     def _seen(self, sentence: Sentence) -> Sentence:
         """Return a sentence as the model sees it: with its tags, or without."""
@@ -90,8 +76,7 @@ class LinkChooser(Stored):
         return sentence
 
     def to_archive(self) -> Archive:
-        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
-        return {"families": list(self.families), "tagged": self.tagged}, arrays
+        return {"families": list(self.families), "tagged": self.tagged}, self.weights.to_arrays()
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,18 +88,15 @@ class LinkChooser(Stored):
         return LinkChooser(
             JointWeights.from_arrays(arrays),
             tuple(header["families"]),
-            dictionary_from(arrays),
             header["tagged"],
         )
 
 
-def links_only(
-    pair: SentencePair, families: tuple[str, ...] = (), strengths: Floats | None = None
-) -> PreparedPair:
-    """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
+def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPair:
+    """Return the graph of a pair without arcs."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
-    return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
+    return prepare_pair(pair, source, target, *scores, families=families)
 
 
 def _no_scores(side: Side) -> TreeScores:
@@ -134,18 +116,15 @@ def train_link_chooser(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
-    dictionary: Dictionary | None = None,
     options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
     """Learn to choose links from hand alignments: what they leave open is hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
-    chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
+    chooser = LinkChooser(trainer.weights, families, tagged)
     examples = [
-        JointExample(
-            chooser.prepare(pair, counted=True), NO_TREE, observed_links(pair.alignment, pair.hand, families)
-        )
+        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, pair.hand, families))
         for pair in pairs
         if pair.hand is not None and len(pair.alignment.links)
     ]
