@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import DataError
-from qsproj.models.storage import KINDS, kind_of, load_archive, load_model, save_model
+from qsproj.models.storage import KINDS, kind_of, load_model
 
 TESTS = Path(__file__).parent
 KEPT = TESTS / "kept_models"
@@ -72,13 +70,3 @@ def test_the_kept_joint_models_parse_and_align():
         assert len(chosen.links)
         assert {(one[0], one[1]) for one in chosen.links} <= {(one[0], one[1]) for one in alignment.links}
         assert list(parsed.target.heads).count(0) == 1
-
-
-@pytest.mark.parametrize("kind", ["joint-parser", "link-chooser"])
-def test_a_model_that_reads_a_dictionary_is_refused(kind, tmp_path):
-    """Versions that had ``--dictionary`` wrote its counts beside the weights that read it."""
-    name, header, arrays = load_archive(path_of(kind))
-    path = tmp_path / "older.model"
-    save_model(path, name, header, {**arrays, "dictionary_links_keys": np.zeros(1, dtype=np.uint64)})
-    with pytest.raises(DataError, match="trained with --dictionary, which is no longer read"):
-        load_model(path)

@@ -69,7 +69,9 @@ EXAMPLES = """examples:
 # What makes links be chosen: among those of a method that says how likely each is.
 CHOICE = ("hand_alignment", "model")
 # What is read of learning from hand alignments only where there are any.
-LEARNING_WAYS = {"--hand-alignment": ("hand_alignment_format", "alignment_factors", "save_model")}
+LEARNING_WAYS = {
+    "--hand-alignment": ("hand_alignment_format", "alignment_factors", "dictionary", "save_model")
+}
 # What each method, and each way to make one alignment of two directions, reads that not all do.
 METHOD_WAYS = {"--method hmm": ("weights", "jobs", "backend", "scheduler", *CHOICE), "--method eflomal": ()}
 SYMMETRIZATION_WAYS = {
@@ -224,7 +226,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
             for i, pair in zip(whole, pairs, strict=True)
         ]
         chooser = _learned(options, bitext, families)
-        chosen = choose_links(chooser, bitext, threshold=threshold)
+        chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
     return _telling_too_long(_in_place(chosen, sizes))
 
 
@@ -284,7 +286,9 @@ def _learned(
 
     from qsproj.pipelines.bilingual.choose_links import learn_to_choose
 
-    chooser, counts = learn_to_choose(pairs, rng=np.random.default_rng(options.seed), families=families)
+    chooser, counts = learn_to_choose(
+        pairs, rng=np.random.default_rng(options.seed), families=families, with_dictionary=options.dictionary
+    )
     by_hand = sum(pair.hand is not None for pair in pairs)
     left_out = counted(by_hand - counts.pairs, "pair")
     print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)

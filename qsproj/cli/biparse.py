@@ -57,7 +57,7 @@ METHODS = ("co-training", "noisy-channel")
 # What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
 _LEARNING = (
     *("epochs", "labels"),
-    *("hand_alignment", "hand_alignment_format", "alignment_factors"),
+    *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {
     "--factors all": _LEARNING,
@@ -254,6 +254,7 @@ def _train(options: argparse.Namespace) -> None:
             ),
             training=JointTrainingOptions(epochs=options.epochs),
             target_training=TrainingOptions(template_set=options.features),
+            with_dictionary=options.dictionary,
             order=options.order,
             labels=options.labels,
             tags=options.tags,

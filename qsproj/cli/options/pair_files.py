@@ -147,7 +147,7 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add ``--hand-alignment`` and its format, and ``--alignment-factors``, as a group."""
+    """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
     group = parser.add_argument_group("hand alignments", "and what is learned of links")
     add_options(group)(f"""
         --hand-alignment FILE: links by hand of the first pairs, as many as the file has: sure ones are true,
@@ -159,6 +159,8 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
             source-hmm: the same of source words; itg: each word has one link at most, and their order comes
             about by bracketing, in pairs of at most {MOST_ITG_WORDS} words a side that have candidates
             (longer ones do without)
+        --dictionary: count from the candidate links how firmly words belong together, and learn from that,
+            too
     """)
     return group
 

@@ -8,15 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
+from qsproj.features.joint_templates import Dictionary
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.joint_weights import JointWeights, PreparedPair, prepare_pair
+from qsproj.models.joint.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
+    prepare_pair,
+)
 from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
@@ -34,23 +42,27 @@ class LinkChooser(Stored):
     weights : JointWeights
     families : tuple of str
         Which of LINK_FAMILIES there are.
+    dictionary : Dictionary or None
+        Whose strengths are features of links.
     tagged : bool
         Whether it was trained on words with tags; it is blind to them otherwise.
     """
 
     weights: JointWeights
     families: tuple[str, ...] = ()
+    dictionary: Dictionary | None = None
     tagged: bool = False
 
-    def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
+    def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
         """Return the candidate links of at least probability ``threshold``, with their probabilities.
 
-        Raises UsageError when the model was trained on tags and a side of the pair has none.
+        ``counted``: whether the dictionary was counted from this pair. Raises UsageError when the model was
+        trained on tags and a side of the pair has none.
         """
         links = pair.alignment
         if not len(links.links):
             return links
-        prepared = self.prepare(pair)
+        prepared = self.prepare(pair, counted=counted)
         beliefs = infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
@@ -59,9 +71,11 @@ class LinkChooser(Stored):
         )
         return likely_links(links, beliefs.links, threshold)
 
-    def prepare(self, pair: SentencePair) -> PreparedPair:
+    def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
-        return links_only(pair, self.families)
+        dictionary = self.dictionary
+        strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
+        return links_only(pair, self.families, strengths)
 
     def _seen(self, sentence: Sentence) -> Sentence:
         """Return a sentence as the model sees it: with its tags, or without."""
@@ -76,7 +90,8 @@ class LinkChooser(Stored):
         return sentence
 
     def to_archive(self) -> Archive:
-        return {"families": list(self.families), "tagged": self.tagged}, self.weights.to_arrays()
+        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
+        return {"families": list(self.families), "tagged": self.tagged}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,15 +103,18 @@ class LinkChooser(Stored):
         return LinkChooser(
             JointWeights.from_arrays(arrays),
             tuple(header["families"]),
+            dictionary_from(arrays),
             header["tagged"],
         )
 
 
-def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPair:
-    """Return the graph of a pair without arcs."""
+def links_only(
+    pair: SentencePair, families: tuple[str, ...] = (), strengths: Floats | None = None
+) -> PreparedPair:
+    """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
-    return prepare_pair(pair, source, target, *scores, families=families)
+    return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
 
 
 def _no_scores(side: Side) -> TreeScores:
@@ -116,15 +134,18 @@ def train_link_chooser(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
+    dictionary: Dictionary | None = None,
     options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
     """Learn to choose links from hand alignments: what they leave open is hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
-    chooser = LinkChooser(trainer.weights, families, tagged)
+    chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
     examples = [
-        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, pair.hand, families))
+        JointExample(
+            chooser.prepare(pair, counted=True), NO_TREE, observed_links(pair.alignment, pair.hand, families)
+        )
         for pair in pairs
         if pair.hand is not None and len(pair.alignment.links)
     ]

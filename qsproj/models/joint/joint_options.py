@@ -149,6 +149,8 @@ class BiparseOptions:
     target_weights : str
         ``fixed``: as the target trees alone teach them; ``joint``: moved with the joint weights (thesis
         4.7.3).
+    with_dictionary : bool
+        Whether to count a dictionary from the candidate links of the pairs.
     order : int
         Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
     labels : str
@@ -168,6 +170,7 @@ class BiparseOptions:
     training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
     target_weights: str = told("fixed", known=("target weights", TARGET_WEIGHTS))
+    with_dictionary: bool = False
     order: int = 1
     labels: str = told("joint", known=("labels", LABELS))
     tags: str = told("given", known=("tags", TAGS))

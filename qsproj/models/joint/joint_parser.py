@@ -14,6 +14,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
+from qsproj.features.joint_templates import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
@@ -30,6 +31,8 @@ from qsproj.models.joint.joint_trees import (
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
     prepare_pair,
     with_tag_variables,
 )
@@ -86,6 +89,8 @@ class JointParser(Stored):
         Learned monolingually; factors of the second order, of either side, take part.
     weights : JointWeights
     options : JointOptions
+    dictionary : Dictionary or None
+        Whose strengths are features of links.
     training : JointTrainingOptions or None
         None where weights were not learned, or by an older version.
     labeller : JointLabeller or None
@@ -99,6 +104,7 @@ class JointParser(Stored):
     target: TreeParser
     weights: JointWeights
     options: JointOptions = field(default_factory=JointOptions)
+    dictionary: Dictionary | None = None
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
@@ -106,13 +112,14 @@ class JointParser(Stored):
     def of_parsers(self, source: TreeParser, target: TreeParser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
 
-        Joint weights are of tags and of how words are linked, hardly ever of words. The target's scores count
-        in full: how far to trust the other target parser says nothing of this one. (Dev file of LinES,
-        weights of ParTUT: 80.9 against 80.5 with its scale.) Relations are those of the other target parser,
-        which may have others, and tags those that are given.
+        Joint weights are of tags and of how words are linked, hardly ever of words. The dictionary, which
+        counts words, is left behind, and the target's scores count in full: how far to trust the other target
+        parser says nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its
+        scale.) Relations are those of the other target parser, which may have others, and tags those that are
+        given.
         """
         weights = replace(self.weights, target_scale=1.0)
-        of_these = replace(self, labeller=None, tagger=None)
+        of_these = replace(self, dictionary=None, labeller=None, tagger=None)
         return replace(of_these, source=source, target=target, weights=weights)
 
     def with_target(self, target: TreeParser) -> JointParser:
@@ -141,6 +148,9 @@ class JointParser(Stored):
         least = self.options.least_probability
         source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
         source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
+        strengths = None
+        if self.dictionary is not None:
+            strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
         if target_scores is None:
             target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
@@ -151,6 +161,7 @@ class JointParser(Stored):
             source_scores,
             target_scores,
             families=self.options.families,
+            strengths=strengths,
         )
         if choices is not None and self.tagger is not None:
             prepared = with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
@@ -296,7 +307,7 @@ class JointParser(Stored):
             own, of_side = joined({side: (f"{side}_", one)})
             header |= own | {f"{side}_order": 1 if isinstance(one, ArcParser) else 2}
             arrays |= of_side
-        return header, self.weights.to_arrays() | arrays
+        return header, self.weights.to_arrays() | dictionary_arrays(self.dictionary) | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -350,6 +361,7 @@ class JointParser(Stored):
             **sides,
             weights=weights,
             options=JointOptions.from_header(header),
+            dictionary=dictionary_from(arrays),
             training=JointTrainingOptions.from_header(header.get("training")),
             labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
             tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),

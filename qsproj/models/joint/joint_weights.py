@@ -15,6 +15,7 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import (
     FAMILIES,
     HASH_BITS,
+    Dictionary,
     factor_buckets,
     fertility_buckets,
     jump_buckets,
@@ -34,12 +35,15 @@ from qsproj.models.joint.tag_choices import (
     prepared_tags,
     tag_variables,
 )
-from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import Arrays
+from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.schema import Arrays, ascending, shaped
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
+DICTIONARY = "dictionary_"
+# Of a word in a bitext.
+MOST_COUNT = 1e15
 
 Buckets = NDArray[np.int32]
 
@@ -75,8 +79,12 @@ def prepare_pair(
     target_scores: TreeScores,
     *,
     families: tuple[str, ...] = FAMILIES,
+    strengths: Floats | None = None,
 ) -> PreparedPair:
-    """Lay out the graph of a pair, hash its features, and take over what its aligner says."""
+    """Lay out the graph of a pair, hash its features, and take over what its aligner says.
+
+    ``strengths`` float64[k] or None: of the candidate links in a dictionary.
+    """
     first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = word_hashes(pair.source), word_hashes(pair.target)
@@ -93,7 +101,7 @@ def prepare_pair(
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         buckets={
-            "links": link_buckets(pair.alignment, pair.source, pair.target, *words),
+            "links": link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
             "fertility": np.concatenate(fertilities),
             "factors": factor_buckets(structure.families, structure.words, *words),
             "jumps": jump_buckets(structure.align_hmms),
@@ -155,12 +163,7 @@ class JointWeights:
         aligner_scale: float = 1.0,
         tag_scales: TagScales = NEUTRAL,
     ) -> JointWeights:
-        """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header.
-
-        ValueError where older weights read a dictionary.
-        """
-        if any(name.startswith("dictionary_") for name in arrays):
-            raise ValueError("it was trained with --dictionary, which is no longer read")
+        """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << HASH_BITS))
         return JointWeights(weights, target_scale, aligner_scale, tag_scales)
 
@@ -183,3 +186,16 @@ class JointWeights:
             target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
             tags=None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights),
         )
+
+
+def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
+    return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
+
+
+def dictionary_from(arrays: Arrays) -> Dictionary | None:
+    own = unnested(DICTIONARY, arrays)
+    for name in own:
+        if name.endswith("_keys"):
+            keys = ascending(own, name, np.uint64)
+            shaped(own, name.replace("_keys", "_sums"), keys.shape, least=0.0, most=MOST_COUNT)
+    return Dictionary.from_arrays(own) if own else None

@@ -16,6 +16,7 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
+from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
@@ -195,6 +196,7 @@ def train_joint_parser(
         target=target.parser,
         weights=JointWeights.untrained(),
         options=shape,
+        dictionary=count_dictionary(usable) if options.with_dictionary else None,
         tagger=tags.tagger,
     )
     if options.joint.families == (SYNCH,):

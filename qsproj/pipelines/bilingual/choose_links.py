@@ -10,7 +10,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import NothingToLearnError
-from qsproj.features.joint_templates import link_posteriors
+from qsproj.features.joint_templates import count_dictionary, link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_training import HandLinkCounts, count_hand_links
@@ -41,6 +41,7 @@ def learn_to_choose(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
+    with_dictionary: bool = False,
 ) -> tuple[LinkChooser, HandLinkCounts]:
     """Learn to choose among candidate links from the pairs that have links by hand."""
     by_hand = [pair for pair in pairs if pair.hand is not None]
@@ -51,11 +52,13 @@ def learn_to_choose(
             f"found no pair to learn from among the first {len(by_hand)}, expected candidate links and sides "
             f"of at most {MAX_WORDS} words; align more text together with them"
         )
-    return train_link_chooser(usable, rng=rng, families=families), counts
+    dictionary = count_dictionary(pairs) if with_dictionary else None
+    chooser = train_link_chooser(usable, rng=rng, families=families, dictionary=dictionary)
+    return chooser, counts
 
 
 def choose_links(
-    chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5
+    chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5, counted: bool = False
 ) -> Iterator[Alignment]:
     """Yield the links of each pair that are at least so likely, with their probabilities.
 
@@ -66,7 +69,7 @@ def choose_links(
     for pair in pairs:
         if _is_short(pair):
             without_itg += beyond_itg(chooser.families, pair.alignment.links)
-            yield chooser.align(pair, threshold=threshold)
+            yield chooser.align(pair, threshold=threshold, counted=counted)
         else:
             yield likely_links(pair.alignment, link_posteriors(pair.alignment), threshold)
     if without_itg:

@@ -145,7 +145,7 @@ class Choosing:
             options = JointTrainingOptions(rate=0.1, l2=5.0, epochs=5)
             rng = np.random.default_rng(1)
             chooser = train_link_chooser(taught, rng=rng, families=families, options=options)
-            found = [chooser.align(replace(pair, hand=None)) for pair in tested]
+            found = [chooser.align(replace(pair, hand=None), counted=True) for pair in tested]
         inside = [within_itg(pair.alignment.links) for pair in tested]
         gold = [pair.hand for pair in tested if pair.hand is not None]
         return {

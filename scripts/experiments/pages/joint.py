@@ -68,6 +68,7 @@ def joint_links(tables: Tables) -> Phrases:
         "observed": difference(observed, ours),
         "LinES: target words": on_lines("with ALIGNHMM over target words"),
         "LinES: source words": on_lines("with ALIGNHMM over source words"),
+        "LinES: dictionary": on_lines("with a dictionary"),
     }
 
 
