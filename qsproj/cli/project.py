@@ -86,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser)("""
         -o --output MODEL!: where the parser is written
         --trees FILE: also write the target sentences with their trees
+        --enhanced: carry DEPS of the source over, too: the parser writes them, and so do --trees
     """)
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
@@ -160,6 +161,9 @@ def run(options: argparse.Namespace) -> None:
     """Project by the chosen method, write the model, say how it went."""
     import numpy as np
 
+    from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.pipelines.projection.projected_graphs import project_graphs
+
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread(options, WAYS, f"--method {options.method}")
@@ -168,7 +172,12 @@ def run(options: argparse.Namespace) -> None:
     if "checkpoint" in method.reads:
         given["run"] = _run(options)
     with naming(*options.source, *options.target, *options.alignment, *options.annotated):
-        projected = method.project(sources, rng=np.random.default_rng(options.seed), **given)
+        rng = np.random.default_rng(options.seed)
+        if options.enhanced:
+            check_enhanced(pair.source for source in sources for pair in source)
+        projected = method.project(sources, rng=rng, **given)
+        if options.enhanced:
+            projected = project_graphs(projected, sources, rng=rng)
     if options.trees:
         write_sentences(projected.trees(), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
@@ -187,8 +196,11 @@ def _sources(options: argparse.Namespace) -> Sources:
         model=options.output,
         writes=[(options.trees, None)],
     )
-    if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
-        raise UsageError("--method soft and --trees read everything several times; name files in place of -")
+    again = options.method == "soft" or options.trees or options.enhanced
+    if "-" in (*sources, *targets, *alignments) and again:
+        raise UsageError(
+            "--method soft, --trees and --enhanced read everything several times; name files in place of -"
+        )
     if not sources and not alignments and options.method == TARGET_ALONE and len(targets) == 1:
         return (TargetAlone(targets[0]),)
     if not sources or not alignments:

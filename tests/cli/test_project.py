@@ -163,7 +163,7 @@ def test_every_option_is_read_by_some_method():
         "pair",
     )
     parsed = vars(build_parser("project").parse_args(["project", *SAMPLE, "-o", "m"]))
-    own = set(parsed) - {*common, "output", "trees", "method", "seed"}
+    own = set(parsed) - {*common, "output", "trees", "enhanced", "method", "seed"}
     assert own == set(parsed["read_by_some"])
 
 

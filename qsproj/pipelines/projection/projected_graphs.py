@@ -1,0 +1,88 @@
+"""Enhanced dependencies through links: what the source's DEPS tell of the target's.
+
+Patterns of relations take their markers from the sentence itself, ``nmod:of`` here and ``nmod:av`` there, so
+what is learned from the source's graphs reads trees of the target as they are. The trees of translations get,
+further, the edges beside the tree whose ends links tie to the ends of such an edge of the source.
+
+*Source*: ours, after the projection of arcs (thesis 4.2.2) and the secondary links of thesis 5.1.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from typing import cast
+
+import numpy as np
+
+from qsproj.conventions import ROOT
+from qsproj.corpus.enhanced import Edge, graph_of, has_graph, with_graph
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.models.enhanced.edges import BASIC, Candidate, Tree, filled, pattern_of
+from qsproj.models.enhanced.enhanced_parser import EnhancedParser
+from qsproj.models.enhanced.enhancer import train_enhancer
+from qsproj.models.storage import Parser
+from qsproj.pipelines.projection.hard_projection import one_to_one
+from qsproj.pipelines.projection.projected import Projected
+
+# Graphs to learn from: each of their candidate edges takes memory.
+MOST_GRAPHS = 10_000
+
+
+def project_graphs(
+    projected: Projected, sources: Sequence[Iterable[SentencePair]], *, rng: np.random.Generator
+) -> Projected:
+    """Return a projection whose parser and trees have DEPS, learned from those of the sources.
+
+    Raises
+    ------
+    NothingToLearnError
+        When no source sentence has DEPS.
+    """
+    graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
+    learned_from = list(islice(graphs, MOST_GRAPHS))
+    parser = EnhancedParser(cast(Parser, projected.parser), train_enhancer(learned_from, rng=rng))
+
+    def trees() -> Iterator[Sentence]:
+        pairs = {pair.target.forms: pair for pair in chain(*sources) if has_graph(pair.source)}
+        for tree in projected.trees():
+            enhanced, pair = parser.enhanced(tree), pairs.get(tree.forms)
+            yield enhanced if pair is None else with_edges_through_links(enhanced, pair)
+
+    about = f"DEPS: learned from the graphs of {len(learned_from)} source sentences"
+    return replace(projected, parser=parser, trees=trees, report=(*projected.report, about))
+
+
+def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence:
+    """Return the target, which has a tree and DEPS, with the edges that one-to-one links carry over, too."""
+    told = graph_of(enhanced)
+    known = [{head for head, _ in edges} for edges in told]
+    further: list[list[Edge]] = [list(edges) for edges in told]
+    for dependent, head, relation in edges_through_links(enhanced, pair):
+        if str(head) not in known[dependent - 1]:
+            further[dependent - 1].append((str(head), relation))
+    return with_graph(enhanced, further)
+
+
+def edges_through_links(target: Sentence, pair: SentencePair) -> Iterator[tuple[int, int, str]]:
+    """Yield dependent, head and relation of the edges beside the trees that one-to-one links carry over.
+
+    Only ways that edges take in the target's tree count. Markers in a relation are those of the target.
+    """
+    source, tree = Tree(pair.source), Tree(target)
+    partners = one_to_one(pair.alignment).tolist()
+    graph = graph_of(pair.source)
+    for one in tree.candidates():
+        dependent, head = partners[one.dependent], partners[one.head]
+        if one.way == BASIC or dependent <= ROOT or head < ROOT or source.heads[dependent] == head:
+            continue
+        for at, relation in graph[dependent - 1]:
+            if at == str(head):
+                there = source.filling(Candidate(dependent, head, one.way, ()))
+                here = {
+                    **tree.filling(one),
+                    **{name: there[name] for name in ("{0}", "{1}") if name in there},
+                }
+                found = filled(pattern_of(relation, there), here)
+                yield one.dependent, one.head, found or relation.split(":")[0]
