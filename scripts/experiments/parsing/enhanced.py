@@ -62,7 +62,7 @@ def by_rules(sentence: Sentence) -> Sentence:
         if tree.relation(clause) == "acl:relcl":
             antecedent = tree.heads[clause]
             for word in tree.children[clause]:
-                if tree.feature(word, "PronType") == "rel":
+                if "rel" in tree.feature(word, "PronType").split(","):
                     graph[antecedent - 1].append((str(clause), tree.relation(word)))
                     graph[word - 1] = [(str(antecedent), "ref")]
     return with_graph(sentence, graph)
