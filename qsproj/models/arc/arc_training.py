@@ -324,25 +324,6 @@ def dealt_out(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[li
         yield np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
 
 
-def cross_fitted_scores(
-    sentences: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    template_set: str,
-    inference: TreeInference,
-    options: TrainingOptions,
-    folds: int = 5,
-) -> list[Scores]:
-    """Score each sentence's arcs, float64[n+1, n+1], by a parser that was not trained on it."""
-    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
-    scorers = cross_fitted_scorers(
-        sentences, rng=rng, template_set=template_set, inference=inference, options=options, folds=folds
-    )
-    for i, scorer in scorers:
-        scores[i] = scorer.scores(scorer.features(scorer.encode(sentences[i])))
-    return scores
-
-
 def cross_fitted_scorers(
     sentences: Sequence[Sentence],
     *,

@@ -24,7 +24,7 @@ from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterb
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
-from qsproj.models.packing import in_two_bytes, nested, packed_weights, stored_weights, unnested
+from qsproj.models.packing import in_two_bytes, joined, packed_weights, stored_weights, unnested
 from qsproj.models.schema import (
     Archive,
     Arrays,
@@ -44,9 +44,8 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 
 # What is taken off the potentials of tags that a word of characters never seen hardly has.
 FOREIGN = 20.0
-TOKENIZER_PREFIX = "tokenizer."
-SPLITTER_PREFIX = "splitter."
-MORPHOLOGY_PREFIX = "morphology."
+# Fields that a tagger may lack; their arrays stand under their names.
+PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
 
 
@@ -288,16 +287,9 @@ class Tagger(Stored):
             text = "\n".join(classes).encode("utf-8")
             arrays[f"{name}.words"] = np.frombuffer(text, dtype=np.uint8)
             arrays[f"{name}.classes"] = np.array(list(classes.values()), dtype=np.int32)
-        if self.tokenizer is not None:
-            header["tokenizer"], own = self.tokenizer.to_archive()
-            arrays |= nested(TOKENIZER_PREFIX, own)
-        if self.splitter is not None:
-            header["splitter"], own = self.splitter.to_archive()
-            arrays |= nested(SPLITTER_PREFIX, own)
-        if self.morphology is not None:
-            header["morphology"], own = self.morphology.to_archive()
-            arrays |= nested(MORPHOLOGY_PREFIX, own)
-        return header, arrays
+        there = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+        parts, own = joined({name: (f"{name}.", part) for name, part in there.items()})
+        return header | parts, arrays | own
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,15 +326,11 @@ class Tagger(Stored):
             words = lines_of(arrays, f"{name}.words")
             classes = shaped(arrays, f"{name}.classes", (len(words),), kind="i")
             class_sets[name] = dict(zip(words, classes.tolist(), strict=True))
-        tokenizer = None
-        if header.get("tokenizer") is not None:
-            tokenizer = Tokenizer.from_archive(header["tokenizer"], unnested(TOKENIZER_PREFIX, arrays))
-        splitter = None
-        if header.get("splitter") is not None:
-            splitter = Splitter.from_archive(header["splitter"], unnested(SPLITTER_PREFIX, arrays))
-        morphology = None
-        if header.get("morphology") is not None:
-            morphology = Morphology.from_archive(header["morphology"], unnested(MORPHOLOGY_PREFIX, arrays))
+        parts: dict[str, Any] = {
+            name: kind.from_archive(header[name], unnested(f"{name}.", arrays))
+            for name, kind in PARTS.items()
+            if header.get(name) is not None
+        }
         tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,
@@ -352,9 +340,7 @@ class Tagger(Stored):
             transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
-            tokenizer=tokenizer,
-            splitter=splitter,
-            morphology=morphology,
+            **parts,
         )
 
 

@@ -19,7 +19,7 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import cross_fitted_scores, dealt_out, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -127,7 +127,7 @@ def tagging_examples(
         raise NothingToLearnError(
             f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more"
         )
-    scores = cross_fitted_scores(
+    scorers = cross_fitted_scorers(
         [tagged[i] for i in whole],
         rng=rng,
         template_set=start.base.scorer.template_set,
@@ -135,10 +135,10 @@ def tagging_examples(
         options=replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)),
         folds=PARSER_FOLDS,
     )
-    return [
-        _example(sentences[i], tagged[i], distributions[i], matrix, start)
-        for i, matrix in zip(whole, scores, strict=True)
-    ]
+    scores = {
+        whole[i]: scorer.scores(scorer.features(scorer.encode(tagged[whole[i]]))) for i, scorer in scorers
+    }
+    return [_example(sentences[i], tagged[i], distributions[i], scores[i], start) for i in whole]
 
 
 def cross_fitted_tags(

@@ -14,7 +14,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_sentences
-from qsproj.models.arc.arc_training import cross_fitted_scores, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.tree_inference import TreeInference
@@ -273,13 +273,15 @@ def parser(sentences):
 
 
 def cross_fitted(sentences, parser):
-    return cross_fitted_scores(
+    scorers = cross_fitted_scorers(
         sentences,
         rng=np.random.default_rng(1),
         template_set=parser.scorer.template_set,
         inference=parser.inference,
         options=OPTIONS,
     )
+    scores = {i: scorer.scores(scorer.features(scorer.encode(sentences[i]))) for i, scorer in scorers}
+    return [scores[i] for i in range(len(sentences))]
 
 
 def test_they_know_less_than_a_parser_that_saw_the_trees_and_more_than_nothing(sentences, parser):
