@@ -34,6 +34,7 @@ USES = (
     f"biparse cotrain -m <model> {PAIR} --trees <trees> -o <>model>",
     "styles convert --to prague <input> -o <>output=input>",
     "suggest -m <model> <input> --annotated <trees> -o <>output>",
+    "search upos=NOUN <input> -o <>output>",
     "draw <input> -o <>page.html>",
     "draw <input> --target <target> --alignment <links> -o <>page.html>",
     "draw <input> --versus <other> -o <>page.html>",
