@@ -91,7 +91,6 @@ def project(
     alignments: Iterable[Alignment],
     *,
     method: str = "soft",
-    enhanced: bool = False,
     seed: int = 1,
 ) -> SavableParser:
     """Train a parser of a language without a treebank, from translations of parsed sentences.
@@ -110,8 +109,6 @@ def project(
         words translated; ``hard``: arcs through one-to-one links, and a parser trained on them; ``hard-em``:
         the missing ones imputed by EM;
         ``qg``: a quasi-synchronous grammar; ``em``: the target's tags alone.
-    enhanced : bool
-        The parser writes DEPS, too, learned from those of ``source``.
     seed : int
         The same seed gives the same parser.
 
@@ -125,8 +122,8 @@ def project(
     DataError
         When a sentence has no partner, or links reach past their sentences.
     UsageError
-        When no source word has a head, no target word a tag, nothing is carried over, no source sentence has
-        DEPS for ``enhanced``, or the method is unknown.
+        When no source word has a head, no target word a tag, nothing is carried over, or the method is
+        unknown.
 
     Examples
     --------
@@ -139,13 +136,10 @@ def project(
     True
     """
     from qsproj.pipelines.projection.methods import METHODS
-    from qsproj.pipelines.projection.projected_graphs import project_graphs
 
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, list(METHODS))
-    pairs, rng = _pairs(source, target, alignments), generator_of(seed)
-    projected = METHODS[method].project([pairs], rng=rng)
-    return (project_graphs(projected, [pairs], rng=rng) if enhanced else projected).parser
+    return METHODS[method].project([_pairs(source, target, alignments)], rng=generator_of(seed)).parser
 
 
 def train_biparser(

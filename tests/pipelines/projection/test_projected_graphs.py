@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import qsproj
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.enhanced import graph_of, with_graph
@@ -125,11 +124,7 @@ def test_the_command_carries_deps_over(graphs, run_cli, tmp_path, method):
     assert all(all(graph_of(tree)) for tree in read_conllu(parsed))
 
 
-def test_in_python_the_parser_writes_deps_and_without_any_it_is_said(graphs, run_cli, tmp_path):
-    source, target = list(read_conllu(graphs)), list(read_conllu(GERMAN))
-    links = list(qsproj.read_alignments(LINKS))
-    parser = qsproj.project(source, target, links, method="hard", enhanced=True)
-    assert all(graph_of(parser.parse(target[0])))
+def test_without_deps_it_is_said(run_cli, tmp_path):
     outcome = run_cli(
         "project",
         "--source",
