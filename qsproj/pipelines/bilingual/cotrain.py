@@ -34,6 +34,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.models.joint.noisy_channel import (
+    ExpectedMatches,
     SourceEvidence,
     SourceTreeLikelihood,
     channel_structure,
@@ -207,6 +208,9 @@ class NoisyChannelOptions:
     # they are among these; ``agreement``, all, as probable as they are (the variable M of thesis 5.3.2)
     source_forest: str = "best"
     ranks: int = 5
+    # the expected number of arcs that match, in place of the probability that all do: no better on dev
+    # (docs/channel.md)
+    matches: bool = False
     # of those that the bilingual parser has; MONO alone is as accurate as all, or nearly so, and faster
     # (docs/joint-parsing-monolingual.md)
     families: tuple[str, ...] = ("MONO",)
@@ -313,7 +317,8 @@ def source_tree_likelihood(
     trees = bilingual.source.inference
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
-    return SourceTreeLikelihood(
+    objective = ExpectedMatches if options.matches else SourceTreeLikelihood
+    return objective(
         structure=channel_structure(prepared.structure),
         scores=replace(scores, source=source),
         seen=_seen(
@@ -323,7 +328,8 @@ def source_tree_likelihood(
             trees,
         ),
         target_trees=bilingual.target.inference,
-        propagation=options.propagation,
+        # Differences of beliefs need these to be finer.
+        propagation=replace(options.propagation, tolerance=1e-4) if options.matches else options.propagation,
     )
 
 
