@@ -70,7 +70,7 @@ def test_what_is_certain_has_nothing_to_gain():
     scores = np.array([-50.0, -2.0, 0.0, 2.0, 50.0, 800.0])
     for chance in (0.0, 1.0, 1.0 + 1e-15):
         np.testing.assert_allclose(gains(np.full(6, chance), scores), 0.0, atol=1e-9)
-    np.testing.assert_allclose(gains(np.full(6, 0.3), scores)[[2, 5]], [0.0, -np.log(0.3)])
+    np.testing.assert_allclose(gains(np.full(6, 0.3), scores)[[2, 5]], [0.0, -np.log(0.3)], atol=1e-9)
 
 
 def test_exactly_one_head_is_a_softmax_and_weaker_constraints_are_weaker():
