@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.graph import FactorGraph
 from qsproj.bp.group import FactorGroup, Messages
-from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace, total_of_groups
+from qsproj.kernels.bp.bp_messages import largest_change, leave_out, replace, tell
 
 
 class MessageState:
@@ -80,13 +80,15 @@ class MessageState:
     def tell(self, indices: Sequence[int]) -> None:
         """Bring totals up to date with what these groups answered."""
         for index in indices:
-            add_up(
+            tell(
                 self.outgoing[index],
                 self._slots[index],
-                self._finite_by_group[index],
-                self._infinite_by_group[index],
+                index,
+                self._finite_by_group,
+                self._infinite_by_group,
+                self.finite,
+                self._infinite,
             )
-        total_of_groups(self._finite_by_group, self._infinite_by_group, self.finite, self._infinite)
 
     def log_ratios(self) -> NDArray[np.float64]:
         """Return the beliefs, float64[S]: log-ratios against state 0 (thesis eq. 2.9)."""

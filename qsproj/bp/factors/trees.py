@@ -15,6 +15,7 @@ from qsproj.kernels.bp.bp_trees import (
     forest_messages,
     no_cross_beliefs,
     no_cross_messages,
+    projective_messages,
     tree_messages,
     tree_scores,
 )
@@ -38,6 +39,12 @@ class Tree(HardGroup):
     single_root: bool
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        if self.projective and not maximise:
+            outgoing = np.empty(incoming.size)
+            if projective_messages(
+                incoming, self.heads, self.dependents, self.size, self.single_root, outgoing
+            ):
+                return outgoing
         inference = projective if self.projective else nonprojective
         scores = tree_scores(incoming, self.heads, self.dependents, self.size)
         try:

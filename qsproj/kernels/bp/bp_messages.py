@@ -41,6 +41,13 @@ def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
+def tell(outgoing, slots, group, finite_by_group, infinite_by_group, finite, infinite):
+    """Bring sums and totals up to date with what one group says now; arguments as above."""
+    add_up(outgoing, slots, finite_by_group[group], infinite_by_group[group])
+    total_of_groups(finite_by_group, infinite_by_group, finite, infinite)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def leave_out(finite, infinite, slots, outgoing, incoming):
     """Fill ``incoming`` float64[M]: the total at each slot without the group's own message (eq. 2.7)."""
     for e in range(outgoing.shape[0]):

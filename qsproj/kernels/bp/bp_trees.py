@@ -52,31 +52,47 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
-    """Write the messages of PTREE for sentences one after the other, into ``outgoing`` float64[E].
+def projective_messages(incoming, heads, dependents, size, single_root, outgoing):
+    """Write the messages of PTREE into ``outgoing`` float64[E]; all in one call.
 
-    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: False, and nothing of use,
-    where an arc is in no tree or sums left the range in which they are exact.
+    Returns False, and nothing of use, where an arc is in no tree or sums left the range in which they are
+    exact.
+    """
+    scores = tree_scores(incoming, heads, dependents, size)
+    tree, score = eisner_best(scores, single_root)
+    if score == -np.inf:
+        return False
+    _, _, derivatives, in_range = eisner_posterior(scores, tree, single_root)
+    if not in_range:
+        return False
+    with_arc = np.full(scores.shape, -np.inf)
+    for e in range(incoming.shape[0]):
+        h, d = heads[e], dependents[e]
+        if derivatives[h, d] > 0.0:
+            with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - scores[tree[d], d]
+        elif scores[h, d] > -np.inf:
+            return False
+    outgoing[:] = tree_messages(incoming, heads, dependents, with_arc, False)
+    return True
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
+    """Write :func:`projective_messages` of sentences one after the other, into ``outgoing`` float64[E].
+
+    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: what it returns for each.
     """
     begin = 0
     for sentence in range(sizes.shape[0]):
         end = begin + counts[sentence]
-        own, head, dependent = incoming[begin:end], heads[begin:end], dependents[begin:end]
-        scores = tree_scores(own, head, dependent, sizes[sentence])
-        tree, score = eisner_best(scores, single_root)
-        done[sentence] = score > -np.inf
-        if done[sentence]:
-            _, _, derivatives, done[sentence] = eisner_posterior(scores, tree, single_root)
-            with_arc = np.full(scores.shape, -np.inf)
-            for e in range(end - begin):
-                h, d = head[e], dependent[e]
-                if derivatives[h, d] > 0.0:
-                    with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - scores[tree[d], d]
-                elif scores[h, d] > -np.inf:
-                    done[sentence] = False
-            messages = tree_messages(own, head, dependent, with_arc, False)
-            for e in range(end - begin):
-                outgoing[begin + e] = messages[e]
+        done[sentence] = projective_messages(
+            incoming[begin:end],
+            heads[begin:end],
+            dependents[begin:end],
+            sizes[sentence],
+            single_root,
+            outgoing[begin:end],
+        )
         begin = end
 
 
