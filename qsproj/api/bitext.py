@@ -7,15 +7,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from qsproj.api.given import (
-    alignments_of,
-    check_same_number,
-    generator_of,
-    sentences_of,
-    texts_of,
-    whole_number,
-    words_in,
-)
+from qsproj.api import given
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -68,8 +60,8 @@ def align(
 
     if not isinstance(threshold, Real):
         raise WrongTypeError(f"found {described(threshold)} as threshold, expected a probability")
-    sources, targets = texts_of(source, "source"), texts_of(target, "target")
-    check_same_number(source=sources, target=targets)
+    sources, targets = given.texts_of(source, "source"), given.texts_of(target, "target")
+    given.check_same_number(source=sources, target=targets)
     return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
 
 
@@ -82,7 +74,7 @@ def _word_pairs(
     if len(source_sentences) == len(target_sentences) == len(sources):
         pairs = pair_sentences(source_sentences, target_sentences)
         return [(one.forms, other.forms) for one, other in pairs]
-    return [(words_in(one), words_in(other)) for one, other in zip(sources, targets, strict=True)]
+    return [(given.words_in(one), given.words_in(other)) for one, other in zip(sources, targets, strict=True)]
 
 
 def project(
@@ -139,7 +131,7 @@ def project(
 
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, list(METHODS))
-    return METHODS[method].project([_pairs(source, target, alignments)], rng=generator_of(seed)).parser
+    return METHODS[method].project([_pairs(source, target, alignments)], rng=given.generator_of(seed)).parser
 
 
 def train_biparser(
@@ -210,17 +202,17 @@ def train_biparser(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    order, options = whole_number(order, "order", least=1), options or BiparseOptions()
+    order, options = given.whole_number(order, "order", least=1), options or BiparseOptions()
     if order != 1:
         options = replace(options, order=order)
     pairs = _pairs(source, target, alignments)
-    return train_joint_parser(pairs, source_model, rng=generator_of(seed), options=options)[0]
+    return train_joint_parser(pairs, source_model, rng=given.generator_of(seed), options=options)[0]
 
 
 def _pairs(
     source: Iterable[Sentence], target: Iterable[Sentence], alignments: Iterable[Alignment]
 ) -> list[SentencePair]:
-    sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
-    links = alignments_of(alignments)
-    check_same_number(source=sources, target=targets, alignments=links)
+    sources, targets = given.sentences_of(source, "source"), given.sentences_of(target, "target")
+    links = given.alignments_of(alignments)
+    given.check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))

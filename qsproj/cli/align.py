@@ -31,14 +31,7 @@ from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, check_symmetrization
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options.common import (
-    add_options,
-    add_pairing,
-    add_seed,
-    add_workers,
-    check_files,
-    workers_of,
-)
+from qsproj.cli.options import common
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.ways import declare_ways, refuse_unread
@@ -82,7 +75,7 @@ SYMMETRIZATION_WAYS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
-    add_options(parser)(f"""
+    common.add_options(parser)(f"""
         source SOURCE: source sentences, or PAIRS (.gz, .xz; - for stdin)
         target TARGET?: their translations
         -o --output FILE=-: links, one line a pair (default: standard output)
@@ -97,9 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --unspaced SIDE: {", ".join(SIDES)}: written without spaces between words; learn from parts of its
             words
     """)
-    add_pairing(parser)
+    common.add_pairing(parser)
     add_choosing(parser)
-    add_workers(parser)
+    common.add_workers(parser)
     declare_ways(parser, METHOD_WAYS, SYMMETRIZATION_WAYS, LEARNING_WAYS)
 
 
@@ -107,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
     """Align and write."""
     from qsproj.corpus.language.recognition import check_known_language
 
-    check_files(
+    common.check_files(
         reads=(options.source, options.target, options.hand_alignment, options.model),
         model=options.save_model,
         model_option="--save-model",
@@ -169,7 +162,7 @@ def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignmen
         symmetrization=options.symmetrize,
         threshold=threshold,
         unspaced=options.unspaced,
-        workers=workers_of(options),
+        workers=common.workers_of(options),
     )
 
 
@@ -190,11 +183,11 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 def add_choosing(parser: argparse.ArgumentParser) -> None:
     """Add the options of an aligner that learns from hand alignments."""
     group = add_link_learning(parser)
-    add_options(group)("""
+    common.add_options(group)("""
         --save-model MODEL: with --hand-alignment, also write what was learned, for -m
         -m --model MODEL: choose links by what hand alignments have taught before
     """)
-    add_seed(parser)
+    common.add_seed(parser)
 
 
 def chooses(options: argparse.Namespace) -> bool:
@@ -217,7 +210,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     hand = _hand_alignments(options, sizes) if chooser is None else []
     whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
-    pairs = propose_links(sentences, unspaced=options.unspaced, workers=workers_of(options))
+    pairs = propose_links(sentences, unspaced=options.unspaced, workers=common.workers_of(options))
     if chooser is not None:
         chosen = choose_links(chooser, pairs, threshold=threshold)
     else:

@@ -18,21 +18,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    Actions,
-    add_action,
-    add_checkpoint,
-    add_fields,
-    add_jobs,
-    add_options,
-    add_order,
-    add_seed,
-    add_workers,
-    check_files,
-    checkpoint_of,
-    naming,
-    workers_of,
-)
+from qsproj.cli.options import common
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import (
     add_link_learning,
@@ -91,10 +77,10 @@ EXAMPLES = """examples:
 """
 
 
-def add_training(actions: Actions) -> None:
+def add_training(actions: common.Actions) -> None:
     """Add the action ``train``."""
     train = _add_action(actions, "train", _TRAIN, source_tree="joint")
-    add_options(train)("""
+    common.add_options(train)("""
         --source-model MODEL!: a parser of the source, of order 1 or 2: with 2, its factors take part
         --target-model MODEL: a parser of the target that was not trained on these trees, as from `qsproj
             project`; without it, one is trained on them
@@ -104,13 +90,13 @@ def add_training(actions: Actions) -> None:
         --features NAME: what the target parser reads of a word, as in `qsproj train`: words, for text that
             only a tagger has seen; morphology (default where the trees have lemmas, XPOS or FEATS)
     """)
-    add_fields(train, JointTrainingOptions(), "epochs")
-    add_order(
+    common.add_fields(train, JointTrainingOptions(), "epochs")
+    common.add_order(
         train,
         "of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of dependents, to "
         "the pair's factors",
     )
-    add_options(train)("""
+    common.add_options(train)("""
         --labels NAME=joint: joint (default): relations of the target are decided with those of the source,
             which nearly say those of parallel arcs; after: by the target's labeller alone, which is faster
         --tags NAME=given: given (default): target text comes with UPOS; links: the model tags target words
@@ -118,16 +104,16 @@ def add_training(actions: Actions) -> None:
             them; joint: it does, and tags that are still uncertain are decided together with trees and links
     """)
     add_link_learning(train)
-    add_fields(train, JointOptions(), "link_threshold")
-    add_seed(train)
-    add_checkpoint(train, kept="there the target parser, and what is learned jointly after each epoch")
+    common.add_fields(train, JointOptions(), "link_threshold")
+    common.add_seed(train)
+    common.add_checkpoint(train, kept="there the target parser, and what is learned jointly after each epoch")
     declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
 
 
-def add_joining(actions: Actions) -> None:
+def add_joining(actions: common.Actions) -> None:
     """Add the action ``join``."""
-    join = add_action(actions, "join", _JOIN, EXAMPLES)
-    add_options(join)("""
+    join = common.add_action(actions, "join", _JOIN, EXAMPLES)
+    common.add_options(join)("""
         -m --model MODEL!: from `qsproj biparse train`, on other languages; best with --target-model, a parser
             made as this one was
         --source-model MODEL!: a parser of the source
@@ -136,10 +122,10 @@ def add_joining(actions: Actions) -> None:
     """)
 
 
-def add_parsing(actions: Actions) -> None:
+def add_parsing(actions: common.Actions) -> None:
     """Add the action ``parse``."""
     parse = _add_action(actions, "parse", _PARSE, source_tree="as the model was trained")
-    add_options(parse)("""
+    common.add_options(parse)("""
         -m --model MODEL!: from `qsproj biparse train`
         -o --output FILE=-: target trees (default: stdout)
         --source-output FILE: also write source trees
@@ -147,11 +133,11 @@ def add_parsing(actions: Actions) -> None:
         --link-threshold P[0.0..1.0]: least probability of the links that are written (default: as the model
             was trained)
     """)
-    add_workers(parse)
+    common.add_workers(parse)
     declare_ways(parse, OUTPUT_WAYS)
 
 
-def add_cotraining(actions: Actions) -> None:
+def add_cotraining(actions: common.Actions) -> None:
     """Add the action ``cotrain``."""
     cotrain = _add_action(
         actions,
@@ -159,7 +145,7 @@ def add_cotraining(actions: Actions) -> None:
         _COTRAIN,
         source_tree="as the model was trained; a noisy channel takes best for joint",
     )
-    add_options(cotrain)("""
+    common.add_options(cotrain)("""
         -m --model MODEL!: from `qsproj biparse train`
         --trees FILE!: target sentences with trees, best those that the model was trained on
         -o --output MODEL!: for `qsproj parse`
@@ -170,18 +156,18 @@ def add_cotraining(actions: Actions) -> None:
             by probability
         --rounds N[1..]=1: of co-training: how often the joint model teaches the other, and is renewed by it
     """)
-    add_jobs(cotrain, "processes that parse pairs for co-training")
-    add_seed(cotrain)
+    common.add_jobs(cotrain, "processes that parse pairs for co-training")
+    common.add_seed(cotrain)
     declare_ways(cotrain, METHOD_WAYS)
 
 
 def _add_action(
-    actions: Actions, name: str, description: str, *, source_tree: str
+    actions: common.Actions, name: str, description: str, *, source_tree: str
 ) -> argparse.ArgumentParser:
     """Add an action that reads pairs; ``source_tree`` says what is the default."""
-    action = add_action(actions, name, description, EXAMPLES)
+    action = common.add_action(actions, name, description, EXAMPLES)
     add_pair_files(action)
-    add_options(action)(f"""
+    common.add_options(action)(f"""
         --source-tree NAME: joint: inferred with the target; best: that of the source parser, which is faster;
             observed: that of the source file (default: {source_tree})
     """)
@@ -203,7 +189,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
     action = {"train": _train, "join": _join, "parse": _parse, "cotrain": _cotrain}[options.action]
-    with naming(*(getattr(options, name, None) for name in ("source", "target", "alignment"))):
+    with common.naming(*(getattr(options, name, None) for name in ("source", "target", "alignment"))):
         action(options)
 
 
@@ -232,8 +218,8 @@ def _train(options: argparse.Namespace) -> None:
     on_links = alignment_families(options)
     _check_source_tree(options)
     reads = (*_inputs(options), options.source_model, options.target_model, options.hand_alignment)
-    check_files(reads=reads, model=options.output)
-    checkpoint = checkpoint_of(options)
+    common.check_files(reads=reads, model=options.output)
+    checkpoint = common.checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
     pairs = list(tagged_pairs(pair_files_of(options), source_tree=options.source_tree))
@@ -269,7 +255,9 @@ def _train(options: argparse.Namespace) -> None:
 def _join(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bilingual.biparse import load_joint_parser, load_tree_parser
 
-    check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
+    common.check_files(
+        reads=(options.model, options.source_model, options.target_model), model=options.output
+    )
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     model = load_joint_parser(options.model)
     model.of_parsers(*parsers).save(options.output, made=made_by(options))
@@ -297,7 +285,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
-    check_files(
+    common.check_files(
         reads=(*_inputs(options), options.model),
         writes=[
             (options.output, options.target),
@@ -316,7 +304,7 @@ def _parse(options: argparse.Namespace) -> None:
         source_tree=source_tree,
         link_threshold=options.link_threshold,
         counts=counts,
-        workers=workers_of(options),
+        workers=common.workers_of(options),
     )
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))
@@ -362,7 +350,7 @@ def _cotrain(options: argparse.Namespace) -> None:
     _check_source_tree(options)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
-    check_files(reads=(*_inputs(options), options.model, options.trees), model=options.output)
+    common.check_files(reads=(*_inputs(options), options.model, options.trees), model=options.output)
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))

@@ -28,14 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_options,
-    add_seed,
-    add_workers,
-    check_files,
-    read_tagged,
-    workers_of,
-)
+from qsproj.cli.options import common
 from qsproj.cli.options.made import made_by
 from qsproj.corpus.files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted, unknown_name
@@ -63,7 +56,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add_options(parser)("""
+    common.add_options(parser)("""
         --treebank FILE+...!: source trees, CoNLL-U
         --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs
         --paired-by HOW=line: line: line i translates line i (default); verse: two files of reference TAB text
@@ -92,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --work DIR: keep each stage here, and go on from what is kept
         --clean: in the end, remove from --work what only earlier runs of this language used
     """)
-    add_seed(parser)
-    add_workers(parser)
+    common.add_seed(parser)
+    common.add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -105,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
     texts = _texts(options)
     _check_outputs(options)
     _check_what_is_annotated(options)
-    workers = workers_of(options)
+    workers = common.workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
         with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
@@ -252,7 +245,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
             "--clean removes from --work what this run does not use; name the folder: --work DIR"
         )
     writes = [(path, None) for path in (options.trees, options.suggest, options.report)]
-    check_files(reads=inputs, model=options.output, writes=writes)
+    common.check_files(reads=inputs, model=options.output, writes=writes)
 
 
 def _check_what_is_annotated(options: argparse.Namespace) -> None:
@@ -263,7 +256,7 @@ def _check_what_is_annotated(options: argparse.Namespace) -> None:
     from qsproj.corpus.language.lexicon import read_lexicon
 
     for path in (*options.tagged, *options.annotated):
-        sentences = list(read_tagged([path]))
+        sentences = list(common.read_tagged([path]))
         if path in options.annotated and not any(np.any(one.heads[1:] != NO_HEAD) for one in sentences):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
     if options.lexicon is not None:

@@ -14,32 +14,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_checkpoint,
-    add_fields,
-    add_options,
-    add_pairing,
-    add_seed,
-    add_workers,
-    check_files,
-    checkpoint_of,
-    naming,
-    whole_number,
-    workers_of,
-)
+from qsproj.cli.options import common
 from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.pipelines.projection.method_options import (
-    EM_FROM_ARCS,
-    EM_FROM_TAGS,
-    HARD_EPOCHS,
-    HardProjectionOptions,
-    SoftProjectionOptions,
-)
+from qsproj.pipelines.projection import method_options
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
 
 if TYPE_CHECKING:
@@ -71,42 +53,42 @@ TARGET_ALONE = "em"
 # What each method reads that not all do.
 WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}
 # What EM is trained by unless told.
-_EM = {"em": EM_FROM_TAGS, "hard-em": EM_FROM_ARCS, "qg": QgOptions()}
+_EM = {"em": method_options.EM_FROM_TAGS, "hard-em": method_options.EM_FROM_ARCS, "qg": QgOptions()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of every method, then each method's own."""
-    add_options(parser)("""
+    common.add_options(parser)("""
         --source FILE...: source trees, CoNLL-U; --method em needs none, and learns relations from them alone
         --target FILE...!: tagged target sentences, CoNLL-U
         --alignment FILE...: word links, for each --source
     """)
     add_alignment_format(parser)
-    add_pairing(parser)
-    add_options(parser)("""
+    common.add_pairing(parser)
+    common.add_options(parser)("""
         -o --output MODEL!: where the parser is written
         --trees FILE: also write the target sentences with their trees
         --enhanced: carry DEPS of the source over, too: the parser writes them, and so do --trees
     """)
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
-    add_seed(parser)
+    common.add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
+    common.add_seed(parser)
     _add_soft_options(parser)
     _add_hard_options(parser)
     _add_em_options(parser)
-    add_workers(parser)
+    common.add_workers(parser)
     declare_ways(parser, WAYS)
 
 
 def _add_soft_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
-    add_options(group)("""
+    common.add_options(group)("""
         --prior MODEL...: a parser of another language, trained with --features delexicalised; several vote,
             each with its own --prior (default: two trained on the trees of each source, with its words
             translated)
     """)
-    add_fields(group, SoftProjectionOptions(), "strength", "sentences", "share")
-    add_options(group)("""
+    common.add_fields(group, method_options.SoftProjectionOptions(), "strength", "sentences", "share")
+    common.add_options(group)("""
         --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
             parser
     """)
@@ -114,26 +96,26 @@ def _add_soft_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``hard`` reads, and ``hard-em`` in part."""
-    defaults = HardProjectionOptions()
+    defaults = method_options.HardProjectionOptions()
     arcs = parser.add_argument_group("--method hard, hard-em")
-    add_options(arcs)(f"""
+    common.add_options(arcs)(f"""
         --completion NAME={defaults.completion}: none: one-to-one links only (default); hwa: Hwa et al.'s
             Direct Projection Algorithm
     """)
-    add_fields(arcs, defaults, "min_weight", "min_attached")
+    common.add_fields(arcs, defaults, "min_weight", "min_attached")
     group = parser.add_argument_group("--method hard")
-    add_fields(group, defaults, "max_sentences")
-    add_options(group)(f"""
+    common.add_fields(group, defaults, "max_sentences")
+    common.add_options(group)(f"""
         --nonprojective: the parser may cross arcs (default: no, since most crossings in projected trees are
             wrong)
-        --epochs N[1..]={HARD_EPOCHS}: passes over them
+        --epochs N[1..]={method_options.HARD_EPOCHS}: passes over them
     """)
 
 
 def _add_em_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``em``, ``hard-em`` and ``qg`` read."""
     group = parser.add_argument_group("--method em, hard-em, qg")
-    add_options(group)(f"""
+    common.add_options(group)(f"""
         --iterations N[0..]: of EM, at most ({_defaults("iterations")}); with 0 what it starts from: hard-em
             and qg then count whole projected trees
         --start NAME: what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic,
@@ -141,13 +123,15 @@ def _add_em_options(parser: argparse.ArgumentParser) -> None:
             the source, as in the thesis ({_defaults("start")})
     """)
     longest = f"leave out target sentences of more words ({_defaults('max_words')})"
-    group.add_argument("--longest", dest="max_words", type=whole_number(least=1), metavar="N", help=longest)
-    add_options(group)(f"""
+    group.add_argument(
+        "--longest", dest="max_words", type=common.whole_number(least=1), metavar="N", help=longest
+    )
+    common.add_options(group)(f"""
         --punctuation NAME: strip: leave it out, attach it by rule when parsing; keep: learn it as any word
             ({_defaults("punctuation")})
     """)
-    add_checkpoint(group, kept="the state of EM there after each iteration")
-    add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
+    common.add_checkpoint(group, kept="the state of EM there after each iteration")
+    common.add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
 
 
 def _defaults(field: str) -> str:
@@ -171,7 +155,7 @@ def run(options: argparse.Namespace) -> None:
     given = {name: getattr(options, name) for name in method.reads if name not in RUN}
     if "checkpoint" in method.reads:
         given["run"] = _run(options)
-    with naming(*options.source, *options.target, *options.alignment, *options.annotated):
+    with common.naming(*options.source, *options.target, *options.alignment, *options.annotated):
         rng = np.random.default_rng(options.seed)
         if options.enhanced:
             check_enhanced(pair.source for source in sources for pair in source)
@@ -191,7 +175,7 @@ def _sources(options: argparse.Namespace) -> Sources:
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment
-    check_files(
+    common.check_files(
         reads=(*sources, *targets, *alignments, *options.prior, *options.annotated),
         model=options.output,
         writes=[(options.trees, None)],
@@ -231,7 +215,7 @@ def _run(options: argparse.Namespace) -> EMRun:
     """Return who computes EM, and where its state is kept."""
     from qsproj.models.checkpoint import EMRun
 
-    checkpoint = checkpoint_of(options)
+    checkpoint = common.checkpoint_of(options)
     if checkpoint is not None and options.iterations == 0:
         raise UsageError("--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out")
-    return EMRun(workers=workers_of(options), checkpoint=checkpoint)
+    return EMRun(workers=common.workers_of(options), checkpoint=checkpoint)

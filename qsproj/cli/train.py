@@ -12,16 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_fields,
-    add_options,
-    add_order,
-    add_seed,
-    check_files,
-    naming,
-    read_tagged,
-    values_of,
-)
+from qsproj.cli.options import common
 from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
@@ -75,18 +66,18 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--objective`` and what objectives read."""
     usual = TrainingOptions()
     by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
-    add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
-    add_options(parser)("""
+    common.add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
+    common.add_options(parser)("""
         --unlabelled FILE: unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these
             sentences
     """)
-    add_fields(parser, usual, FIELDS[-1])
+    common.add_fields(parser, usual, FIELDS[-1])
 
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
     """Bundle what was given."""
     objective = objective_named(options.objective)
-    given = values_of(options, *FIELDS)
+    given = common.values_of(options, *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
     return TrainingOptions(
@@ -147,15 +138,15 @@ LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--label
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add_options(parser)("""
+    common.add_options(parser)("""
         treebanks TREEBANK+: CoNLL-U files, plain, .gz or .xz
         -o --output MODEL!: where the model is written
         --dev FILE: stop early by the UAS on this treebank
     """)
-    add_order(
+    common.add_order(
         parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
     )
-    add_options(parser)("""
+    common.add_options(parser)("""
         --labels {after,joint}=after: with --order 1, after: relations are named when the tree is there
             (default); joint: they are part of what trees are chosen by, more accurate, and RelProb= tells how
             sure they are
@@ -173,7 +164,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
     roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
     add_objective_arguments(parser)
-    add_options(parser)("""
+    common.add_options(parser)("""
         --features NAME: what is read of a word: delexicalised (UPOS only, to parse another language), words
             (forms too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)
         --like TAGGED: weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this
@@ -181,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             alike)
         --enhanced: also learn enhanced dependencies from DEPS; `qsproj parse` then writes them
     """)
-    add_seed(parser)
+    common.add_seed(parser)
     declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 
 
@@ -195,7 +186,7 @@ def run(options: argparse.Namespace) -> None:
 
     settings = training_options(options)
     _check_kind(options)
-    check_files(
+    common.check_files(
         reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
     )
     train = _training(options)
@@ -208,7 +199,7 @@ def run(options: argparse.Namespace) -> None:
             expected="trees to stop early by",
             remedy="name a treebank, or leave --dev out",
         )
-    read = read_tagged if options.joint_tags else read_all
+    read = common.read_tagged if options.joint_tags else read_all
     treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
     if options.unlabelled:
         train = partial(train, unlabelled=list(read_all([options.unlabelled])))
@@ -216,12 +207,12 @@ def run(options: argparse.Namespace) -> None:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
     if options.enhanced:
-        with naming(*options.treebanks):
+        with common.naming(*options.treebanks):
             check_enhanced(sentences)
     if options.features != "delexicalised":  # These are refused where there is no tag.
         _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
-    with naming(*options.treebanks):
+    with common.naming(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
     if options.enhanced:

@@ -37,17 +37,8 @@ from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
+from qsproj.kernels.adaptation import source_paths
 from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
-from qsproj.kernels.adaptation.source_paths import (
-    DERIVED,
-    NONE,
-    PAIR,
-    PLACES,
-    TREES,
-    SourceNodes,
-    derive_nodes,
-    node_depths,
-)
 
 Template = tuple[str, ...]
 
@@ -212,12 +203,12 @@ def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Tem
 
 def _operation(atom: str) -> int:
     place, _, name = atom.partition(".")
-    if place not in PLACES:
-        raise ValueError(f"atom {atom!r}: unknown place {place!r}; known: {', '.join(PLACES)}")
-    known = PAIR if PLACES.index(place) == PAIR_PLACE else COLUMNS
+    if place not in source_paths.PLACES:
+        raise ValueError(f"atom {atom!r}: unknown place {place!r}; known: {', '.join(source_paths.PLACES)}")
+    known = source_paths.PAIR if source_paths.PLACES.index(place) == PAIR_PLACE else COLUMNS
     if name not in known:
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
-    return PLACES.index(place) << 8 | known.index(name)
+    return source_paths.PLACES.index(place) << 8 | known.index(name)
 
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
@@ -225,7 +216,7 @@ GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features"
 #: What templates may ask of a node: relation without any subtype, and with that after the first colon (UD
 #: `nmod:poss`, SUD `comp:aux`) but not the deep ones of SUD (`@lvc`, `$cause`); UPOS and its class, XPOS;
 #: form where the tag is of a closed class, else the tag; lemma; FEATS; and what the kernel derives.
-COLUMNS = (*GIVEN, *DERIVED)
+COLUMNS = (*GIVEN, *source_paths.DERIVED)
 
 # Words of these tags are few enough to be features themselves.
 CLOSED_CLASSES = frozenset({"ADP", "AUX", "CCONJ", "SCONJ", "DET", "PART", "PRON", "PUNCT"})
@@ -252,7 +243,7 @@ def shallow_relation(relation: str) -> str:
     return relation
 
 
-def encode_source(sentence: Sentence) -> SourceNodes:
+def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
     """Hash what templates ask of each node of a sentence's tree; no arc is turned yet.
 
     Words may be without a head; cycles must not be (CoNLL-U that was read has none). O(n depth).
@@ -267,16 +258,18 @@ def encode_source(sentence: Sentence) -> SourceNodes:
         sentence.lemmas,
         sentence.feats,
     )
-    atoms = np.full((n + 2, len(COLUMNS)), NONE)
+    atoms = np.full((n + 2, len(COLUMNS)), source_paths.NONE)
     atoms[1 : n + 1, : len(GIVEN)] = [_cells(*row) for row in zip(*columns, strict=True)]
     atoms[ROOT, : len(GIVEN)] = stable_hash("<root>")
     depths = np.empty(n + 1, dtype=np.int32)
-    node_depths(heads, depths)
-    derive_nodes(heads, atoms, len(GIVEN))
-    return SourceNodes(heads, depths, atoms, np.repeat(heads[None], len(TREES), axis=0))
+    source_paths.node_depths(heads, depths)
+    source_paths.derive_nodes(heads, atoms, len(GIVEN))
+    return source_paths.SourceNodes(
+        heads, depths, atoms, np.repeat(heads[None], len(source_paths.TREES), axis=0)
+    )
 
 
-def function_words(nodes: SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Tell of each node 0..n whether it is a function word: an adposition, auxiliary or subordinator."""
     found: np.ndarray[tuple[int], np.dtype[np.bool_]] = nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(
         stable_hash(FUNCTION)

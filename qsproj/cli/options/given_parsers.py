@@ -11,13 +11,7 @@ from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recogni
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import IGNORABLE
 from qsproj.models.storage import load_made
-from qsproj.models.text.kinds import (
-    ignored_columns,
-    inner_parser,
-    is_joint_parser,
-    is_text_parser,
-    reads_words,
-)
+from qsproj.models.text import kinds
 from qsproj.models.text.known import (
     FEWEST_WORDS,
     share_of_known_relations,
@@ -37,7 +31,7 @@ if TYPE_CHECKING:
 
 def tell_one_side(parser: Parser, path: str) -> None:
     """Say where a parser of pairs is to parse sentences that are in none."""
-    if is_joint_parser(inner_parser(parser)):
+    if kinds.is_joint_parser(kinds.inner_parser(parser)):
         notice(
             f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
             "alone; its source side is not used. To parse pairs: qsproj biparse parse"
@@ -48,7 +42,7 @@ def telling_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Pass sentences on, and say once for each column in which they have what the parser ignores."""
-    ignored = ignored_columns(parser)
+    ignored = kinds.ignored_columns(parser)
     for sentence in sentences:
         for column in ignored:
             if set(getattr(sentence, column)) != {UNSPECIFIED}:
@@ -73,7 +67,7 @@ def telling_unknown(
             f"{path} has learned from {100 * words:.0f}% of the words of {name}, which seems to be of "
             "another language"
         )
-    if parser is not None and tagger is None and reads_words(parser):
+    if parser is not None and tagger is None and kinds.reads_words(parser):
         _tell_language(first, load_made(path).get("languages"), path=path, name=name)
     yield from chain(first, sentences)
 
@@ -125,7 +119,7 @@ def tell_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
     """Say where a parser, made so, makes nothing of a tagger's tags, or seems to be of another language."""
-    if "upos" in ignored_columns(parser):
+    if "upos" in kinds.ignored_columns(parser):
         notice(
             f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "
             "(qsproj tag -m), then train it again"
@@ -140,9 +134,9 @@ def tell_misfit(
 
 def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
     """Return the language of a parser that reads words, where it is known, and is not the tagger's."""
-    if tagger.language is None or not reads_words(parser):
+    if tagger.language is None or not kinds.reads_words(parser):
         return None
-    if is_text_parser(parser) and parser.tagger.language is not None:
+    if kinds.is_text_parser(parser) and parser.tagger.language is not None:
         return None if parser.tagger.language == tagger.language else parser.tagger.language
     languages = made.get("languages")
     return other_than(tagger.language, languages) if isinstance(languages, dict) else None

@@ -20,18 +20,8 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
+from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
-from qsproj.training.objectives import (
-    Annealed,
-    Entropy,
-    Mistakes,
-    Objective,
-    PartialTreeLikelihood,
-    Risk,
-    TreeLikelihood,
-    Weighed,
-    weighed,
-)
 
 # How sharp the risk is in each of the last epochs of its training, and what a wrong head costs in nats of the
 # likelihood before.
@@ -39,7 +29,7 @@ SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 
 # What the right trees of a sentence teach: a loss of its scores, margins of these, or a distribution.
-Lesson = Objective | Margins | DualTree
+Lesson = objectives.Objective | Margins | DualTree
 Example = ArcExample | MarginExample | DualExample
 
 
@@ -86,25 +76,25 @@ class RightTrees:
         """Return the best of these trees under some scores."""
         return self.heads if self.whole else self.inference.best(np.where(self.allowed, scores, -np.inf))
 
-    def likelihood(self, margin: float = 0.0) -> Objective:
+    def likelihood(self, margin: float = 0.0) -> objectives.Objective:
         """Return the loss of these trees, of a whole one with a margin for each wrong arc."""
         if self.whole:
-            return TreeLikelihood(self.heads, self.inference.infer, margin)
-        return PartialTreeLikelihood(self.allowed, self.inference.infer)
+            return objectives.TreeLikelihood(self.heads, self.inference.infer, margin)
+        return objectives.PartialTreeLikelihood(self.allowed, self.inference.infer)
 
-    def annealed_risk(self, epochs: int) -> Objective:
+    def annealed_risk(self, epochs: int) -> objectives.Objective:
         """Return the likelihood, and in the last of some epochs ever sharper risk; of partial trees no risk.
 
         Risk alone, from weights of zero, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
         """
         if not self.whole:
             return self.likelihood()
-        risks = (Risk(self.heads, self.inference.expect, sharpness) for sharpness in SHARPNESS)
-        stages = tuple(Weighed(RISK_WEIGHT, risk) for risk in risks)
-        return Annealed(self.likelihood(), max(epochs - len(SHARPNESS), 1), stages)
+        risks = (objectives.Risk(self.heads, self.inference.expect, sharpness) for sharpness in SHARPNESS)
+        stages = tuple(objectives.Weighed(RISK_WEIGHT, risk) for risk in risks)
+        return objectives.Annealed(self.likelihood(), max(epochs - len(SHARPNESS), 1), stages)
 
-    def mistakes(self) -> Objective:
-        return Mistakes(self.best, self.inference.best)
+    def mistakes(self) -> objectives.Objective:
+        return objectives.Mistakes(self.best, self.inference.best)
 
     def margins(self, *, k: int, cost: float = 0.0) -> Margins:
         """Return margins against the k best trees, found with every wrong arc scoring ``cost`` more."""
@@ -125,14 +115,16 @@ def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
     return None if allowed is None else RightTrees(heads, allowed, inference)
 
 
-def tree_objective(heads: Heads, inference: TreeInference, name: str = "likelihood") -> Objective | None:
+def tree_objective(
+    heads: Heads, inference: TreeInference, name: str = "likelihood"
+) -> objectives.Objective | None:
     """Return the objective, by its name, of heads int32[n+1]; None when the model can build no such tree.
 
     UsageError when it is no loss with a gradient.
     """
     right = right_trees(heads, inference)
     lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
-    if lesson is not None and not isinstance(lesson, Objective):
+    if lesson is not None and not isinstance(lesson, objectives.Objective):
         raise UsageError(f"the objective {name} has no gradient; choose one that has")
     return lesson
 
@@ -169,7 +161,7 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
         raise UsageError(
             f"sentences that count more or less need an objective with a gradient, not {options.objective}"
         )
-    return ArcExample(example.encoded, weighed(weight, example.objective))
+    return ArcExample(example.encoded, objectives.weighed(weight, example.objective))
 
 
 def entropy_examples(
@@ -182,7 +174,7 @@ def entropy_examples(
     if sentences and "unlabelled" not in objective_named(options.objective).reads:
         beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
         raise UsageError(f"unlabelled sentences are learned from beside {beside}, not {options.objective}")
-    entropy = Weighed(options.entropy, Entropy(inference.infer, inference.expect))
+    entropy = objectives.Weighed(options.entropy, objectives.Entropy(inference.infer, inference.expect))
     return [ArcExample(scorer.encode(one), entropy) for one in sentences if len(one) <= MAX_WORDS]
 
 

@@ -18,17 +18,7 @@ from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
-from qsproj.models.dmv.dmv import (
-    TREES,
-    Dmv,
-    DmvCounts,
-    DmvParameters,
-    TagCorpus,
-    TagNumbering,
-    pack,
-    tag_numbers,
-    uniform_parameters,
-)
+from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import Workers, map_in_order
@@ -57,7 +47,7 @@ def train_dmv(
     dev: Sequence[Sentence] = (),
     options: DmvOptions | None = None,
     run: EMRun = LOCAL_RUN,
-) -> tuple[Dmv, DmvReport]:
+) -> tuple[dmv.Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
     ``sentences``: consumed a part at a time; four bytes a word are kept. Crossing arcs are undone. ``dev``:
@@ -66,9 +56,9 @@ def train_dmv(
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)
-    held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
+    held_out = dmv.pack(dev, partial(dmv.tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
-    problem: EMProblem[DmvParameters, DmvCounts] = EMProblem(
+    problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
         e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
@@ -89,27 +79,27 @@ def train_dmv(
         whole=sum(int(_is_whole(part).sum()) for part in parts),
         skipped=skipped,
     )
-    return Dmv(inventory, result.parameters, options.punctuation), report
+    return dmv.Dmv(inventory, result.parameters, options.punctuation), report
 
 
-def _is_whole(part: TagCorpus) -> Mask:
+def _is_whole(part: dmv.TagCorpus) -> Mask:
     """Tell of each sentence whether all its heads are known, bool[S]."""
     return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
 
 def _packed_parts(
     sentences: Iterable[Sentence], options: DmvOptions
-) -> tuple[list[TagCorpus], tuple[str, ...], dict[str, int]]:
+) -> tuple[list[dmv.TagCorpus], tuple[str, ...], dict[str, int]]:
     """Pack what can be learned from, in parts of PART_SENTENCES; count what cannot."""
-    numbering = TagNumbering()
-    parts: list[TagCorpus] = []
+    numbering = dmv.TagNumbering()
+    parts: list[dmv.TagCorpus] = []
     skipped: dict[str, int] = {}
     remaining = iter(sentences)
     while chunk := list(itertools.islice(remaining, PART_SENTENCES)):
         heads = None
         if options.keep_heads or options.start == "trees":
-            heads = [reachable(sentence.heads, TREES) for sentence in chunk]
-        corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
+            heads = [reachable(sentence.heads, dmv.TREES) for sentence in chunk]
+        corpus = dmv.pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
         usable = _usable(corpus, options, skipped)
         if len(usable):
             parts.append(usable)
@@ -121,7 +111,7 @@ def _packed_parts(
     return parts, inventory, skipped
 
 
-def _fingerprint(parts: Iterable[TagCorpus], inventory: tuple[str, ...], options: DmvOptions) -> str:
+def _fingerprint(parts: Iterable[dmv.TagCorpus], inventory: tuple[str, ...], options: DmvOptions) -> str:
     """Return what a checkpoint must agree in: everything but the number of iterations."""
     crc = 0
     for part in parts:
@@ -130,8 +120,8 @@ def _fingerprint(parts: Iterable[TagCorpus], inventory: tuple[str, ...], options
 
 
 def _summed(
-    name: str, parts: Iterable[TagCorpus], parameters: DmvParameters, workers: Workers
-) -> tuple[DmvCounts, float]:
+    name: str, parts: Iterable[dmv.TagCorpus], parameters: dmv.DmvParameters, workers: Workers
+) -> tuple[dmv.DmvCounts, float]:
     """Do an E-step over parts, adding up in their order."""
     results = map_in_order(partial(E_STEP_OF[name], parameters=parameters), parts, workers=workers)
     counts, log_likelihood = next(results)
@@ -140,34 +130,34 @@ def _summed(
     return counts, log_likelihood
 
 
-def sum_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
+def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     """Return expected counts over all derivations, and the log-likelihood of the corpus."""
     stop, child, root, logs, _, _ = dmv_expectation(
         corpus.tags, corpus.starts, corpus.heads, parameters.stop, parameters.child, parameters.root
     )
     _check_possible(logs)
-    return DmvCounts(stop, child, root), float(logs.sum())
+    return dmv.DmvCounts(stop, child, root), float(logs.sum())
 
 
-def viterbi_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
+def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     with np.errstate(divide="ignore"):
         logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
         logs += [np.log(parameters.child), np.log(parameters.root)]
     heads, scores = dmv_best(corpus.tags, corpus.starts, corpus.heads, *logs)
     _check_possible(scores)
     counts = dmv_tree_counts(corpus.tags, corpus.starts, heads, len(parameters.root))
-    return DmvCounts(*counts), float(scores.sum())
+    return dmv.DmvCounts(*counts), float(scores.sum())
 
 
 E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 
-def held_out_likelihood(corpus: TagCorpus, parameters: DmvParameters) -> float:
+def held_out_likelihood(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> float:
     """Return the log-likelihood of the corpus with what was never seen made possible, if hardly."""
     return sum_e_step(corpus, parameters.floored(1e-9))[1]
 
 
-def has_tree(corpus: TagCorpus) -> Mask:
+def has_tree(corpus: dmv.TagCorpus) -> Mask:
     """Tell of each sentence whether any tree has all its known heads, bool[S]."""
     stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
@@ -176,12 +166,12 @@ def has_tree(corpus: TagCorpus) -> Mask:
     return np.asarray(scores > -np.inf)
 
 
-def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> DmvParameters:
+def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:
     """Return what EM starts from; UsageError when it is to start from trees and none is whole."""
     if options.start == "uniform":
-        return uniform_parameters(tags)
+        return dmv.uniform_parameters(tags)
     if options.start == "harmonic":
-        found = [DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
+        found = [dmv.DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
     else:
         whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
@@ -190,7 +180,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
                 "or uniform"
             )
         found = [
-            DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
+            dmv.DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
             for part in whole
             if len(part)
         ]
@@ -202,19 +192,19 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
 OWN_DECISIONS = 1.0
 
 
-def fine_tuned_dmv(parser: Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> Dmv:
+def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:
     """Return a grammar that has counted the decisions of some more trees; those not whole are left out."""
     whole = [one for one in trees if len(one) and (one.heads[1:] != NO_HEAD).all()]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
-    number = partial(tag_numbers, inventory=parser.inventory)
-    heads = [reachable(one.heads, TREES) for one in whole]
-    corpus = pack(whole, number, punctuation=parser.punctuation, heads=heads)
+    number = partial(dmv.tag_numbers, inventory=parser.inventory)
+    heads = [reachable(one.heads, dmv.TREES) for one in whole]
+    corpus = dmv.pack(whole, number, punctuation=parser.punctuation, heads=heads)
     corpus = corpus.select(np.diff(corpus.starts) > 0)
     corpus = corpus.select(_is_whole(corpus))
-    seen = DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))
+    seen = dmv.DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))
     own = parser.parameters
-    counts = DmvCounts(
+    counts = dmv.DmvCounts(
         OWN_DECISIONS * np.stack([own.stop, 1.0 - own.stop], axis=-1),
         OWN_DECISIONS * own.child,
         OWN_DECISIONS * own.root,
@@ -233,10 +223,10 @@ def _check_possible(logs: Floats) -> None:
         )
 
 
-def _usable(corpus: TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> TagCorpus:
+def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:
     """Leave out, and count, sentences that are too long or whose known heads no tree has."""
 
-    def kept(wanted: Mask, reason: str) -> TagCorpus:
+    def kept(wanted: Mask, reason: str) -> dmv.TagCorpus:
         if not wanted.all():
             skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
         return corpus.select(wanted)

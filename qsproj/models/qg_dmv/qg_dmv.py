@@ -20,16 +20,7 @@ from qsproj.features.qg_configurations import (
     configurations,
 )
 from qsproj.kernels.dmv.qg_expectation import qg_expectation
-from qsproj.models.dmv.dmv import (
-    Counts,
-    Dmv,
-    DmvCounts,
-    DmvParameters,
-    kept_words,
-    offsets,
-    over_all_words,
-    tag_numbers,
-)
+from qsproj.models.dmv import dmv
 from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
 from qsproj.models.storage import Stored
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
@@ -86,8 +77,8 @@ def pair_nodes(
     """
     return nodes_of(
         pair,
-        tag_numbers(pair.target.upos, inventory),
-        tag_numbers(pair.source.upos, source_inventory),
+        dmv.tag_numbers(pair.target.upos, inventory),
+        dmv.tag_numbers(pair.source.upos, source_inventory),
         null_tag=len(source_inventory),
         punctuation=punctuation,
     )
@@ -102,7 +93,7 @@ def nodes_of(
     punctuation: str,
 ) -> PairNodes:
     """Return the nodes of one pair, given tags int16[n], int16[m], and the number of the tag of NULL."""
-    kept = kept_words(pair.target.upos, punctuation=punctuation)
+    kept = dmv.kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
     table = configurations(pair.source.heads)
     of_senses = np.concatenate([[0], source_tags, [null_tag]]).astype(np.int16)
@@ -139,13 +130,13 @@ def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
     node_counts = np.array([len(pair.tags) for pair in pairs], dtype=np.int64)
     kinds = len(CONFIGURATION_NAMES)
     return QgCorpus(
-        word_starts=offsets(np.array([len(pair.first) - 1 for pair in pairs], dtype=np.int64)),
+        word_starts=dmv.offsets(np.array([len(pair.first) - 1 for pair in pairs], dtype=np.int64)),
         first_nodes=_joined([pair.first for pair in pairs], np.int32),
-        node_starts=offsets(node_counts),
+        node_starts=dmv.offsets(node_counts),
         tags=_joined([pair.tags for pair in pairs], np.int16),
         source_tags=_joined([pair.source_tags for pair in pairs], np.int16),
         priors=_joined([pair.priors for pair in pairs], np.float64),
-        relation_starts=offsets(node_counts * (node_counts + 1)),
+        relation_starts=dmv.offsets(node_counts * (node_counts + 1)),
         relations=_joined([pair.relations.ravel() for pair in pairs], np.int8),
         choices=_joined([pair.choices.ravel() for pair in pairs], np.int16).reshape(-1, kinds),
     )
@@ -201,13 +192,13 @@ class QgStep(QgParameters):
         return bool(self.monolingual_stop.any())
 
     @property
-    def monolingual(self) -> DmvCounts:
+    def monolingual(self) -> dmv.DmvCounts:
         """Counts for the DMV that parses new text."""
-        return DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
+        return dmv.DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QgCounts(Counts):
+class QgCounts(dmv.Counts):
     """Expected counts of the decisions of a QG-DMV."""
 
     stop: Floats
@@ -222,16 +213,16 @@ class QgCounts(Counts):
         """Return what :meth:`estimate` and :meth:`without_source` do, in one."""
         return QgStep(*[*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source())])
 
-    def without_source(self) -> DmvCounts:
+    def without_source(self) -> dmv.DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
 
         Dependents without a link, whose sense is NULL, are not counted: the source says nothing of where they
         belong, and EM puts them anywhere.
         """
-        return DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
+        return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
-def arrays_of(numbers: QgParameters | DmvCounts) -> list[Floats]:
+def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[Floats]:
     return [getattr(numbers, one.name) for one in fields(numbers)]
 
 
@@ -241,7 +232,7 @@ def before_first_step(parameters: QgParameters) -> QgStep:
     return QgStep(*[*arrays_of(parameters), *nothing])
 
 
-def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
+def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return parameters that do in every sense as a DMV of the target; parent-child is preferred."""
     biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
     return replace(
@@ -287,7 +278,7 @@ class QgDmv(Stored):
 
     source_inventory: tuple[str, ...]
     parameters: QgParameters
-    monolingual: Dmv
+    monolingual: dmv.Dmv
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         return self.monolingual.parse(sentence, decode=decode, confidence=confidence)
@@ -317,12 +308,12 @@ class QgDmv(Stored):
         *_, logs, arcs, root_arcs = expectation(pack_pairs([nodes]), self.parameters)
         if logs[0] == -np.inf:
             raise UsageError("a sentence pair has probability 0 under the model; train with smoothing")
-        kept = kept_words(pair.target.upos, punctuation=self.monolingual.punctuation)
+        kept = dmv.kept_words(pair.target.upos, punctuation=self.monolingual.punctuation)
         words = nodes.first[:-1]
         among_kept = np.zeros((len(kept) + 1, len(kept) + 1))
         among_kept[1:, 1:] = np.add.reduceat(np.add.reduceat(arcs, words, axis=0), words, axis=1)
         among_kept[ROOT, 1:] = np.add.reduceat(root_arcs, words)
-        return over_all_words(among_kept, kept, len(pair.target))
+        return dmv.over_all_words(among_kept, kept, len(pair.target))
 
     def to_archive(self) -> Archive:
         header, arrays = self.monolingual.to_archive()
@@ -338,7 +329,7 @@ class QgDmv(Stored):
         checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
         checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))
         configuration = np.array([header["configurations"].get(name) or 0.0 for name in CONFIGURATION_NAMES])
-        monolingual = Dmv.from_archive(header["monolingual"], arrays)
+        monolingual = dmv.Dmv.from_archive(header["monolingual"], arrays)
         source_inventory = tuple(header["source_inventory"])
         tags, senses = len(monolingual.inventory), len(source_inventory) + 1
         parameters = QgParameters(

@@ -27,20 +27,7 @@ from qsproj.models.dmv.dmv import (
     tag_numbers,
     uniform_parameters,
 )
-from qsproj.models.qg_dmv.qg_dmv import (
-    QgCorpus,
-    QgCounts,
-    QgDmv,
-    QgParameters,
-    QgStep,
-    before_first_step,
-    biased_parameters,
-    expected_counts,
-    nodes_of,
-    pack_pairs,
-    pair_nodes,
-    parameters_like,
-)
+from qsproj.models.qg_dmv import qg_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
 from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
@@ -67,7 +54,7 @@ def train_qg_dmv(
     start: Callable[[], Dmv | None] = lambda: None,
     options: QgOptions | None = None,
     run: EMRun = LOCAL_RUN,
-) -> tuple[QgDmv, QgReport]:
+) -> tuple[qg_dmv.QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
     ``pairs``: source with UPOS and heads, target with UPOS. Links are the candidates, their weights the
@@ -100,11 +87,11 @@ def train_qg_dmv(
         configurations=_by_name(parameters),
         skipped=skipped,
     )
-    return QgDmv(packed.source_inventory, parameters, monolingual), report
+    return qg_dmv.QgDmv(packed.source_inventory, parameters, monolingual), report
 
 
 def _monolingual(
-    parameters: QgStep, packed: PackedPairs, start: Dmv | None, options: QgOptions
+    parameters: qg_dmv.QgStep, packed: PackedPairs, start: Dmv | None, options: QgOptions
 ) -> DmvParameters:
     """Return what parses new text: as EM counted, or where it comes back to its start, as that was."""
     if parameters.has_counts:
@@ -116,30 +103,30 @@ def _monolingual(
 
 def _run_em(
     packed: PackedPairs, dev: Sequence[SentencePair], start: Dmv | None, options: QgOptions, run: EMRun
-) -> tuple[EMResult[QgStep], float]:
+) -> tuple[EMResult[qg_dmv.QgStep], float]:
     """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
     initial = _initial(start, packed, options)
     held_out = [
-        pack_pairs(
-            pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
+        qg_dmv.pack_pairs(
+            qg_dmv.pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
             for pair in _usable(dev, options, {})
         )
     ]
     crc = checksum((held_out[0].tags, held_out[0].source_tags, held_out[0].priors), packed.crc)
     crc = checksum((initial.stop, initial.child, initial.root), crc)
 
-    def likelihood(parameters: QgParameters) -> float:
-        return expected_counts(held_out, parameters)[1]
+    def likelihood(parameters: qg_dmv.QgParameters) -> float:
+        return qg_dmv.expected_counts(held_out, parameters)[1]
 
-    problem: EMProblem[QgStep, QgCounts] = EMProblem(
-        e_step=lambda parameters: expected_counts(packed, parameters, workers=run.workers),
+    problem: EMProblem[qg_dmv.QgStep, qg_dmv.QgCounts] = EMProblem(
+        e_step=lambda parameters: qg_dmv.expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=likelihood if dev else None,
     )
     result = run_em_kept(
-        lambda: before_first_step(initial),
+        lambda: qg_dmv.before_first_step(initial),
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,
@@ -148,12 +135,12 @@ def _run_em(
     return result, reached(result, problem)
 
 
-def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:
+def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> qg_dmv.QgParameters:
     source_tags = len(packed.source_inventory) + 1
     if start is None:
-        return biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
+        return qg_dmv.biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
     known = start.parameters.over(tag_numbers(packed.inventory, start.inventory))
-    return parameters_like(known, source_tags, parent_child=options.parent_child)
+    return qg_dmv.parameters_like(known, source_tags, parent_child=options.parent_child)
 
 
 def linked_share(pair: SentencePair) -> float:
@@ -173,7 +160,7 @@ def linked_share(pair: SentencePair) -> float:
     return float(shares[words].mean()) if words.any() else 0.0
 
 
-def _by_name(parameters: QgParameters) -> dict[str, float]:
+def _by_name(parameters: qg_dmv.QgParameters) -> dict[str, float]:
     return dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True))
 
 
@@ -214,12 +201,12 @@ class PackedPairs:
     pairs: int
     crc: int
 
-    def __iter__(self) -> Iterator[QgCorpus]:
+    def __iter__(self) -> Iterator[qg_dmv.QgCorpus]:
         """Yield the parts, each read when it is asked for."""
         null_tag = np.int16(len(self.source_inventory))
         for path in self.paths:
             with np.load(path) as arrays:
-                corpus = QgCorpus(**arrays)
+                corpus = qg_dmv.QgCorpus(**arrays)
             yield replace(
                 corpus, source_tags=np.where(corpus.source_tags == NULL_FOR_NOW, null_tag, corpus.source_tags)
             )
@@ -229,7 +216,7 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
     """Pack pairs, consumed one at a time, into files of a folder that outlives what is returned."""
     numbering, source_numbering = TagNumbering(), TagNumbering()
     nodes = (
-        nodes_of(
+        qg_dmv.nodes_of(
             pair,
             numbering.number(pair.target.upos),
             source_numbering.number(pair.source.upos),
@@ -240,7 +227,7 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
     )
     paths: list[Path] = []
     packed = crc = 0
-    while len(corpus := pack_pairs(itertools.islice(nodes, PART_PAIRS))):
+    while len(corpus := qg_dmv.pack_pairs(itertools.islice(nodes, PART_PAIRS))):
         paths.append(folder / f"part-{len(paths):05d}.npz")
         arrays = asdict(corpus)
         np.savez(paths[-1], **arrays)

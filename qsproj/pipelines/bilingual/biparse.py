@@ -20,13 +20,7 @@ from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_options import (
-    MOST_ITG_WORDS,
-    SYNCH,
-    TAG_THRESHOLD,
-    BiparseOptions,
-    JointTrainingOptions,
-)
+from qsproj.models.joint import joint_options
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_training import (
@@ -94,7 +88,7 @@ def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -
 
 def itg_line(without: int) -> str:
     """Say how many pairs did without ALIGNITG."""
-    limit = f"more than {MOST_ITG_WORDS} words a side have candidate links"
+    limit = f"more than {joint_options.MOST_ITG_WORDS} words a side have candidate links"
     return f"{counted(without, 'pair')} without ITG: {limit}"
 
 
@@ -146,7 +140,7 @@ def train_joint_parser(
     source_parser: TreeParser,
     *,
     rng: np.random.Generator,
-    options: BiparseOptions | None = None,
+    options: joint_options.BiparseOptions | None = None,
     target: TrainedTarget | TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
@@ -159,7 +153,7 @@ def train_joint_parser(
     :func:`~qsproj.models.joint.joint_trees.train_target` made of these pairs, or a parser that has not seen
     their trees. A ``checkpoint`` keeps what is done, to go on from.
     """
-    options = options or BiparseOptions()
+    options = options or joint_options.BiparseOptions()
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
         raise NothingToLearnError(
@@ -170,7 +164,7 @@ def train_joint_parser(
     tags, target_training, shape = GIVEN, options.target_training, options.joint
     if options.tags != "given":
         if options.tags == "joint":
-            shape = replace(shape, tag_threshold=shape.tag_threshold or TAG_THRESHOLD)
+            shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
         tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
         # Nothing else is known of words that only a tagger has seen.
         target_training = replace(target_training, template_set=target_training.template_set or "words")
@@ -199,7 +193,7 @@ def train_joint_parser(
         dictionary=count_dictionary(usable) if options.with_dictionary else None,
         tagger=tags.tagger,
     )
-    if options.joint.families == (SYNCH,):
+    if options.joint.families == (joint_options.SYNCH,):
         joined = replace(synchronous_parser(source_parser, target.parser), options=shape, tagger=tags.tagger)
         return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
     examples = [
@@ -235,7 +229,7 @@ def train_on_more_pairs(
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:
         raise NothingToLearnError(f"found no pair to learn from; left out: {listed_reasons(skipped)}")
-    if parser.options.families == (SYNCH,):
+    if parser.options.families == (joint_options.SYNCH,):
         return parser
     least = parser.options.least_probability
     target = given_target(usable, parser.target, least_probability=least)
@@ -243,7 +237,7 @@ def train_on_more_pairs(
         _joint_example(parser, pair, scores, None, None)
         for pair, scores in zip(usable, target.scores, strict=True)
     ]
-    options = replace(parser.training or JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
+    options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
     weights, *_ = train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
     return replace(parser, weights=weights)
 
@@ -267,7 +261,7 @@ def _learned(
     pairs: Sequence[SentencePair],
     *,
     rng: np.random.Generator,
-    options: BiparseOptions,
+    options: joint_options.BiparseOptions,
     stages: Checkpoint | None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     if options.target_weights == "fixed":

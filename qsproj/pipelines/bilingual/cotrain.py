@@ -29,28 +29,14 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
-from qsproj.models.joint.noisy_channel import (
-    ExpectedMatches,
-    SourceEvidence,
-    SourceTreeLikelihood,
-    channel_structure,
-    forest_evidence,
-    ranked_evidence,
-    tree_evidence,
-)
 from qsproj.models.tree_inference import TreeInference, is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bilingual.biparse import (
-    BLOCK_PAIRS,
-    convergence,
-    load_joint_parser,
-    tell_without_itg,
-    usable_pairs,
-)
+from qsproj.pipelines.bilingual import biparse
 from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
 from qsproj.training.loop import Trainer
@@ -79,7 +65,7 @@ class CotrainingReport:
         """Say in a line what was learned from."""
         return (
             f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
-            f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
+            f"{biparse.convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 
 
@@ -102,8 +88,8 @@ def cotrain(
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
-    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
-    tell_without_itg(bilingual.options.families, usable)
+    usable, reasons = biparse.usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    biparse.tell_without_itg(bilingual.options.families, usable)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(
         monolingual, [*map(bilingual.with_tags_alone, trees)], options.training, skipped
@@ -151,11 +137,11 @@ def all_beliefs(
         path = str(folder / "joint.model")
         bilingual.save(path)
         believed = partial(_beliefs_by_file, path)
-        yield from map_in_order(believed, pairs, workers=workers, block=BLOCK_PAIRS)
+        yield from map_in_order(believed, pairs, workers=workers, block=biparse.BLOCK_PAIRS)
 
 
 def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Status]:
-    return target_beliefs(loaded_once(load_joint_parser, path), pair)
+    return target_beliefs(loaded_once(biparse.load_joint_parser, path), pair)
 
 
 def whole_tree_examples(
@@ -246,7 +232,7 @@ def train_noisy_channel(
         )
     bilingual = bilingual.of_first_order()
     base = first_order(bilingual.target)
-    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    usable, reasons = biparse.usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
     following = track(usable, "preparing", unit="pair")
@@ -277,7 +263,9 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
     def step(self, example: ArcExample) -> float:
         """Learn from one sentence, whose objective is above a base; return its loss before the step."""
         above = example.objective
-        if not (isinstance(above, AboveBase) and isinstance(above.objective, SourceTreeLikelihood)):
+        if not (
+            isinstance(above, AboveBase) and isinstance(above.objective, noisy_channel.SourceTreeLikelihood)
+        ):
             return self.arcs.step(example)
         features = self.arcs.live.features(example.encoded)
         loss, slopes, statuses = above.objective.explain(above.base + self.arcs.live.scores(features))
@@ -296,7 +284,7 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
 
 def source_tree_likelihood(
     bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
-) -> SourceTreeLikelihood:
+) -> noisy_channel.SourceTreeLikelihood:
     """Return what a pair without a target tree asks of the target parser.
 
     The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs.
@@ -317,9 +305,9 @@ def source_tree_likelihood(
     trees = bilingual.source.inference
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
-    objective = ExpectedMatches if options.matches else SourceTreeLikelihood
+    objective = noisy_channel.ExpectedMatches if options.matches else noisy_channel.SourceTreeLikelihood
     return objective(
-        structure=channel_structure(prepared.structure),
+        structure=noisy_channel.channel_structure(prepared.structure),
         scores=replace(scores, source=source),
         seen=_seen(
             options,
@@ -335,9 +323,9 @@ def source_tree_likelihood(
 
 def _seen(
     options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
-) -> tuple[SourceEvidence, ...]:
+) -> tuple[noisy_channel.SourceEvidence, ...]:
     if options.source_forest == "best":
-        return (tree_evidence(heads),)
+        return (noisy_channel.tree_evidence(heads),)
     if options.source_forest == "ranked":
-        return ranked_evidence(scores, trees, options.ranks)
-    return (forest_evidence(scores, trees),)
+        return noisy_channel.ranked_evidence(scores, trees, options.ranks)
+    return (noisy_channel.forest_evidence(scores, trees),)

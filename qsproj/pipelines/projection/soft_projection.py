@@ -28,17 +28,10 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
+from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.method_options import ENOUGH_WORDS, SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
 from qsproj.pipelines.projection.soft_calibration import fit, trusted
-from qsproj.pipelines.projection.soft_evidence import (
-    UNLABELLED,
-    densest_pairs,
-    learn_relations,
-    nothing_chosen,
-    pooled_evidence,
-    train_grammar,
-)
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, join_priors, train_translated_prior
 from qsproj.pipelines.translations import Translations, join_translations
 from qsproj.progress import track
@@ -86,17 +79,17 @@ def project_soft(
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
-    evidence_of = partial(pooled_evidence, grammars=sources.grammars)
+    evidence_of = partial(soft_evidence.pooled_evidence, grammars=sources.grammars)
     following = track(_split(sources.corpus, held_out=False), "choosing pairs", unit="pair")
-    chosen, left_out = densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
+    chosen, left_out = soft_evidence.densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
     if not chosen:
-        raise nothing_chosen(left_out)
+        raise soft_evidence.nothing_chosen(left_out)
     seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
     examples = evidence_examples(prior.joined, seen, strength=options.strength)
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = train_above(prior.joined, examples, rng=rng, options=training)
     # The prior has seen no more of them than of the test.
-    unseen, _ = densest_pairs(
+    unseen, _ = soft_evidence.densest_pairs(
         _split(sources.corpus, held_out=True),
         sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
         words=ENOUGH_WORDS // HELD_OUT,
@@ -107,7 +100,7 @@ def project_soft(
         best_tree(translations, options.strength * evidence_of(translations), parser)
         for translations in chosen
     ]
-    labeller, labelled = learn_relations(
+    labeller, labelled = soft_evidence.learn_relations(
         attached,
         chosen,
         prior=prior.labeller,
@@ -162,7 +155,7 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
     """Return the target with the best tree under parser and log evidence; its relations are not known yet."""
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
-    return with_heads(target, heads, [UNLABELLED] * len(target))
+    return with_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +194,7 @@ def soft_sources(
     return SoftSources(
         corpus=JoinedSources(tuple(map(tuple, texts))),
         priors=priors or [train_translated_prior(pairs, rng=rng) for pairs in sources],
-        grammars=tuple(map(train_grammar, sources)) if by_grammar else (),
+        grammars=tuple(map(soft_evidence.train_grammar, sources)) if by_grammar else (),
     )
 
 
