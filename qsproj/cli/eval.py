@@ -59,12 +59,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
-from qsproj.evaluation.calibration import (
-    confidences_of,
-    relations_can_be_judged,
-    reliability,
-    share_stated,
-)
+from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,

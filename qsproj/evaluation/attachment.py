@@ -130,12 +130,9 @@ class GroupScores:
 class AttachmentScores:
     """Scores of one system against gold trees; every score is a percentage, NaN where nothing is scored.
 
-    Attributes
-    ----------
-    counts : COUNTS[number of sentences]
-        The counts of each sentence, in order; what `qsproj.evaluation.significance` tests on. Read-only.
-    groups : mapping of str to GroupScores
-        The scores of each group, in the order to show them; empty where no grouping was asked for.
+    ``counts``: the counts of each sentence, in order; what `qsproj.evaluation.significance` tests on.
+    Read-only. ``groups``: the scores of each group, in the order to show them; empty where no grouping was
+    asked for.
     """
 
     counts: NDArray[np.void]

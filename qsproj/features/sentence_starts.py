@@ -201,12 +201,7 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray
         return counts
 
     near = np.zeros(n, dtype=np.int64)
-    for marked, begin, end in (
-        (large, -_NEAR, 0),
-        (small, -_NEAR, 0),
-        (large, 0, _NEAR),
-        (small, 0, _NEAR),
-    ):
+    for marked, begin, end in ((large, -_NEAR, 0), (small, -_NEAR, 0), (large, 0, _NEAR), (small, 0, _NEAR)):
         near = 4 * near + np.minimum(within(marked, begin, end), 3)
     columns["near"][:] = near + 1
     cased = within(large | small, -_AROUND, _AROUND) + 1

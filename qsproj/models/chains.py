@@ -91,10 +91,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
         averaged: Chain = replace(
-            self._start,
-            index=index,
-            weights=in_half_the_bytes(weights),
-            transitions=self._chain.mean(),
+            self._start, index=index, weights=in_half_the_bytes(weights), transitions=self._chain.mean()
         )
         return averaged
 

@@ -49,16 +49,9 @@ _LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
 class Drawing:
     """A piece of SVG with its extent.
 
-    Attributes
-    ----------
-    title : str
-        What it shows, as plain text, for those who cannot see it.
-    width, height : float
-        Extent in pixels; the origin is the top left corner.
-    markup : str
-        SVG elements.
-    marks : frozenset of Mark
-        What a legend has to explain.
+    ``title``: what it shows, as plain text, for those who cannot see it. ``width``, ``height``: extent in
+    pixels; the origin is the top left corner. ``markup``: SVG elements. ``marks``: what a legend has to
+    explain.
     """
 
     title: str

@@ -108,11 +108,7 @@ def annotated_examples(
 
 
 def fine_tuned_labeller(
-    parser: FirstOrderParser[Any],
-    trees: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    epochs: int = 6,
+    parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator, epochs: int = 6
 ) -> Labeller | None:
     """Return the labeller of a parser after it has learned the relations of some more trees."""
     labeller = train_labeller(

@@ -274,11 +274,7 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
 
 
 def train_on_evidence(
-    start: Labeller,
-    trees: Sequence[Sentence],
-    evidence: Sequence[Floats],
-    *,
-    rng: np.random.Generator,
+    start: Labeller, trees: Sequence[Sentence], evidence: Sequence[Floats], *, rng: np.random.Generator
 ) -> Labeller:
     """Learn relations from evidence for them, above the weights of ``start``.
 

@@ -166,11 +166,8 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     def heads(self, cluster_scores: Floats, *, decode: str = "mbr") -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 
-        Parameters
-        ----------
-        decode : str
-            ``map``: the most probable tree, clusters summed out; ``mbr``: that of most expected right heads;
-            ``max-z``: the tree that is most probable together with its clusters.
+        ``decode``: ``map``: the most probable tree, clusters summed out; ``mbr``: that of most expected right
+        heads; ``max-z``: the tree that is most probable together with its clusters.
         """
         if decode == MAX_Z:
             return self.inference.best(cluster_scores.max(axis=2))

@@ -24,11 +24,7 @@ class EnhancedParser(Stored):
 
     Empty nodes that a file has stay, and lose what led from them to words; none is invented.
 
-    Attributes
-    ----------
-    parser : Parser
-        Any that finds trees.
-    enhancer : Enhancer
+    ``parser``: any that finds trees.
     """
 
     parser: Parser
@@ -70,10 +66,10 @@ class EnhancedParser(Stored):
         """Return header and arrays."""
         header, arrays = cast(Stored, self.parser).to_archive()
         own, own_arrays = self.enhancer.to_archive()
-        return {
-            "parser": {"kind": kind_of(self.parser), "model": header},
-            "enhancer": own,
-        }, {**nested("parser_", arrays), **own_arrays}
+        return {"parser": {"kind": kind_of(self.parser), "model": header}, "enhancer": own}, {
+            **nested("parser_", arrays),
+            **own_arrays,
+        }
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

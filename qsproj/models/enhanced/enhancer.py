@@ -46,12 +46,8 @@ _NOTHING = np.zeros((1, 1), dtype=np.uint64)
 class Enhancer:
     """What tells the enhanced graph of a tree.
 
-    Attributes
-    ----------
-    patterns : mapping of str to tuple of str
-        By signature of a candidate the relations that it may have, as patterns; empty: no edge.
-    weights : float32[2**HASH_BITS]
-        Natural-log potentials of features with patterns.
+    ``patterns``: by signature of a candidate the relations that it may have, as patterns; empty: no edge.
+    ``weights`` float32[2**HASH_BITS]: natural-log potentials of features with patterns.
     """
 
     patterns: Mapping[str, tuple[str, ...]]
@@ -107,10 +103,7 @@ class Enhancer:
 def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Enhancer:
     """Learn from sentences with trees and DEPS; edges from empty nodes are left out.
 
-    Raises
-    ------
-    NothingToLearnError
-        When no sentence has DEPS.
+    Raises NothingToLearnError when no sentence has DEPS.
     """
     check_enhanced(sentences)
     trees = [Tree(one) for one in sentences if has_graph(one)]

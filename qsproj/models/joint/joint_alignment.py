@@ -37,15 +37,8 @@ NO_TREE = np.array([-1], dtype=np.int32)
 class LinkChooser(Stored):
     """An aligner that chooses among the links that another aligner proposes.
 
-    Attributes
-    ----------
-    weights : JointWeights
-    families : tuple of str
-        Which of LINK_FAMILIES there are.
-    dictionary : Dictionary or None
-        Whose strengths are features of links.
-    tagged : bool
-        Whether it was trained on words with tags; it is blind to them otherwise.
+    ``families``: which of LINK_FAMILIES there are. ``dictionary``: whose strengths are features of links.
+    ``tagged``: whether it was trained on words with tags; it is blind to them otherwise.
     """
 
     weights: JointWeights

@@ -100,18 +100,11 @@ class JointOptions:
 class JointTrainingOptions:
     """Training of the joint weights.
 
-    Attributes
-    ----------
-    epochs, rate, l2
-        Passes over the pairs; step size of AdaGrad; strength of the L2 penalty per epoch.
-    source_evidence : float
-        Power, 0 to 1, of the probability of the source parser's own tree given the target tree in what is
-        maximised, where the source tree is inferred.
-    propagation : Propagation
-        In training.
-    null_source : bool
-        Also train on each target sentence without a source (thesis 5.3.1); only with
-        ``target_weights="joint"``.
+    ``epochs``, ``rate``, ``l2``: passes over the pairs; step size of AdaGrad; strength of the L2 penalty per
+    epoch. ``source_evidence``: power, 0 to 1, of the probability of the source parser's own tree given the
+    target tree in what is maximised, where the source tree is inferred. ``propagation``: in training.
+    ``null_source``: also train on each target sentence without a source (thesis 5.3.1); only with
+    ``target_weights="joint"``.
     """
 
     epochs: int = told(10, least=1, help="passes over the pairs")

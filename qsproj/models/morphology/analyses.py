@@ -57,15 +57,8 @@ def shared_features(told: str, feats: str) -> tuple[int, int]:
 class AnalysisTable:
     """The A analyses, sorted, and the arrays by which :mod:`qsproj.kernels.tagging.analyses` scores them.
 
-    Attributes
-    ----------
-    analyses : tuple of Analysis
-    ranges : mapping
-        First and last, exclusive, of the analyses under each UPOS.
-    chain : tuple of int64 arrays
-        ``table`` of the kernels.
-    n_parts, n_pairs : int
-        Lengths of a row of emission weights, and of the transitions.
+    ``ranges``: first and last, exclusive, of the analyses under each UPOS. ``chain``: ``table`` of the
+    kernels. ``n_parts``, ``n_pairs``: lengths of a row of emission weights, and of the transitions.
     """
 
     analyses: tuple[Analysis, ...]

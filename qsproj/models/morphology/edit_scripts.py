@@ -30,13 +30,9 @@ def cased_as(casing: str, form: str) -> str:
 class EditScript(NamedTuple):
     """What is cut off and put on at both ends of a form, and how the lemma is cased.
 
-    Attributes
-    ----------
-    casing : str
-        ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the lemma is
-        ``suffix``, whatever the form.
-    cut_prefix, prefix, cut_suffix, suffix : str
-        Of the form as cased.
+    ``casing``: ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the
+    lemma is ``suffix``, whatever the form. ``cut_prefix``, ``prefix``, ``cut_suffix``, ``suffix``: of the
+    form as cased.
     """
 
     casing: str
@@ -71,10 +67,7 @@ class EditScript(NamedTuple):
     def from_fields(fields: Sequence[str]) -> EditScript:
         """Make a script of its five fields.
 
-        Raises
-        ------
-        ValueError
-            When these are no script.
+        Raises ValueError when these are no script.
         """
         if len(fields) != 5 or fields[0] not in (*_CASINGS, WHOLE):
             raise ValueError(f"found {list(fields)!r:.60}, expected the five fields of an edit script")

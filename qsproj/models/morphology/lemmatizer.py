@@ -35,15 +35,8 @@ class Word(NamedTuple):
 class Lemmatizer:
     """Chooses among edit scripts.
 
-    Attributes
-    ----------
-    scripts : tuple of EditScript
-    allowed : mapping
-        Of each UPOS the scripts that its words are tried with, by number, ascending.
-    lemmas : collection of str
-        Lemmas of the lexicon.
-    weights : float32[2^b]
-        Natural-log potentials of hashed features.
+    ``allowed``: of each UPOS the scripts that its words are tried with, by number, ascending. ``lemmas``:
+    lemmas of the lexicon. ``weights`` float32[2^b]: natural-log potentials of hashed features.
     """
 
     scripts: tuple[EditScript, ...]

@@ -74,16 +74,9 @@ class AnalysisFeatures:
 class AnalysisWeights:
     """Weights of the chain over analyses, natural log.
 
-    Attributes
-    ----------
-    index : FeatureIndex
-        The R features that have weights.
-    emissions : float32[R, P]
-        Of features and parts.
-    transitions : float64[1, X]
-        Of pairs of values of each attribute in two neighbours.
-    support : float64[L, L]
-        See :mod:`qsproj.kernels.tagging.analyses`.
+    ``index``: the R features that have weights. ``emissions`` float32[R, P]: of features and parts.
+    ``transitions`` float64[1, X]: of pairs of values of each attribute in two neighbours. ``support``
+    float64[L, L]: see :mod:`qsproj.kernels.tagging.analyses`.
     """
 
     index: FeatureIndex
@@ -96,20 +89,10 @@ class AnalysisWeights:
 class Morphology:
     """What tells lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Which of COLUMNS it fills.
-    table : AnalysisTable
-    lexicon : mapping
-        By form and UPOS, what the treebank has: analysis, number of the edit script or NO_SCRIPT, count; 0
-        where only a list of lemmas has it.
-    scripts : tuple of EditScript
-    features : AnalysisFeatures
-    weights : AnalysisWeights or None
-        None where UPOS alone tells the analysis.
-    lemmatizer : Lemmatizer or None
-        For words that the lexicon lacks; None where no lemma was learned.
+    ``columns``: which of COLUMNS it fills. ``lexicon``: by form and UPOS, what the treebank has: analysis,
+    number of the edit script or NO_SCRIPT, count; 0 where only a list of lemmas has it. ``weights``: None
+    where UPOS alone tells the analysis. ``lemmatizer``: for words that the lexicon lacks; None where no lemma
+    was learned.
     """
 
     columns: tuple[str, ...]
@@ -282,10 +265,7 @@ class Morphology:
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Morphology:
         """Make what :meth:`to_archive` gave.
 
-        Raises
-        ------
-        KeyError, ValueError
-            When something is not there, or does not fit.
+        Raises KeyError, ValueError when something is not there, or does not fit.
         """
         checked(
             header,

@@ -73,14 +73,9 @@ EXPECTED_FEATURES = 3.0
 class MorphologyOptions:
     """How to learn; chosen on development files of Greek, Hungarian and Turkish.
 
-    Attributes
-    ----------
-    epochs, lemma_epochs : int
-        Passes over the sentences, and over the distinct words.
-    rate, lemma_rate : float
-        AdaGrad's step sizes.
-    lemma_buckets : int
-        Hash buckets of the lemmatiser's features; a power of two.
+    ``epochs``, ``lemma_epochs``: passes over the sentences, and over the distinct words. ``rate``,
+    ``lemma_rate``: AdaGrad's step sizes. ``lemma_buckets``: hash buckets of the lemmatiser's features; a
+    power of two.
     """
 
     epochs: int = 10
@@ -121,22 +116,11 @@ def train_morphology(
 ) -> Morphology | None:
     """Learn columns of CoNLL-U beside UPOS.
 
-    Parameters
-    ----------
-    treebank : sequence of Sentence
-        With UPOS on every word. Sentences that lack a column, where others have it, do not teach it.
-    rng : numpy.random.Generator
-        Orders the sentences.
-    columns : sequence of str or None
-        Some of COLUMNS; None: those that the treebank has. None of them: nothing is learned, None returned.
-    inflections : sequence of Inflection
-        Forms with lemmas, where the treebank has none; of two with the same features the first counts.
-    options : MorphologyOptions or None
-
-    Raises
-    ------
-    UsageError
-        When a column is unknown, or empty in most sentences.
+    ``treebank``: with UPOS on every word. Sentences that lack a column, where others have it, do not teach
+    it. ``rng``: orders the sentences. ``columns``: some of COLUMNS; None: those that the treebank has. None
+    of them: nothing is learned, None returned. ``inflections``: forms with lemmas, where the treebank has
+    none; of two with the same features the first counts. Raises UsageError when a column is unknown, or empty
+    in most sentences.
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)

@@ -74,14 +74,8 @@ class TagsAndArcs:
 class TaggingParser(Stored):
     """A trained parser of words alone.
 
-    Attributes
-    ----------
-    tagger : Tagger
-    base : ArcParser
-        The first-order parser that reads the tagger's tags; it prunes and labels.
-    weights : TaggingWeights
-        Of the graph's factors.
-    options : TaggingOptions
+    ``base``: the first-order parser that reads the tagger's tags; it prunes and labels. ``weights``: of the
+    graph's factors.
     """
 
     tagger: Tagger

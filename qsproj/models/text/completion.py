@@ -172,10 +172,7 @@ def conditioned(parser: Parser, sentence: Sentence) -> Parser:
     Arcs hold in every model. The relation of a word without a head weighs the arcs into it by how likely each
     has that relation; of second-order parsers, and of several parts, it rules arcs out that hardly have it.
 
-    Raises
-    ------
-    SentenceError, UsageError
-        As :func:`complete`.
+    Raises SentenceError, UsageError as :func:`complete`.
     """
     if isinstance(parser, TextParser):
         return replace(parser, parser=conditioned(parser.parser, parser.tagged(sentence)))
@@ -276,10 +273,7 @@ def _of_spans(sentence: Sentence, allowed: Arcs) -> list[Arcs]:
 def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
     """Return first and last word of each span that MISC names.
 
-    Raises
-    ------
-    SentenceError
-        When one is none.
+    Raises SentenceError when one is none.
     """
     spans = set()
     for word, cell in enumerate(misc_values(sentence, SPAN), start=1):

@@ -52,14 +52,9 @@ ALL_READINGS_WORDS = 150
 class Reading:
     """One tag sequence, and what a parser makes of the sentence under it.
 
-    Attributes
-    ----------
-    numbers : int32[n]
-        The tags, as the tagger numbers them.
-    scores : float64[n+1, n+1]
-        Arc scores, natural log, as learned.
-    log_weight : float
-        How likely tagger and trees find the sequence, natural log, up to a constant of the sentence.
+    ``numbers`` int32[n]: the tags, as the tagger numbers them. ``scores`` float64[n+1, n+1]: arc scores,
+    natural log, as learned. ``log_weight``: how likely tagger and trees find the sequence, natural log, up to
+    a constant of the sentence.
     """
 
     numbers: TagNumbers
@@ -71,15 +66,10 @@ class Reading:
 class Readings:
     """Scores of a sentence under several tag sequences.
 
-    Attributes
-    ----------
-    scores : float64[n+1, n+1]
-        Mean of the arc scores, natural log, each sequence weighing as much as tagger and trees believe in it;
-        closing marks gain the arcs of opening ones.
-    tags : tuple of str
-        The likeliest of the sequences.
-    doubt : float
-        The share of the words' tags that the tagger expects to be wrong, between 0 and 1.
+    ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighing as much as
+    tagger and trees believe in it; closing marks gain the arcs of opening ones. ``tags``: the likeliest of
+    the sequences. ``doubt``: the share of the words' tags that the tagger expects to be wrong, between 0 and
+    1.
     """
 
     scores: Scores
@@ -95,16 +85,8 @@ class Readings:
 class UncertainWords:
     """A sentence whose words have tags in doubt.
 
-    Attributes
-    ----------
-    tagger : Tagger
-    sentence : Sentence
-    free : bool[n]
-        Words whose tags are the tagger's; the others keep their own.
-    emissions : float64[n, T]
-        The tagger's potentials, natural log.
-    marginals : float64[n, T]
-        The probabilities that it gives.
+    ``free`` bool[n]: words whose tags are the tagger's; the others keep their own. ``emissions`` float64[n,
+    T]: the tagger's potentials, natural log. ``marginals`` float64[n, T]: the probabilities that it gives.
     """
 
     tagger: Tagger

@@ -25,12 +25,8 @@ CONTEXT = 3
 class Expansions:
     """The words of multiword tokens; all in lower case.
 
-    Attributes
-    ----------
-    table : mapping
-        Token to words, for the tokens of the treebank.
-    rules : mapping
-        (prefix, suffix) to words with STEM in one of them, for other tokens.
+    ``table``: token to words, for the tokens of the treebank. ``rules``: (prefix, suffix) to words with STEM
+    in one of them, for other tokens.
     """
 
     table: Mapping[str, Words]

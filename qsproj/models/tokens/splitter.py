@@ -37,14 +37,8 @@ _BREAKS = ("# newpar", "# newdoc")
 class Splitter:
     """Finds where sentences begin; :func:`train_splitter` makes one.
 
-    Attributes
-    ----------
-    language : str or None
-        Its rules are a feature.
-    index : FeatureIndex
-        The R features that have weights.
-    weights : float32[R]
-        Log-odds that they add.
+    ``language``: its rules are a feature. ``index``: the R features that have weights. ``weights``
+    float32[R]: log-odds that they add.
     """
 
     language: str | None

@@ -44,22 +44,11 @@ IMPOSSIBLE = -1e6
 class Tokenizer:
     """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one.
 
-    Attributes
-    ----------
-    language : str or None
-        Its rules are a feature; None: those of no language in particular.
-    index : FeatureIndex
-        The R features that have weights.
-    weights : float32[R, 4]
-        Natural-log potentials of the states.
-    transitions : float64[5, 4]
-        Natural-log potentials of [previous state, state]; the last row is for the first character.
-    expansions : Expansions
-        How tokens are split into words.
-    known : frozenset of str
-        Words of the treebank; empty where spaces part words.
-    inner_spaces : bool
-        Whether tokens may hold spaces, as in 10 000.
+    ``language``: its rules are a feature; None: those of no language in particular. ``index``: the R features
+    that have weights. ``weights`` float32[R, 4]: natural-log potentials of the states. ``transitions``
+    float64[5, 4]: natural-log potentials of [previous state, state]; the last row is for the first character.
+    ``expansions``: how tokens are split into words. ``known``: words of the treebank; empty where spaces part
+    words. ``inner_spaces``: whether tokens may hold spaces, as in 10 000.
     """
 
     language: str | None

@@ -43,19 +43,10 @@ MOST_FEATURES = 650_000
 class TokenizerOptions:
     """Options of training a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the data.
-    rate : float
-        AdaGrad's step size.
-    spaced : float
-        Weight of a copy of each sentence whose tokens are parted by spaces, as text is that some earlier tool
-        has cut; 0 for none.
-    trust : float
-        Weight, in nats, that what rules say has before anything is learned.
-    folds : int
-        Words are known from the other folds, where the script puts no spaces between words.
+    ``epochs``: passes over the data. ``rate``: AdaGrad's step size. ``spaced``: weight of a copy of each
+    sentence whose tokens are parted by spaces, as text is that some earlier tool has cut; 0 for none.
+    ``trust``: weight, in nats, that what rules say has before anything is learned. ``folds``: words are known
+    from the other folds, where the script puts no spaces between words.
     """
 
     epochs: int = 10

@@ -266,11 +266,7 @@ def _learned(
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     if options.target_weights == "fixed":
         weights, records, statuses = train_joint_weights(
-            examples,
-            rng=rng,
-            options=options.training,
-            stages=stages,
-            tell=_tell,
+            examples, rng=rng, options=options.training, stages=stages, tell=_tell
         )
         return replace(parser, weights=weights), records, statuses
     target, weights, records, statuses = train_target_jointly(

@@ -70,11 +70,7 @@ def project_hard_em(
 
 
 def project_tags_only(
-    pairs: Iterable[SentencePair],
-    *,
-    training: DmvOptions,
-    rng: np.random.Generator,
-    run: EMRun = LOCAL_RUN,
+    pairs: Iterable[SentencePair], *, training: DmvOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 
@@ -105,10 +101,7 @@ def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 def _summary(report: DmvReport) -> tuple[str, ...]:
     whole = f", of which {report.whole} with all heads" if report.whole else ""
     what = f"trained on {counted(report.sentences, 'sentence')}{whole}"
-    return (
-        f"{what}; left out: {listed_reasons(report.skipped)}",
-        *report.ending(),
-    )
+    return (f"{what}; left out: {listed_reasons(report.skipped)}", *report.ending())
 
 
 # The counts of a DMV over tags are full by then.
@@ -116,11 +109,7 @@ MOST_WHOLE_TREES = 10_000
 
 
 def project_qg(
-    pairs: Iterable[SentencePair],
-    *,
-    training: QgOptions,
-    rng: np.random.Generator,
-    run: EMRun = LOCAL_RUN,
+    pairs: Iterable[SentencePair], *, training: QgOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 

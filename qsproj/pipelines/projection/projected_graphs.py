@@ -35,10 +35,7 @@ def project_graphs(
 ) -> Projected:
     """Return a projection whose parser and trees have DEPS, learned from those of the sources.
 
-    Raises
-    ------
-    NothingToLearnError
-        When no source sentence has DEPS.
+    Raises NothingToLearnError when no source sentence has DEPS.
     """
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))

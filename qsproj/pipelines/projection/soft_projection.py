@@ -101,12 +101,7 @@ def project_soft(
         for translations in chosen
     ]
     labeller, labelled = soft_evidence.learn_relations(
-        attached,
-        chosen,
-        prior=prior.labeller,
-        template_set=TEMPLATE_SET,
-        rng=rng,
-        strength=options.strength,
+        attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
     )
     # Scores grow with what is added beyond all. Wolof dev, from a New Testament with share 1.25: calibration
     # error 2.2, without it 8.6.

@@ -63,27 +63,15 @@ UNTOLD = 0.5
 class FeatureProjectionOptions:
     """How features are learned through links; chosen on development files.
 
-    Attributes
-    ----------
-    sentences : int
-        Learn from this many at most.
-    leaning : float
-        As how many votes the values of all words that end alike count in those of one.
-    trust : float
-        As how many votes the values of a type count beside those of one word's links.
-    shown : float
-        Share of the uncertainty of an attribute's values, given the tag, that forms must take away.
-    agreeing : float
-        The same of what adjectives share with nouns: what their endings show of it is often something else.
-    precision : float
-        Expected share of right values, where one is written.
-    rarest : float
-        Features that fewer of a tag's words have together are not taken over.
-    temperature : float
-        By which potentials are divided: what was learned from is surer of itself than links are right.
-    one_tense : float
-        Share of a type's votes that its likeliest tense must have: other than number or gender, no neighbour
-        tells it.
+    ``sentences``: learn from this many at most. ``leaning``: as how many votes the values of all words that
+    end alike count in those of one. ``trust``: as how many votes the values of a type count beside those of
+    one word's links. ``shown``: share of the uncertainty of an attribute's values, given the tag, that forms
+    must take away. ``agreeing``: the same of what adjectives share with nouns: what their endings show of it
+    is often something else. ``precision``: expected share of right values, where one is written. ``rarest``:
+    features that fewer of a tag's words have together are not taken over. ``temperature``: by which
+    potentials are divided: what was learned from is surer of itself than links are right. ``one_tense``:
+    share of a type's votes that its likeliest tense must have: other than number or gender, no neighbour
+    tells it.
     """
 
     sentences: int = 12000
@@ -111,17 +99,9 @@ class Judged:
 class MarkedWords:
     """Tagged words of N places with the values that their links bring.
 
-    Attributes
-    ----------
-    types : int64[N]
-    names : tuple of (str, str)
-        Tag and form, lower-cased, of each type.
-    values : mapping
-        The values of each attribute that occurs; NONE is the first.
-    votes : mapping
-        Votes of each attribute, float64[N, values].
-    together : mapping
-        Of each tag, votes for all values of a source word together.
+    ``types`` int64[N]. ``names``: tag and form, lower-cased, of each type. ``values``: the values of each
+    attribute that occurs; NONE is the first. ``votes``: votes of each attribute, float64[N, values].
+    ``together``: of each tag, votes for all values of a source word together.
     """
 
     types: Numbers

@@ -18,12 +18,7 @@ from qsproj.errors import UsageError, counted
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import (
-    LogEvidence,
-    SetExample,
-    TaggerOptions,
-    train_tagger,
-)
+from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, TaggerOptions, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
 
 # Of fewer tagged sentences none is set aside to judge by.
