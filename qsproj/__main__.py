@@ -1,7 +1,5 @@
 """``python -m qsproj`` and the ``qsproj`` command: all else is imported where an interrupt is caught."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

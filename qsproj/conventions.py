@@ -5,8 +5,6 @@ Words are 1..n and 0 is the artificial root. A heads array has shape (n+1,), dty
 natural-log scale; ``-inf`` is the only way to say "forbidden"; column 0 and the diagonal are ignored.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -5,8 +5,6 @@ while a C extension is imported, or where a finalizer runs, it is printed, lost,
 Hence an import is waited for, and an error that was lost is raised once more.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

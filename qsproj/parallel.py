@@ -4,8 +4,6 @@ Results come in the order of the items, whoever computed them, so that what is s
 the same order, and gives the same bytes, with any number of workers.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

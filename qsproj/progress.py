@@ -3,8 +3,6 @@
 Bars are on stderr, only for work of more than two seconds, and unless told only on a terminal.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

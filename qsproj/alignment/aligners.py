@@ -1,7 +1,5 @@
 """Word alignment of a bitext by name of method: words in, :class:`~qsproj.corpus.sentence.Alignment` out."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

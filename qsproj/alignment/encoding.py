@@ -1,7 +1,5 @@
 """A bitext as arrays, shard by shard: words as numbers, and the arrays as files of a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2
 and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 

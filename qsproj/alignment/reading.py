@@ -1,7 +1,5 @@
 """The words of a bitext, from text or CoNLL-U, whichever a file holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from qsproj.corpus.bitext import read_bitext

@@ -6,8 +6,6 @@ Source: Och and Ney (2003), section 5, for intersection and union; Koehn, Och an
 and Koehn et al. (2005) for growing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

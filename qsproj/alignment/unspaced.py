@@ -6,8 +6,6 @@ has the words that they are made of; on PUD, cutting Chinese so, too, was a litt
 (``docs/unspaced.md``).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Checks of what callers give to the public functions: each mistake is one clear sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from operator import index

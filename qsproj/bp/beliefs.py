@@ -1,7 +1,5 @@
 """What belief propagation found: beliefs of variables and factors, Bethe log Z and its gradient; log-odds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

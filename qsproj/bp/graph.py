@@ -1,7 +1,5 @@
 """A factor graph: how many states each variable has, and the groups of factors over them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A group: a family of like factors, vectorised. This is what a new factor has to implement."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ Tables list ``variables`` int32[F, k] of each factor, and beside them ``words`` 
 computed from.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

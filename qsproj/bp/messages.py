@@ -1,7 +1,5 @@
 """The messages of a run in progress."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ A schedule runs one iteration on a :class:`~qsproj.bp.messages.MessageState` and
 largest change of a message; it stops early at a contradiction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Nothing here knows one factor from another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

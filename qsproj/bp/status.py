@@ -1,7 +1,5 @@
 """How a run of belief propagation ended."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import numpy as np

@@ -6,8 +6,6 @@ the new style for `qsproj parse`; --source may then be left out: the parser make
 Converting: with -m, the trees of SOURCE are converted; all but heads and relations is kept byte for byte.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -5,8 +5,6 @@ tags alone. A parser may read what the tagger fills in: lemmas, XPOS and feature
 has them; else train it with `--features words`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

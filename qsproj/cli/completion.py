@@ -5,8 +5,6 @@
 The script is written once and never runs qsproj: commands start as fast as without it.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from typing import Any

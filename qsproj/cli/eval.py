@@ -34,8 +34,6 @@ tested at level 2, whatever --level says.
 precision against sure and possible gold links, recall against the sure ones.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -3,8 +3,6 @@
 How it was made is the command, its options, the names of its inputs (not their folders) and counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

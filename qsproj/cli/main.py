@@ -4,8 +4,6 @@ Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug
 130 or 143 stopped by Ctrl-C or SIGTERM.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -14,8 +14,6 @@ Cells are form, lemma, upos, xpos, deprel, feats.NAME and misc.NAME. Each word t
 sentence, the word's number, and the words around it; the word itself stands in brackets.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from qsproj.cli.options.common import add_options, check_files

@@ -17,8 +17,6 @@ In the first two, and in ``tsv``, a line is a sentence; in triples a blank line 
 is ``A3.final`` of GIZA++, three lines are one. Source comes first in all of them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -4,8 +4,6 @@ Three forms: two files, one sentence a line; one file with ``source ||| target``
 ``source TAB target`` lines, of which further columns are ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """The ten columns of CoNLL-U, and the cells, rows and comments that a sentence is written as."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

@@ -4,8 +4,6 @@ Files say the same in several ways: letters and their accents as one character o
 Unicode), with soft hyphens and spaces without width in between. Models read one way; files keep their own.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -4,8 +4,6 @@ What :class:`Sentence` does not hold, from comments to empty nodes and line ends
 was changed since reading is put into the original rows. Format: universaldependencies.org/format.html.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

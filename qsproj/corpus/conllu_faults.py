@@ -1,7 +1,5 @@
 """Faults of a sentence in CoNLL-U: each check returns the first one, or None."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

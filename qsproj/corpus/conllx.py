@@ -4,8 +4,6 @@ CPOSTAG and POSTAG are where UPOS and XPOS are, and read as these. PHEAD and PDE
 come out as they came in; DEPS and MISC of CoNLL-U, its comments, ranges and empty nodes are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 UD treebanks write German *am* as the two words *an dem* under a range row; a tokeniser leaves *am* whole.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

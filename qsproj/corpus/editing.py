@@ -1,7 +1,5 @@
 """Sentences made from words, and changed copies of sentences; nothing here changes its argument."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

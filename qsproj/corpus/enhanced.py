@@ -1,7 +1,5 @@
 """Enhanced dependencies, column DEPS of CoNLL-U: for each word its heads, each with a relation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

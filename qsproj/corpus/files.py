@@ -7,8 +7,6 @@ whole. What a killed process left is removed by the next one that writes to that
 it is with temporary folders.
 """
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import hashlib

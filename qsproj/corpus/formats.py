@@ -5,8 +5,6 @@ tries it, and all commands know it. A file of sentences is of the format that it
 or plain text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

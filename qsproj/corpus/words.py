@@ -1,7 +1,5 @@
 """The words of a sentence as a caller gives them: a list of strings, and nothing that looks like one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 

@@ -6,8 +6,6 @@ what git calls their content, for the treebanks that the pages in ``docs/`` use;
 are asked for one by one. ``bitexts.tsv`` has the corpora of OPUS, each with one version.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Mapping

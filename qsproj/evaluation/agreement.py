@@ -1,7 +1,5 @@
 """How far two annotators of one file agree: Cohen's kappa of tags, features, heads and relations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Source: Och and Ney (2003), section 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -10,8 +10,6 @@ what stands before the first colon and is the LAS of the CoNLL 2018 shared task;
 is of the words that have a gold UPOS, with a gold head or without.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

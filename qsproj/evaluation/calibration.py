@@ -1,7 +1,5 @@
 """Calibration of probabilities: of the arcs with probability 0.8, 80% should be right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -15,8 +15,6 @@ out. These are the scores of the CoNLL 2018 shared task (universaldependencies.o
   2021 did: what leads through empty nodes is one edge, its relations joined.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

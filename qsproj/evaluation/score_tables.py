@@ -1,7 +1,5 @@
 """Scores laid out as tables to read and as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -10,8 +10,6 @@ far apart as they are. Sentences are swapped, not words: errors within a sentenc
 of integers is had from its characteristic function, with no recursion over sentences.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Faults that the validator of Universal Dependencies finds: a program that is called, never imported."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -26,8 +26,6 @@ where it is that end). ``pair.NAME`` asks something of the two:
 turned trees are ours.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

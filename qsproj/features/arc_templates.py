@@ -12,8 +12,6 @@ Templates of relations may also ask of a word what its tree says of it: ``dep.ad
 *Source*: McDonald et al. 2005, table 1; lemmas, morphology and trees are ours.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A tree gives a word further attributes: what its relatives read, and its rank am
 object from an oblique, and a subject from an object, where the two words of the arc alone do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

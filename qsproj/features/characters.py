@@ -1,7 +1,5 @@
 """What the tokeniser looks at: attributes of the characters of a line, and templates that join them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Features as numbers: hashes of strings, the same on every machine, and places without collisions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

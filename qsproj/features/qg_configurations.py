@@ -6,8 +6,6 @@ and y' in the source tree. To add one, put a row into CONFIGURATIONS: the first 
 *Source*: Smith and Eisner 2006b; thesis 4.3 and figure 4.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

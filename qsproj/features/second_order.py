@@ -16,8 +16,6 @@ Each factor also has a *place*, a small number: directions, binned distances, co
 fire with and without it, those in ``placed`` only with it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

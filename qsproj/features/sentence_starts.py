@@ -4,8 +4,6 @@ Pieces are words, numbers, addresses, and runs of one sign: as far as text can b
 its sentences are known.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

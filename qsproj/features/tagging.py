@@ -5,8 +5,6 @@ previous word to the last three letters of this one. Words that keep the same co
 class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

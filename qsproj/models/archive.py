@@ -5,8 +5,6 @@ before memory is asked for; :mod:`qsproj.models.schema` checks what it then mean
 model asks for it: one that no model knows costs nothing.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

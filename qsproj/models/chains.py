@@ -1,7 +1,5 @@
 """Learning the potentials of a linear chain: of features, and of pairs of neighbouring states."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar

@@ -3,8 +3,6 @@
 What is trained by EM is kept after each iteration, what is trained by steps after each epoch.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,7 +1,5 @@
 """Arrays as a model file has them: those of a part under a name of its own, weights without their zeros."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

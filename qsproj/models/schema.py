@@ -4,8 +4,6 @@ Each ``from_archive`` of a model says what its part of the header is, by :func:`
 value and raises ValueError. Kernels trust what was checked here.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from abc import abstractmethod

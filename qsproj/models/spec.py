@@ -5,8 +5,6 @@ command (:mod:`qsproj.cli.options.common`), the check of what users of Python gi
 header of a model file, which is the dataclass as JSON (:func:`restored`), as ``qsproj info`` shows it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields, is_dataclass

@@ -3,8 +3,6 @@
 The same model gives the same bytes: entries have a fixed order and no time stamp.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """Inference over the trees that a model may build: projective or not, one root or several."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Adaptation of treebanks and parsers to another annotation style, from sentences annotated in both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The main job on the sample in ``corpora/``: English trees and a bitext in, a German parser out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page on how systems do against gold trees: scores, what is confused, calibration, learning, sentences."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

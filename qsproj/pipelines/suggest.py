@@ -4,8 +4,6 @@ An uncertain word stands for all words of its kind, so it counts as often as its
 annotated before, or is suggested farther up, is known already, so that kind counts less.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

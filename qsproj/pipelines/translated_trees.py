@@ -6,8 +6,6 @@ target can learn of its words from trees that people have annotated.
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Translations of one text into several languages, brought together by the sentence that they share."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest

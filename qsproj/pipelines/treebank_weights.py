@@ -1,7 +1,5 @@
 """Weights of treebanks for another language: those count most whose tags follow each other as its do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

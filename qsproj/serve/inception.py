@@ -5,8 +5,6 @@
 nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Conversion of sentences from one annotation style to another, and what is lost there and back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ dependents that hang where private ones hang. Whether "he" in "he came and saw" 
 tells on the far side of the last conjunct; else the rules below guess (``docs/styles.md``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from qsproj.styles.style import Style

@@ -1,7 +1,5 @@
 """Detection of a treebank's annotation style, dimension by dimension, with what speaks for it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

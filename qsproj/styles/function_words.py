@@ -4,8 +4,6 @@ One entry of :data:`FUNCTION_WORDS` is one dimension. Turning an arc round keeps
 ``Paris -case-> in`` becomes ``in -comp:case-> Paris``, and ``in`` takes the place that ``Paris`` had.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

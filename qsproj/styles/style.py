@@ -4,8 +4,6 @@
 family and head, conjunctions, shared modifiers, punctuation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType

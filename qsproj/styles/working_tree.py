@@ -5,8 +5,6 @@ conjunctions and punctuation that separate them, and the dependents of the whole
 is read into it and written from it, and function words are turned round in it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from unicodedata import category
 

@@ -4,8 +4,6 @@ Every step of a weight is divided by the root of the sum of its squared gradient
 large steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

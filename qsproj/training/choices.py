@@ -1,7 +1,5 @@
 """Choices among a few candidates, by a softmax over hashed features: scripts of lemmas, relations."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

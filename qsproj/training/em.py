@@ -1,7 +1,5 @@
 """Expectation maximisation over any model that can say what it expects, watched for what must not happen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """The loop of stochastic training: shuffled epochs, early stopping, one record for each epoch."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ is in nats, except where said. Inference is passed in, so that projective and no
 them: ``infer(scores) -> (log_z, marginals)`` with marginals float64[n+1, n+1].
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

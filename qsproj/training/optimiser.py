@@ -5,8 +5,6 @@ example (:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the
 rule is one class with one method, and works with every model.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ and with features that score every outcome; what the chances lack of one is a se
     p(outcome)  ~  exp(scale * score) * (chance of none + sum over senses of chance * exp(its features))
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which arcs of a tree cross another: what rules a tree out of projective models."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,8 +6,6 @@ and the diagonal are ignored. Words are 1..n, the root is 0. Nothing is mutated.
 :class:`~qsproj.trees.family.NoTreeError` when no tree has a finite score.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass

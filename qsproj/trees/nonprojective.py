@@ -7,8 +7,6 @@ O(n^3) once, then a random walk a tree, or, where that would wander for long (st
 for each distinct beginning of the trees drawn.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ The functions are the methods of :class:`~qsproj.trees.family.TreeFamily`. The k
 worst; drawing takes O(n^3) once, then at most O(n^2) a tree.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ What :mod:`qsproj.bp` approximates with PTREE, LINK, GRAND and CHILDSEQ, exactly
 error (thesis 2.9). With siblings alone O(n^3) time, with grandparents O(n^4); memory O(n^3).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The arcs of a picture: of a tree, of two trees of the same words, of a tree and its translation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

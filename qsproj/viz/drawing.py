@@ -5,8 +5,6 @@ first sentences are plain SVG; further ones are packed (deflate, base64), in a s
 by the page's script.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import zlib

@@ -1,7 +1,5 @@
 """Styles of drawings, marks that a legend explains, text measured and escaped."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from enum import Enum

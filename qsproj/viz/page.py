@@ -1,7 +1,5 @@
 """A page of HTML that needs no other file: headings, tables, paragraphs and drawings, piece by piece."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Line plots: lines through points, on linear or logarithmic axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ How sure a parser is of an arc (``ArcProb`` in MISC) and an aligner of a link is
 not sure, the label has the number.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 

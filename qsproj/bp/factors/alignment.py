@@ -4,8 +4,6 @@ Candidate links are booleans, each with its words. The fertility of a word, whic
 of its own, is a function of them: VALENCE over a word's links sums it out exactly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """LINK, PAIR and their like, ANYPAIR, EXACTLY1 and ATMOST1, SYNCH: factors over booleans in closed form."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """CHILDSEQ and VALENCE: scores over the dependents of a head on a side, a chain of booleans."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

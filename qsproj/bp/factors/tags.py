@@ -1,7 +1,5 @@
 """TAG, TAGLINK, TRIGRAM: factors over variables of several states, such as parts of speech."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """TREE and PTREE: the true arcs form a dependency tree; NOCROSS: a score where arcs cross."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The record in a model file of how it was made: command, version, options, names of inputs, counts."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from itertools import islice

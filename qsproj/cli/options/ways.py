@@ -4,8 +4,6 @@ A command that can be used in several ways has a table of them. Its keys are wha
 (``--method qg``), its values the options that this way reads and not all others do.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Collection, Mapping, Sequence
 

@@ -4,8 +4,6 @@
 feature schema", and the guidelines of Universal Dependencies.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Brackets and quotation marks that belong together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 # What closes an opening mark; German closes with the mark that opens in English, and some print »so«.

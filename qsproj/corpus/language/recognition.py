@@ -1,7 +1,5 @@
 """Recognise the language of a text by its commonest words, to notice a code that does not fit."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -4,8 +4,6 @@ A full stop behind an abbreviation of the language, an initial or a short number
 does anything that a small letter follows.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence

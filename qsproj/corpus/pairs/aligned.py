@@ -4,8 +4,6 @@ Either side is CoNLL-U, or the target is plain text, one sentence a line. A bite
 its first pairs only.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

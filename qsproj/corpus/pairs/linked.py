@@ -5,8 +5,6 @@
 column ID, from 1.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

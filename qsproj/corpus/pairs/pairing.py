@@ -1,7 +1,5 @@
 """Sentences and their translations brought together, by their ids or by order; blank lines are left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import NamedTuple

@@ -5,8 +5,6 @@ so above a parser of other languages, the noisy channel and joint training above
 trees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Lessons of trees for arc weights, and the dev score of all parsers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

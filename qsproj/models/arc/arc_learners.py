@@ -1,7 +1,5 @@
 """Arc weights learned by MIRA, by exponentiated gradient, and by general optimisers of the whole loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import process_time

@@ -1,7 +1,5 @@
 """Scores of arcs from hashed features: weights, which features exist, and the trainer that learns."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Training of the first-order parser from treebanks, whole or partial."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

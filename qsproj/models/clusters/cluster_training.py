@@ -1,7 +1,5 @@
 """Training of the first-order parser with hidden clusters, from treebanks whole or partial."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Training of converters from the same sentences in two annotation styles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Options of training a DMV, which are by default those of learning from tags alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from qsproj.models.spec import check, told

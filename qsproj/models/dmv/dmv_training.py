@@ -1,7 +1,5 @@
 """Training of the DMV: from tags alone, from tags with some heads known, or from trees."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ and ``{1}`` are the relations of the dependent and of the word above it, ``{case
 marker, so that ``nmod:of`` is ``{0}:{case}``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

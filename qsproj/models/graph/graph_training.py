@@ -4,8 +4,6 @@ The gradient of Bethe log Z is what the factors' beliefs expect, after as many i
 evidence is a tree, whole or partial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ What is known of a pair decides which factors there are; scores only say how the
 met again, in every epoch of training, can keep its graphs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain

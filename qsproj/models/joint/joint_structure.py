@@ -10,8 +10,6 @@ and the two source words, and the two target words, stand as its family wants th
 ours: pairs of arcs are what the factors of a second-order target parser are about, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Training of the joint model: target trees observed, alignments (and source trees) hidden."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

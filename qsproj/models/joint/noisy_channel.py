@@ -7,8 +7,6 @@ parser of target text that has no translation.
 *Source*: thesis 5.3.2, figure 5.5 and eq. 5.1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

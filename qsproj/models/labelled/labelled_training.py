@@ -1,7 +1,5 @@
 """Training of the labelled parser: arcs and relations by one objective, then the labeller."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

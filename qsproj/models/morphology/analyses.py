@@ -1,7 +1,5 @@
 """The analyses that a treebank's words have: language-specific tag and features under each UPOS."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Lemmas: those of the lexicon, and for other words the likeliest edit script that fits."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Training of lemmas, features and language-specific tags on a treebank."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Options of training a QG-DMV."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from qsproj.models.spec import told

@@ -12,8 +12,6 @@ teaches nothing of itself but lets its neighbours speak.
 cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

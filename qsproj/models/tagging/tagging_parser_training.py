@@ -4,8 +4,6 @@ In training a sentence is seen as in parsing: its tags come from a tagger, its p
 have not seen it. One that has is too sure of the right answer and leaves nothing to learn from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ of the words 3 to 7 has its head elsewhere, and the others have theirs among the
 passes through its :class:`qsproj.models.tree_inference.TreeInference`; here that knows of no other trees.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

@@ -6,8 +6,6 @@ are changed where it doubts them, and a change stays where tagger and trees toge
 sequence tried counts in the mean for as much as they believe in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Training of the tokeniser from the tokens that a treebank shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

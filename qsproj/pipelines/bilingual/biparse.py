@@ -1,7 +1,5 @@
 """Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Word alignment that learns from hand alignments: the built-in aligner proposes links, a chooser chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ Noisy channel: the target parser's trees are only asked to explain the source tr
 the bilingual parser has learned. At test time neither needs a translation.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The stages of a bootstrap in their order: from treebank and bitext to one model of the target language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Whether what a bootstrap is given fits together, told before anything is learned."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice

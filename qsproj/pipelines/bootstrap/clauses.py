@@ -5,8 +5,6 @@ more than some 35 words. *Source*: Gale and Church 1993, A Program for Aligning 
 Corpora, with pieces of one pair in place of sentences of a paragraph, none of them left out.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

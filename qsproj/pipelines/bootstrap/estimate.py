@@ -1,7 +1,5 @@
 """Estimates of how long a bootstrap will take, told before it begins, and with each stage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ the logarithms of lengths correlate by .73 to .97 where lines belong together, a
 side is shifted. That says nothing of how hard it is to link the words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

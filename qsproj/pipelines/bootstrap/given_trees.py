@@ -1,7 +1,5 @@
 """Gold trees over the very text of a bitext's source: found by their letters, and taken as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate

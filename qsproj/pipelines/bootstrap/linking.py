@@ -1,7 +1,5 @@
 """The stage of a bootstrap that links words, and the check that there is something to link."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

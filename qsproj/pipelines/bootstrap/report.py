@@ -1,7 +1,5 @@
 """The report of a bootstrap: what each stage did, how sure the model is, pairs, what to annotate next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

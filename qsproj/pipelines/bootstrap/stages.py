@@ -1,7 +1,5 @@
 """What each stage of a bootstrap does: files in, files out, and a line of what shows without gold trees."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The bitext of a bootstrap: cut into words, without what teaches nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Two translations of one text, lines of ``reference TAB text`` in any order, paired by reference."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Parsers that know nothing: every word hangs on its neighbour (thesis table 4.3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT

@@ -1,7 +1,5 @@
 """Projection to a DMV by EM: from tags alone, from projected arcs, or through a quasi-synchronous grammar."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What the methods of projection are given: their options, with what they are by default."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from qsproj.models.dmv.dmv_options import DmvOptions

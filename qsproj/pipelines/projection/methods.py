@@ -1,7 +1,5 @@
 """The methods of projection: a row each, which the command line and the API read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias

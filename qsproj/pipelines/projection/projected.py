@@ -1,7 +1,5 @@
 """The result of every method of projection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -7,8 +7,6 @@ further, the edges beside the tree whose ends links tie to the ends of such an e
 *Source*: ours, after the projection of arcs (thesis 4.2.2) and the secondary links of thesis 5.1.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """What held-out projected arcs tell: how far to follow evidence, and the temperature of a parser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What parsed translations say of a target sentence: evidence for its arcs and relations."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import math

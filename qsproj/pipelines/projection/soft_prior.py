@@ -1,7 +1,5 @@
 """The prior of soft projection: parsers of other languages, put together in one that reads words."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -10,8 +10,6 @@ relations of the target are never seen.
 projection, 3.2.5 for what is summed out).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

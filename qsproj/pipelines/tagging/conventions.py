@@ -5,8 +5,6 @@ ADJ. No link tells; tagged sentences of the target do, and where there are none,
 languages do is the better guess.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 

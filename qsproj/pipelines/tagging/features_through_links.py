@@ -6,8 +6,6 @@ written. What is left, of each word the likeliest features that occur together, 
 treebank are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

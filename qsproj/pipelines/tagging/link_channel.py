@@ -7,8 +7,6 @@ where its tags and the links of a type go together, links are believed, where th
 Source: ours; a channel from tags to projected tags for all words together is in Fang and Cohn (2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The target side of a bitext with the tags that its links bring, as arrays; read from a stream in one go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter

@@ -5,8 +5,6 @@ without a number has that of the noun it belongs to, a noun the definiteness of 
 person and number of its subject. Whether the target shows any of it, its forms tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

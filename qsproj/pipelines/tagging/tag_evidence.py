@@ -7,8 +7,6 @@ learn.
 Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 

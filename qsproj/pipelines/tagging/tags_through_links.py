@@ -9,8 +9,6 @@ Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type con
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The application behind the page: sentences as JSON, confirmations, undo, training."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping

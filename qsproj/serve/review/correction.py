@@ -1,7 +1,5 @@
 """A tree put in the place of another: what is refused, and what changes in the sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The rest of a tree under what an annotator has fixed, inferred after each correction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Training a parser on what was reviewed, in a process of its own, and what that gains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.sharedctypes import RawArray

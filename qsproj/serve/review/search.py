@@ -10,8 +10,6 @@ A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``, ``lemma=sein`` o
 are parted by spaces.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The state of a review: the order of sentences, new trees for those left, progress of training."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

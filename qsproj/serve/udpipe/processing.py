@@ -1,7 +1,5 @@
 """Models under the names that clients call them by, and one request of UDPipe's ``process``, without HTTP."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
