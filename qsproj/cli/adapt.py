@@ -29,7 +29,6 @@ WAYS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("""
         --source FILE: trees in the old style, CoNLL-U
         --target FILE: trees in the new style; train on them
@@ -52,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, or convert."""
     from qsproj.corpus.formats import check_has_misc
     from qsproj.errors import UsageError
 

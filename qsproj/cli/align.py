@@ -73,7 +73,6 @@ SYMMETRIZATION_WAYS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
     common.add_options(parser)(f"""
         source SOURCE: source sentences, or PAIRS (.gz, .xz; - for stdin)
@@ -97,7 +96,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Align and write."""
     from qsproj.corpus.language.recognition import check_known_language
 
     common.check_files(

@@ -78,7 +78,6 @@ EXAMPLES = """examples:
 
 
 def add_training(actions: common.Actions) -> None:
-    """Add the action ``train``."""
     train = _add_action(actions, "train", _TRAIN, source_tree="joint")
     common.add_options(train)("""
         --source-model MODEL!: a parser of the source, of order 1 or 2: with 2, its factors take part
@@ -111,7 +110,6 @@ def add_training(actions: common.Actions) -> None:
 
 
 def add_joining(actions: common.Actions) -> None:
-    """Add the action ``join``."""
     join = common.add_action(actions, "join", _JOIN, EXAMPLES)
     common.add_options(join)("""
         -m --model MODEL!: from `qsproj biparse train`, on other languages; best with --target-model, a parser
@@ -123,7 +121,6 @@ def add_joining(actions: common.Actions) -> None:
 
 
 def add_parsing(actions: common.Actions) -> None:
-    """Add the action ``parse``."""
     parse = _add_action(actions, "parse", _PARSE, source_tree="as the model was trained")
     common.add_options(parse)("""
         -m --model MODEL!: from `qsproj biparse train`
@@ -138,7 +135,6 @@ def add_parsing(actions: common.Actions) -> None:
 
 
 def add_cotraining(actions: common.Actions) -> None:
-    """Add the action ``cotrain``."""
     cotrain = _add_action(
         actions,
         "cotrain",
@@ -178,7 +174,6 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of all actions."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     add_training(actions)
     add_joining(actions)
@@ -187,7 +182,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the action."""
     action = {"train": _train, "join": _join, "parse": _parse, "cotrain": _cotrain}[options.action]
     with common.naming(*(getattr(options, name, None) for name in ("source", "target", "alignment"))):
         action(options)

@@ -55,7 +55,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     common.add_options(parser)("""
         --treebank FILE+...!: source trees, CoNLL-U
         --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs
@@ -90,7 +89,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run all stages, then write what was asked for."""
     from qsproj.pipelines.bootstrap.bootstrap import bootstrap
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to

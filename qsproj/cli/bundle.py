@@ -20,7 +20,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
     add_options(parser)("""
         tagger TAGGER: a model of qsproj tag --train
         parser PARSER: a model that parses: of qsproj train, project, adapt ...
@@ -31,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Load both and write them as one."""
     from qsproj.cli.options.given_parsers import tell_misfit, tell_one_side
     from qsproj.models.storage import load_made, load_parser
     from qsproj.models.text.kinds import load_tags

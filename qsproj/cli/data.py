@@ -41,7 +41,6 @@ printed, and what is missing is said, with its URL and its place.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of each action."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, description, declare in (("list", _LIST, _add_list), ("get", _GET, _add_get)):
         declare(add_action(actions, name, description, EXAMPLES))
@@ -64,7 +63,6 @@ def _add_get(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the action."""
     {"list": _list, "get": _get}[options.action](options)
 
 

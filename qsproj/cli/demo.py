@@ -27,7 +27,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     parser.add_argument(
         "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: what came with qsproj)"
     )
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the job and print what came of each step."""
     from qsproj.pipelines.demo import run_demo
 
     result = run_demo(options.corpora or default_corpora(), seed=options.seed)

@@ -40,7 +40,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("""
         file FILE?=-: CoNLL-U, .gz or .xz (default: standard input)
         --target FILE: the translations, CoNLL-U
@@ -69,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draw what was asked for and write it."""
     from qsproj.corpus.files import name_of
     from qsproj.viz.drawing import check_format, format_of, save_drawings
 

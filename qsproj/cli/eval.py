@@ -104,7 +104,6 @@ WAYS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
     add_options(parser)("""
         gold GOLD: CoNLL-U file with the right trees (.gz, .xz; - for stdin)
         system SYSTEM: CoNLL-U file of the same text, parsed
@@ -170,7 +169,6 @@ class _Alone(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> None:
-    """Score, and print a table or JSON."""
     if options.validate and options.gold is not None:
         raise UsageError(f"--validate tests one file, {options.validate}; leave out {options.gold}")
     paths = [path for path in (options.gold, options.system, options.versus) if path is not None]

@@ -27,13 +27,11 @@ _EXPLAINED = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
     parser.add_argument("model", metavar="MODEL", help="a model that qsproj wrote")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print."""
     info = model_info(options.model)
     text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
     with open_output(None) as handle:

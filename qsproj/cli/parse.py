@@ -42,7 +42,6 @@ _LOOKED_AT = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("""
         -m --model MODEL!: a model that `qsproj` trained
         input INPUT?=-: CoNLL-U or text (default: standard input)
@@ -63,7 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Parse the input as it is read."""
     from qsproj.cli.options.given_parsers import tell_one_side
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.storage import load_parser

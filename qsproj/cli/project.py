@@ -57,7 +57,6 @@ _EM = {"em": method_options.EM_FROM_TAGS, "hard-em": method_options.EM_FROM_ARCS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options: those of every method, then each method's own."""
     common.add_options(parser)("""
         --source FILE...: source trees, CoNLL-U; --method em needs none, and learns relations from them alone
         --target FILE...!: tagged target sentences, CoNLL-U
@@ -142,7 +141,6 @@ def _defaults(field: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Project by the chosen method, write the model, say how it went."""
     import numpy as np
 
     from qsproj.models.enhanced.enhancer import check_enhanced

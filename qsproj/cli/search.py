@@ -27,7 +27,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("""
         pattern PATTERN: conditions, in quotes
         files FILE*: CoNLL-U (default: standard input)
@@ -37,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Search, and print or write what is found."""
     from qsproj.corpus.files import open_output
     from qsproj.corpus.formats import read_sentences, write_sentences
     from qsproj.serve.review.search import compiled, in_context

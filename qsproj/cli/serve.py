@@ -52,7 +52,6 @@ _PAGE_BYTES = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     parser.add_argument(
         "-m",
         "--model",
@@ -92,7 +91,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Serve until stopped."""
     from qsproj.serve.listening import check_installed, listen
 
     check_installed()

@@ -43,7 +43,6 @@ _SHOWN_RELATIONS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of each action."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     convert = add_action(actions, "convert", _CONVERT, EXAMPLES)
     _add_styles(convert)
@@ -62,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the action."""
     {"convert": _convert, "detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
 
 

@@ -33,7 +33,6 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("""
         -m --model MODEL!: a parser
         input INPUT?=-: CoNLL-U (default: standard input)
@@ -50,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rank the input and write what is suggested."""
     from qsproj.models.storage import load_parser
     from qsproj.pipelines.suggest import kinds_for, rank
 

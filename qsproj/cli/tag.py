@@ -80,7 +80,6 @@ WAYS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     add_options(parser)("input INPUT?: CoNLL-U or plain text (default: standard input)")
     task = parser.add_mutually_exclusive_group(required=True)
     add_options(task)("""
@@ -117,7 +116,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, or tag the input a sentence at a time."""
     from qsproj.corpus.language.recognition import check_known_language
 
     if options.language is not None:
@@ -283,7 +281,6 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
 
 
 def add_tag_projection(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``--project``."""
     group = parser.add_argument_group(
         "tags through links",
         "with --project: learn from tagged translations and what words they are linked to",

@@ -75,7 +75,6 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
-    """Bundle what was given."""
     objective = objective_named(options.objective)
     given = common.values_of(options, *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
@@ -137,7 +136,6 @@ LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--label
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
     common.add_options(parser)("""
         treebanks TREEBANK+: CoNLL-U files, plain, .gz or .xz
         -o --output MODEL!: where the model is written
@@ -177,7 +175,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train and write the model."""
     import numpy as np
 
     from qsproj.models.enhanced.enhanced_parser import EnhancedParser

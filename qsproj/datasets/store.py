@@ -86,7 +86,6 @@ def download(
 
 
 def forget(path: Path) -> None:
-    """Remove what has come of a file."""
     for suffix in (".partial", ".partial.tag"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

@@ -137,7 +137,6 @@ class AttachmentScores:
     groups: Mapping[str, GroupScores] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Show the scores, not the counts that they come from."""
         names = ("uas", "las", "las_no_subtypes", "upos")
         scores = ", ".join(f"{name}={getattr(self, name):.2f}" for name in names)
         return f"AttachmentScores({scores}, tokens={self.tokens}, sentences={self.sentences})"
@@ -157,7 +156,6 @@ class AttachmentScores:
 
     @property
     def tokens(self) -> int:
-        """Number of scored words."""
         return self.total("tokens")
 
     @property

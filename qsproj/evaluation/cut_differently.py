@@ -46,7 +46,6 @@ class F1:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
         return percentage(2 * self.right, self.gold + self.system)
 
 

@@ -33,7 +33,6 @@ class Text:
     parts: Sequence[Sentence]
 
     def column(self, name: str) -> list[str]:
-        """Return the cells of all words in a column."""
         return [cell for sentence in self.parts for cell in getattr(sentence, name)]
 
 

@@ -41,7 +41,6 @@ def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]
 
 
 def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
-    """Return the same as JSON."""
     bins = [{name: finite(value) for name, value in asdict(row).items()} for row in table]
     return {"expected_calibration_error": 100.0 * expected_calibration_error(table), "bins": bins}
 
@@ -235,7 +234,6 @@ def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None
 
 
 def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:
-    """Return percentages and counts."""
     return {
         "aer": finite(scores.error_rate),
         "precision": finite(scores.precision),

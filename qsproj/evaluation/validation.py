@@ -50,7 +50,6 @@ class Validation:
 
     @property
     def failing(self) -> int:
-        """The number of sentences with a fault."""
         return len({bisect_right(self.begins, fault.line) for fault in self.faults})
 
 

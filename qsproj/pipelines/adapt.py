@@ -146,6 +146,5 @@ def has_tree(sentence: Sentence) -> bool:
 
 
 def check_tree(sentence: Sentence) -> None:
-    """Raise :class:`MissingTreeError` when no word has a head."""
     if not has_tree(sentence):
         raise MissingTreeError

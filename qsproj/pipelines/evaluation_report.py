@@ -50,7 +50,6 @@ class Compared:
 
     @property
     def names(self) -> list[str]:
-        """Names of the systems on the page: their paths, without the folder where names differ without."""
         short = [Path(path).name for path in self.paths[1:]]
         names = short if len(set(short)) == len(short) else list(self.paths[1:])
         return [name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}" for name in names]

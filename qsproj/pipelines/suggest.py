@@ -66,7 +66,6 @@ class Candidate:
 
     @property
     def uncertainty(self) -> float:
-        """The mean over the words."""
         return float(self.uncertainties.mean())
 
 
@@ -155,5 +154,4 @@ class _KindCounts:
         return np.asarray(self._occurrences[words] / (1.0 + self._known[words]))
 
     def add(self, index: int) -> None:
-        """Count a candidate as annotated."""
         np.add.at(self._known, self._words[index], 1.0)

@@ -34,7 +34,6 @@ class Likeness:
     weight: float  # of its sentences in training, 1 for the most alike treebank
 
     def __str__(self) -> str:
-        """Say it in a line."""
         return (
             f"{self.name}: {counted(self.sentences, 'sentence')}, divergence of tag trigrams "
             f"{self.divergence:.3f}, weight {self.weight:.2f}"

@@ -96,14 +96,12 @@ def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...
 
 
 def title_of(arc: Arc, sentence: Sentence) -> str:
-    """Say in words what an arc is."""
     sure = "" if arc.confidence is None else f", probability {arc.confidence:g}"
     note = f"; {arc.note}" if arc.note else ""
     return f"{arrow(arc, sentence)}{sure}{note}"
 
 
 def arrow(arc: Arc, sentence: Sentence) -> str:
-    """Name head, dependent and relation."""
     head = "root" if arc.head == ROOT else sentence.forms[arc.head - 1]
     return f"{head} \N{RIGHTWARDS ARROW} {sentence.forms[arc.dependent - 1]}: {arc.relation}"
 

@@ -60,7 +60,6 @@ class Drawing:
 
     @property
     def svg(self) -> str:
-        """The drawing as a file of its own."""
         return svg_document([self])
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -117,7 +117,6 @@ class _Canvas:
 
     @property
     def markup(self) -> str:
-        """All lines that were drawn."""
         return "".join([f'<g class="tree {self._role}">\n', *self._pieces, "</g>\n"])
 
     def draw(self, row: Row, top: float) -> float:

@@ -132,14 +132,12 @@ def _add_told(options: argparse._ActionsContainer, names: list[str], values: lis
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:
-    """Add ``--seed``."""
     add_options(parser)("""
         --seed N[0..]=1: random seed; the same seed gives the same bytes
     """)
 
 
 def add_pairing(parser: argparse._ActionsContainer) -> None:
-    """Add ``--pair``."""
     add_options(parser)("""
         --pair HOW=id: how sentences of two CoNLL-U files are paired: id (parallel_id, else sent_id, else
             order; default) or order (the first with the first, whatever their ids)
@@ -147,7 +145,6 @@ def add_pairing(parser: argparse._ActionsContainer) -> None:
 
 
 def add_order(options: argparse._ActionsContainer, help: str) -> None:
-    """Add ``--order`` of a parser."""
     options.add_argument("--order", type=whole_number(least=1), choices=(1, 2), default=1, help=help)
 
 
@@ -233,7 +230,6 @@ def naming(*paths: str | None) -> Iterator[None]:
 
 
 def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> None:
-    """Add ``--jobs``; ``what`` says what they do."""
     add_options(options)(f"""
         --jobs N[-1..]=1: {what}; -1: one for each core
     """)

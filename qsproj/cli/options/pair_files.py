@@ -42,7 +42,6 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
 
 
 def add_alignment_format(parser: argparse._ActionsContainer) -> None:
-    """Add ``--alignment-format``."""
     add_options(parser)(f"""
         --alignment-format NAME={DEFAULT_ALIGNMENT_FORMAT}: {", ".join(names_of(ALIGNMENTS))} (default:
             {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 2-1). In triples a line is a link: source, target,
@@ -52,7 +51,6 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> None:
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
-    """Return the files that were named."""
     return AlignedFiles(
         options.source, options.target, options.alignment, options.alignment_format, options.pair
     )

@@ -69,7 +69,6 @@ class JointTrainingReport:
         return sum(self.by_epoch, Counter())
 
     def summary(self) -> str:
-        """Say in a line what was trained."""
         return (
             f"trained on {counted(self.pairs, 'pair')}; {convergence(self.statuses)}; "
             f"left out: {listed_reasons(self.skipped)}"
@@ -85,13 +84,11 @@ def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -
 
 
 def itg_line(without: int) -> str:
-    """Say how many pairs did without ALIGNITG."""
     limit = f"more than {joint_options.MOST_ITG_WORDS} words a side have candidate links"
     return f"{counted(without, 'pair')} without ITG: {limit}"
 
 
 def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
-    """Say in a line how an epoch of training went."""
     return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
@@ -105,7 +102,6 @@ class ParsingCounts:
     without_itg: int = 0  # pairs of too many words for ALIGNITG
 
     def add(self, parsed: ParsedPair) -> None:
-        """Count one pair."""
         self.without_itg += parsed.without_itg
         if parsed.status is None:
             self.without_links += 1
@@ -114,7 +110,6 @@ class ParsingCounts:
             self.contradictions += parsed.alone
 
     def summary(self) -> str:
-        """Say in a line how it went."""
         reasons = {NO_LINK: self.without_links, "contradicting factors": self.contradictions}
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = self.statuses.total() + self.without_links
@@ -379,7 +374,6 @@ def parse_pair_stream(
 
 
 def load_joint_parser(path: str) -> JointParser:
-    """Read a joint parser from a file."""
     return load_model_of(
         path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
     )
@@ -390,7 +384,6 @@ TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --ob
 
 
 def load_tree_parser(path: str) -> TreeParser:
-    """Read a parser of one side from a file."""
     kinds: tuple[type[TreeParser], ...] = (ArcParser, GraphParser)
     return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
 

@@ -60,7 +60,6 @@ class CotrainingReport:
     statuses: Counter[Status]  # how runs of belief propagation ended, over all rounds
 
     def summary(self) -> str:
-        """Say in a line what was learned from."""
         return (
             f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
             f"{biparse.convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
@@ -201,7 +200,6 @@ class NoisyChannelOptions:
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
     def __post_init__(self) -> None:
-        """Check the name."""
         if self.source_forest not in SOURCE_FORESTS:
             raise unknown_name("source forest", self.source_forest, list(SOURCE_FORESTS))
 
@@ -272,11 +270,9 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
         return loss
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self.arcs.regularise()
 
     def averaged(self) -> ArcScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
         return self.arcs.averaged()
 
 

@@ -39,7 +39,6 @@ class ProjectionCounts:
     right: int = 0  # projected arcs among them that have it
 
     def __add__(self, other: ProjectionCounts) -> ProjectionCounts:
-        """Return the counts of both."""
         sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
         return ProjectionCounts(**sums)
 
@@ -270,7 +269,6 @@ def attached_share(tree: Sentence) -> float:
 
 
 def none_dense_enough(min_attached: float) -> NothingToLearnError:
-    """Build the error for when there is no tree to train on."""
     return NothingToLearnError(
         f"no projected tree has heads for {100 * min_attached:g}% of its words; "
         "lower --min-attached, or align with --symmetrize grow-diag for more links"

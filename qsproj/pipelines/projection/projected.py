@@ -24,9 +24,7 @@ class SavableParser(Protocol):
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         ...
 
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was made."""
-        ...
+    def save(self, path: str | Path, *, made: Made | None = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

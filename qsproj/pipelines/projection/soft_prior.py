@@ -47,7 +47,6 @@ class Prior:
 
     @property
     def labeller(self) -> Labeller | None:
-        """Return that of the first member which has one."""
         return next((member.labeller for member in self.members if member.labeller is not None), None)
 
 

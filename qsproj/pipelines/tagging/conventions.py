@@ -112,7 +112,6 @@ class Conventional:
     names: Collection[str]  # of these conventions
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time."""
         for pair in self.pairs:
             yield replace(pair, source=conventional(pair.source, self.names))
 

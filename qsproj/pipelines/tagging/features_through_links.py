@@ -110,7 +110,6 @@ class MarkedWords:
 
     @cached_property
     def groups(self) -> list[Numbers]:
-        """What types have in common, see :func:`suffix_groups`."""
         return suffix_groups(self.names)
 
     def of_types(self, attribute: str) -> Counts:

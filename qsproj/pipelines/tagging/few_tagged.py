@@ -78,12 +78,10 @@ class FewTagged:
 
     @property
     def shows_features(self) -> bool:
-        """Whether any sentence has FEATS."""
         return "feats" in columns_shown(self.sentences)
 
     @property
     def tags(self) -> set[str]:
-        """The tags that occur."""
         return {tag for sentence in self.sentences for tag in sentence.upos}
 
     def examples(self, tags: Words, *, strength: float) -> list[SetExample]:

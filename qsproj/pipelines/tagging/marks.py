@@ -36,7 +36,6 @@ class Mark(NamedTuple):
 
     @property
     def told(self) -> list[str]:
-        """The values that it has."""
         return [value for value in self.values if value not in (NONE, UNKNOWN)]
 
 

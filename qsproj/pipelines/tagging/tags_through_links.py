@@ -324,7 +324,6 @@ def deal_out(
 
 
 def summary(text: LinkedText) -> str:
-    """Say how far links reach."""
     words = len(text.types)
     evident = np.mean(text.votes.sum(axis=1) >= EVIDENT)
     kept = len(text.sentences)
