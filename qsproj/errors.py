@@ -1,7 +1,5 @@
 """Errors that a user can cause and mend; the command line turns each into one line and exit code 2."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,7 +47,7 @@ class DataError(QsprojError, ValueError):
         text = f"{where}: found {found}, expected {expected}"
         super().__init__(f"{text}; {remedy}" if remedy else text)
 
-    def at(self, line: int) -> DataError:
+    def at(self, line: int) -> "DataError":
         """Return the same error of another line."""
         return DataError(self.path, line, **self._facts)
 

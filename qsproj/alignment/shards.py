@@ -1,7 +1,5 @@
 """A bitext in shards, kept on the disk, that are swept over apart from each other, here or elsewhere."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +36,7 @@ class Shards:
 
     files: tuple[ShardFiles, ...]
     vocabularies: Vocabularies
-    totals: PairTotals
+    totals: "PairTotals"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +72,7 @@ class _Done(NamedTuple):
 
 
 def write_shards(
-    folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: PairPriors
+    folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: "PairPriors"
 ) -> Shards:
     """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when there is no room."""
     vocabularies, shards = Vocabularies(), []

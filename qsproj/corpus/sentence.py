@@ -1,7 +1,5 @@
 """Sentence, Alignment and SentencePair: what every format is read into and written from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -68,7 +66,7 @@ class Sentence:
         heads: Iterable[int | None] | None = None,
         deprels: Iterable[str | None] | None = None,
         sent_id: str = "",
-    ) -> Sentence:
+    ) -> "Sentence":
         """Make a sentence of words and what is known of them.
 
         Parameters

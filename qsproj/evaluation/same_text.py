@@ -7,8 +7,6 @@
   it, are aligned by the longest common subsequence of their lower-cased forms.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +24,9 @@ class Text:
     """Some sentences of one file, one after the other."""
 
     characters: str  # white space left out
-    sentences: list[Span]
-    tokens: list[Span]
-    words: list[PlacedWord]
+    sentences: "list[Span]"
+    tokens: "list[Span]"
+    words: "list[PlacedWord]"
     heads: list[int | None]  # words count from 0 over all sentences; -1: the root
     parts: Sequence[Sentence]
 
@@ -77,7 +75,7 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
     return text
 
 
-def _check_same_text(gold: _Reading, system: _Reading) -> None:
+def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
     shorter = min(len(gold.characters), len(system.characters))
     if gold.characters[:shorter] != system.characters[:shorter]:
         raise _texts_differ(gold, system)

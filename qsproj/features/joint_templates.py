@@ -4,8 +4,6 @@ A template is a tuple of atoms, each a column of small integers or hashes with a
 conjoined with the factor's family. Quasi-synchronous factors ask for the tags of thesis 4.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -316,7 +314,7 @@ class Dictionary:
         }
 
     @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dictionary:
+    def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> "Dictionary":
         return Dictionary(
             *(
                 Counted(arrays[f"{field.name}_keys"], arrays[f"{field.name}_sums"])

@@ -6,8 +6,6 @@ is that of the tree under arc scores that sum over relations, and that of a soft
 *Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +41,7 @@ class LabelledScores:
         sum_relations(self.arcs, self.heads, self.dependents, self.relations, summed, chances)
         return summed, chances
 
-    def tempered(self, temperature: float) -> LabelledScores:
+    def tempered(self, temperature: float) -> "LabelledScores":
         arcs, relations = self.arcs / temperature, self.relations / temperature
         return LabelledScores(arcs, self.heads, self.dependents, relations)
 

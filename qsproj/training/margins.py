@@ -9,8 +9,6 @@ distribution expects. A step multiplies the probability of each tree by the expo
 than the right one it would score with a handicap of its wrong heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -55,7 +53,7 @@ class Constraints:
         slacks: NDArray[np.float64] = self.bounds - np.add.reduceat(of_members, self.starts[:-1])
         return slacks
 
-    def chosen(self, which: NDArray[np.bool_]) -> Constraints:
+    def chosen(self, which: NDArray[np.bool_]) -> "Constraints":
         """Return those of the constraints that ``which`` bool[C] marks, with the arcs that they are about."""
         lengths = np.diff(self.starts)
         kept = np.repeat(which, lengths)

@@ -1,7 +1,5 @@
 """The first-order parser: an arc scorer, exact tree inference, and a labeller."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -206,6 +204,6 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return {**header, "temperature": self.temperature}, arrays
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> ArcParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "ArcParser":
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])

@@ -1,7 +1,5 @@
 """Relations for the arcs of a tree: one softmax for each arc, independent of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -170,7 +168,7 @@ class Labeller(RelationWeights):
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Labeller:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> "Labeller":
         return cls(*cls.fields_from(header, arrays))
 
 

@@ -1,7 +1,5 @@
 """The first-order parser with hidden clusters: cluster scores, exact tree inference, and a labeller."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +60,7 @@ class ClusterScorer(ArcWeights):
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> ClusterScorer:
+    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> "ClusterScorer":
         checked(
             header,
             {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)},
@@ -191,5 +189,5 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return {**FirstOrderParser.described(header), "clusters": header["scorer"]["clusters"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> ClusterParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "ClusterParser":
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))

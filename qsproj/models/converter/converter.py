@@ -7,8 +7,6 @@ in the source tree.
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -82,7 +80,7 @@ class Converter(Stored):
     source_relations: tuple[str, ...] = ()
 
     @staticmethod
-    def untrained() -> Converter:
+    def untrained() -> "Converter":
         """Return the converter that gives every source tree back."""
         return Converter(
             TurnModel.untrained(),
@@ -175,7 +173,7 @@ class Converter(Stored):
         }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> Converter:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "Converter":
         header = {"source_relations": [], **header}
         checked(
             header,
@@ -291,7 +289,7 @@ class AdaptedParser(Stored):
         return {"parser": described(header["source_kind"], header["source"])}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> AdaptedParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "AdaptedParser":
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
         return AdaptedParser(cast(StoredParser, source), Converter.from_archive(header["converter"], arrays))

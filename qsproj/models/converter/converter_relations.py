@@ -1,7 +1,5 @@
 """Relations of a converted tree: those of the target style, or copied from the source tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +37,7 @@ class RelationAdapter:
     weights: NDArray[np.float32]
 
     @staticmethod
-    def untrained(relations: tuple[str, ...] = ()) -> RelationAdapter:
+    def untrained(relations: tuple[str, ...] = ()) -> "RelationAdapter":
         """Return an adapter that prefers to keep what is there."""
         return RelationAdapter(
             relations, np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
@@ -110,7 +108,7 @@ class RelationAdapter:
         return {"relations": list(self.relations)}, packed_weights("relation_", self.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> RelationAdapter:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "RelationAdapter":
         checked(header, {"relations": labels(0)})
         check_cells(1 << HASH_BITS, COPIES + len(header["relations"]))
         adapter = RelationAdapter.untrained(tuple(header["relations"]))

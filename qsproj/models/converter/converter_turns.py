@@ -4,8 +4,6 @@ Styles differ most in which of two words that belong together is the head. That 
 so it is learned first; the trees it leads to are features of the converter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,7 +36,7 @@ class TurnModel:
     weights: NDArray[np.float32]
 
     @staticmethod
-    def untrained() -> TurnModel:
+    def untrained() -> "TurnModel":
         return TurnModel(np.zeros(1 << HASH_BITS, dtype=np.float32))
 
     @cached_property
@@ -65,7 +63,7 @@ class TurnModel:
         return packed_weights("turn_", self.weights)
 
     @staticmethod
-    def from_archive(arrays: Arrays) -> TurnModel:
+    def from_archive(arrays: Arrays) -> "TurnModel":
         model = TurnModel.untrained()
         unpack_weights("turn_", arrays, model.weights)
         return model

@@ -1,7 +1,5 @@
 """The dependency model with valence: a parser of tags that can be learned without trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -94,12 +92,12 @@ class TagCorpus:
         """Return the number of sentences."""
         return len(self.starts) - 1
 
-    def select(self, wanted: Mask) -> TagCorpus:
+    def select(self, wanted: Mask) -> "TagCorpus":
         lengths = np.diff(self.starts)
         words = np.repeat(wanted, lengths)
         return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
 
-    def without_heads(self) -> TagCorpus:
+    def without_heads(self) -> "TagCorpus":
         return TagCorpus(self.tags, self.starts, np.full_like(self.heads, NO_HEAD))
 
 
@@ -174,7 +172,7 @@ class DmvParameters:
     child: Floats
     root: Floats
 
-    def floored(self, floor: float) -> DmvParameters:
+    def floored(self, floor: float) -> "DmvParameters":
         """Return a copy in which no decision has a probability below ``floor``: every tree is possible."""
         return DmvParameters(
             np.clip(self.stop, floor, 1.0 - floor),
@@ -182,7 +180,7 @@ class DmvParameters:
             np.maximum(self.root, floor),
         )
 
-    def over(self, places: NDArray[np.int16]) -> DmvParameters:
+    def over(self, places: NDArray[np.int16]) -> "DmvParameters":
         """Return the parameters over other tags, int16[T']: the place of each among those of this model."""
         return DmvParameters(
             self.stop[places],
@@ -363,7 +361,7 @@ class Dmv(Stored):
         return {"tags": header["inventory"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> Dmv:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "Dmv":
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])
         tags = len(inventory)

@@ -1,7 +1,5 @@
 """A parser whose trees come with enhanced dependencies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -78,7 +76,7 @@ class EnhancedParser(Stored):
         return {"enhanced": "DEPS", "parser": described(part["kind"], part["model"])}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> EnhancedParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "EnhancedParser":
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"parser": anything, "enhancer": anything})
         checked(header["parser"], {"kind": one_of(KINDS), "model": anything})

@@ -9,8 +9,6 @@ Here the tree is decided before, candidates are few, and M is tied to pairs of a
 between the two words, in place of factors over undecided arcs.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,7 +91,7 @@ class Enhancer:
         )
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Enhancer:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Enhancer":
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"patterns": word_lists})
         weights = unpack_weights("enhanced_", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))

@@ -3,8 +3,6 @@
 Relaxation starts from first order and adds, in one pass, the factors whose gain is largest (thesis 5.6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,7 +77,7 @@ class FamilyFactors:
         """Return the group with a score float64[F], natural log, for each factor."""
         return rescored(self.group, scores, self.scored)
 
-    def numbered_from(self, first: int) -> FamilyFactors:
+    def numbered_from(self, first: int) -> "FamilyFactors":
         """Return the family in a larger graph, where arcs are numbered from ``first`` on.
 
         Only what passes messages is kept: members and places are left behind.

@@ -3,8 +3,6 @@
 *Source*: thesis chapters 2 and 3.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -301,7 +299,7 @@ class GraphParser(Stored):
         return {**ArcParser.described(header["base"]), "factors": header["options"].get("families") or "all"}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> GraphParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "GraphParser":
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),

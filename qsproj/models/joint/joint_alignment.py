@@ -1,7 +1,5 @@
 """An aligner that learns from hand alignments: the joint model without trees (thesis 4.7.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,7 +89,7 @@ class LinkChooser(Stored):
         return {"link_factors": [*LINK_FACTORS, *header["families"]], "reads_tags": header["tagged"]}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> LinkChooser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkChooser":
         checked(header, {"families": names, "tagged": flag})
         return LinkChooser(
             JointWeights.from_arrays(arrays),

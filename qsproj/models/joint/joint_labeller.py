@@ -10,8 +10,6 @@ Once both trees are known, the relation of each arc is a variable of its own, an
 *Source*: thesis 4.3 for senses and configurations, 4.7.2.3 for the factors that stand for them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,7 +108,7 @@ class JointLabeller:
     table: SenseWeights
 
     @staticmethod
-    def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> JointLabeller:
+    def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
         """Return a labeller that knows relations by their names alone."""
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
         like = [[_likeness(source, target) for target in relations] for source in source_relations]
@@ -118,7 +116,7 @@ class JointLabeller:
         weights[first:last] = np.tile(SAME * np.array(like), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
-    def grown(self, relations: tuple[str, ...]) -> JointLabeller:
+    def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
         """Return one for a target labeller that knows more relations; of new ones it knows the names."""
         more = JointLabeller.untrained(self.source_relations, relations)
         kept = [relations.index(relation) for relation in self.relations]
@@ -147,7 +145,7 @@ class JointLabeller:
         return header, packed_weights("", self.table.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointLabeller:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "JointLabeller":
         checks = {"source_relations": labels(1), "relations": labels(1), "scale": number(LEAST_SCALE)}
         checked(header, checks)
         source_relations, relations = tuple(header["source_relations"]), tuple(header["relations"])

@@ -1,7 +1,5 @@
 """Options of joint models: the graph of a pair, and how its weights are learned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +88,7 @@ class JointOptions:
         check(self)
 
     @staticmethod
-    def from_header(header: dict[str, Any]) -> JointOptions:
+    def from_header(header: dict[str, Any]) -> "JointOptions":
         """Rebuild them from the header of a model; older ones have the default propagation and thresholds."""
         checked(header, {"families": names, "source_tree": text})
         return restored(JointOptions(), header, among_others=True)
@@ -115,7 +113,7 @@ class JointTrainingOptions:
     null_source: bool = False
 
     @staticmethod
-    def from_header(header: dict[str, Any] | None) -> JointTrainingOptions | None:
+    def from_header(header: dict[str, Any] | None) -> "JointTrainingOptions | None":
         if header is None:
             return None
         checked(header, {"propagation": anything})

@@ -1,7 +1,5 @@
 """The joint model: parses both sides of a sentence pair and aligns them, in one factor graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -109,7 +107,7 @@ class JointParser(Stored):
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
 
-    def of_parsers(self, source: TreeParser, target: TreeParser) -> JointParser:
+    def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
         """Return what was learned of two languages over the parsers of two others.
 
         Joint weights are of tags and of how words are linked, hardly ever of words. The dictionary, which
@@ -122,14 +120,14 @@ class JointParser(Stored):
         of_these = replace(self, dictionary=None, labeller=None, tagger=None)
         return replace(of_these, source=source, target=target, weights=weights)
 
-    def with_target(self, target: TreeParser) -> JointParser:
+    def with_target(self, target: TreeParser) -> "JointParser":
         """Return the model with its target parser trained further, which may know more relations."""
         own, of_target = self.labeller, first_order(target).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
         return replace(self, target=target, labeller=own)
 
-    def of_first_order(self) -> JointParser:
+    def of_first_order(self) -> "JointParser":
         """Return the model without the second-order factors of its sides."""
         return replace(self, source=first_order(self.source), target=first_order(self.target))
 
@@ -333,7 +331,7 @@ class JointParser(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "JointParser":
         scale, order = number(0.0), optional(whole(1, 2))
         checked(
             header,

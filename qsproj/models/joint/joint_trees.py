@@ -7,8 +7,6 @@ A parser is surer of its own training trees than of any others, and joint weight
 would find nothing left to explain: each training tree is scored by a parser that has not seen it.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Sequence
@@ -65,7 +63,7 @@ class TreeScores:
         """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
-    def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> TreeScores:
+    def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> "TreeScores":
         """Return them with scores of arcs under the tags that words may choose, by the scorer of links."""
         if choices is None:
             return self

@@ -1,7 +1,5 @@
 """The learned weights of a joint model, and a sentence pair made ready for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -162,13 +160,13 @@ class JointWeights:
         target_scale: float = 1.0,
         aligner_scale: float = 1.0,
         tag_scales: TagScales = NEUTRAL,
-    ) -> JointWeights:
+    ) -> "JointWeights":
         """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << HASH_BITS))
         return JointWeights(weights, target_scale, aligner_scale, tag_scales)
 
     @staticmethod
-    def untrained() -> JointWeights:
+    def untrained() -> "JointWeights":
         """Return weights under which nothing joins the two sides."""
         return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
 

@@ -11,8 +11,6 @@ word is what the table of the tagger (:mod:`qsproj.models.tagging.link_tagger`) 
 the best one, and weights of the tags of both words. Each of these four parts has a learned scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -53,10 +51,10 @@ class TagScores:
     arcs: Floats
     links: Floats
 
-    def less(self, other: TagScores) -> TagScores:
+    def less(self, other: "TagScores") -> "TagScores":
         return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
 
-    def mixed(self, other: TagScores, share: float) -> TagScores:
+    def mixed(self, other: "TagScores", share: float) -> "TagScores":
         """Return the mean of both, in which the other has a weight of ``share``."""
         parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
         return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
@@ -189,7 +187,7 @@ class TagChoices:
             upos[word - 1] = names[min(state, len(names) - 1)]
         return with_columns(sentence, upos=upos)
 
-    def with_truth(self, upos: Sequence[str]) -> tuple[TagChoices | None, NDArray[np.int8]]:
+    def with_truth(self, upos: Sequence[str]) -> "tuple[TagChoices | None, NDArray[np.int8]]":
         """Return the words whose true tag can be chosen (None: no word is left), and its place, int8[U].
 
         The others keep the tag that the sentence has: a truth that cannot be reached teaches nothing.

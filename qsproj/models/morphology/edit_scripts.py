@@ -3,8 +3,6 @@
 ``ging -> gehen`` is "take away nothing, then ing, and put ehen after". A script is text, as it is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -64,7 +62,7 @@ class EditScript(NamedTuple):
         return "\t".join(self)
 
     @staticmethod
-    def from_fields(fields: Sequence[str]) -> EditScript:
+    def from_fields(fields: Sequence[str]) -> "EditScript":
         """Make a script of its five fields.
 
         Raises ValueError when these are no script.

@@ -1,7 +1,5 @@
 """Lemmas, features and XPOS of words whose UPOS is known: a chain over analyses, then lemmas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -262,7 +260,7 @@ class Morphology:
         return header, arrays
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Morphology:
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Morphology":
         """Make what :meth:`to_archive` gave.
 
         Raises KeyError, ValueError when something is not there, or does not fit.

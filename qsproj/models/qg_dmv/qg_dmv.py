@@ -1,7 +1,5 @@
 """The quasi-synchronous DMV: target sentences generated through the trees of their translations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -325,7 +323,7 @@ class QgDmv(Stored):
         }, {**arrays, "qg-stop": parameters.stop, "qg-child": parameters.child, "qg-root": parameters.root}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> QgDmv:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "QgDmv":
         checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
         checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))
         configuration = np.array([header["configurations"].get(name) or 0.0 for name in CONFIGURATION_NAMES])

@@ -4,8 +4,6 @@ Pairs are packed part by part into files, so that memory holds one part at a tim
 whoever works on them: counts that are added up part by part are the same to the last bit.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -91,7 +89,7 @@ def train_qg_dmv(
 
 
 def _monolingual(
-    parameters: qg_dmv.QgStep, packed: PackedPairs, start: Dmv | None, options: QgOptions
+    parameters: qg_dmv.QgStep, packed: "PackedPairs", start: Dmv | None, options: QgOptions
 ) -> DmvParameters:
     """Return what parses new text: as EM counted, or where it comes back to its start, as that was."""
     if parameters.has_counts:
@@ -102,7 +100,7 @@ def _monolingual(
 
 
 def _run_em(
-    packed: PackedPairs, dev: Sequence[SentencePair], start: Dmv | None, options: QgOptions, run: EMRun
+    packed: "PackedPairs", dev: Sequence[SentencePair], start: Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[qg_dmv.QgStep], float]:
     """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
@@ -135,7 +133,7 @@ def _run_em(
     return result, reached(result, problem)
 
 
-def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> qg_dmv.QgParameters:
+def _initial(start: Dmv | None, packed: "PackedPairs", options: QgOptions) -> qg_dmv.QgParameters:
     source_tags = len(packed.source_inventory) + 1
     if start is None:
         return qg_dmv.biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)

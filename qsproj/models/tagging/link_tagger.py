@@ -4,8 +4,6 @@ A tagger that has learned from a hundred trees is often wrong, the source's hard
 to is uncertain; its tag is a mixture over that (:mod:`qsproj.training.sense_mixture`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -101,7 +99,7 @@ class LinkTagger:
         return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> LinkTagger:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkTagger":
         checked(header, {"source_tags": labels(1), "scale": number(LEAST_SCALE), "tagger": anything})
         tagger = Tagger.from_archive(header["tagger"], unnested(TAGGER, arrays))
         source_tags = tuple(header["source_tags"])

@@ -1,7 +1,5 @@
 """Part-of-speech tagger: a linear-chain conditional random field over sparse features of words in context."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -313,7 +311,7 @@ class Tagger(Stored):
         }
 
     @classmethod
-    def from_archive(cls, header: Mapping[str, Any], arrays: Arrays) -> Tagger:
+    def from_archive(cls, header: Mapping[str, Any], arrays: Arrays) -> "Tagger":
         checked(
             header,
             {

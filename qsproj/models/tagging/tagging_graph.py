@@ -3,8 +3,6 @@
 *Source*: thesis 2.2.4 and 2.2.5 (LINK, TAG, TRIGRAM, TAGLINK, PTREE or TREE).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -284,7 +282,7 @@ class TaggingWeights:
     trigrams: Floats
 
     @staticmethod
-    def untrained(template_set: str, *, n_tags: int) -> TaggingWeights:
+    def untrained(template_set: str, *, n_tags: int) -> "TaggingWeights":
         return TaggingWeights(
             ArcScorer.untrained(template_set),
             np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
@@ -308,7 +306,7 @@ class TaggingWeights:
         return {"arcs": header}, {**arrays, **tag_links, "trigram_weights": self.trigrams}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays, *, n_tags: int) -> TaggingWeights:
+    def from_archive(header: dict[str, Any], arrays: Arrays, *, n_tags: int) -> "TaggingWeights":
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
         return TaggingWeights(
             ArcScorer.from_archive(header["arcs"], arrays),

@@ -6,8 +6,6 @@ these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -168,7 +166,7 @@ class TaggingParser(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> TaggingParser:
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "TaggingParser":
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         own = unnested("weights_", arrays)
         return TaggingParser(

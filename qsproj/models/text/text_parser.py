@@ -1,7 +1,5 @@
 """One model from text to trees: it cuts text into words, tags them and parses them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -193,7 +191,7 @@ class TextParser(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TextParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "TextParser":
         """Rebuild what :meth:`to_archive` gave."""
         checked(
             header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}

@@ -1,7 +1,5 @@
 """Split multiword tokens into words as the treebank did, or by rules of affixes learned from it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -66,7 +64,7 @@ class Expansions:
         }
 
     @staticmethod
-    def from_json(content: Mapping[str, Any]) -> Expansions:
+    def from_json(content: Mapping[str, Any]) -> "Expansions":
         """Rebuild what :meth:`to_json` gave."""
         checked(content, {"table": word_lists, "rules": text_rows(3)})
         table, rules = content["table"], content["rules"]

@@ -4,8 +4,6 @@ Rules are a feature with a weight of its own from the start, so that a few sente
 worse than they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -65,7 +63,7 @@ class Splitter:
         return header, {"keys": self.index.keys, "weights": self.weights.astype(np.float16)}
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Splitter:
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Splitter":
         """Make a splitter from what :meth:`to_archive` returned."""
         checked(header, {"language": optional(text), "templates": names})
         if header["templates"] != list(TEMPLATES):

@@ -5,8 +5,6 @@ space between tokens. What rules would do is a feature, so that a few sentences 
 treebank differs from them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,7 +132,7 @@ class Tokenizer:
         }
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Tokenizer":
         """Make a tokeniser from what :meth:`to_archive` returned."""
         checked(header, {"language": optional(text), "inner_spaces": flag, "templates": names})
         if header["templates"] != list(TEMPLATES):

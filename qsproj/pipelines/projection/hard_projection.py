@@ -1,7 +1,5 @@
 """Direct projection of dependency arcs through word links (thesis 4.5, 4.6.3.3)."""
 
-from __future__ import annotations
-
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +36,7 @@ class ProjectionCounts:
     judged: int = 0  # projected arcs into words whose gold head is known
     right: int = 0  # projected arcs among them that have it
 
-    def __add__(self, other: ProjectionCounts) -> ProjectionCounts:
+    def __add__(self, other: "ProjectionCounts") -> "ProjectionCounts":
         sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
         return ProjectionCounts(**sums)
 

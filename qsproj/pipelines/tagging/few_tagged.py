@@ -1,7 +1,5 @@
 """The few tagged sentences of the target language: what training needs of them, and what they judge."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ class FewTagged:
     contractions: Contractions
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> FewTagged:
+    def of(cls, sentences: Sequence[Sentence]) -> "FewTagged":
         """Count what the sentences show; UsageError when a word has no UPOS."""
         counts: dict[str, Counter[str]] = {}
         for number, sentence in enumerate(sentences, start=1):
@@ -58,7 +56,7 @@ class FewTagged:
                     counts.setdefault(known, Counter())[tag] += 1
         return cls(tuple(sentences), counts, learn_contractions(sentences))
 
-    def split(self) -> tuple[FewTagged, tuple[Sentence, ...]]:
+    def split(self) -> "tuple[FewTagged, tuple[Sentence, ...]]":
         """Return all but every fifth sentence, and these; all and none where there are fewer than FEWEST."""
         if len(self.sentences) < FEWEST:
             return self, ()

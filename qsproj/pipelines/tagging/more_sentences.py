@@ -5,8 +5,6 @@ tagger says what they are likely to be, a second learns from that. And where a t
 sentence with one of them in digits teaches what digits are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -50,7 +48,7 @@ class RawText:
         contractions: Contractions,
         most: int,
         rng: np.random.Generator,
-    ) -> RawText:
+    ) -> "RawText":
         """Split contractions, and look up what each word may be; of more sentences draw ``most``.
 
         *Source*: algorithm R of Vitter (1985).
