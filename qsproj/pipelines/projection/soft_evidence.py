@@ -1,7 +1,6 @@
 """What parsed translations say of a target sentence: evidence for its arcs and relations."""
 
 import heapq
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,9 +13,6 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
-from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.pipelines.translations import Translations
 
 UNLABELLED = "_"
@@ -63,41 +59,14 @@ def arc_evidence(pair: SentencePair) -> Scores:
     return clipped
 
 
-def pooled_evidence(translations: Translations, grammars: tuple[QgDmv, ...] = ()) -> Scores:
+def pooled_evidence(translations: Translations) -> Scores:
     """Return how strongly all translations together speak for each target arc, float64[n+1, n+1].
 
-    The evidence of all added up, 1 at most, each weighed by its grammar where there are any. On dev files the
-    mean was worse than one translation alone; the largest was as good as the sum.
+    The evidence of all added up, 1 at most. On dev files the mean was worse than one translation alone; the
+    largest was as good as the sum, and weighing by a quasi-synchronous grammar gained nothing.
     """
-    carried = [arc_evidence(pair) for pair in translations]
-    if grammars:
-        carried = [weighed(*each) for each in zip(carried, grammars, translations, strict=True)]
-    pooled: Scores = np.minimum(np.sum(carried, axis=0), 1.0)
+    pooled: Scores = np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
     return pooled
-
-
-# A grammar over tags is full by then; see docs/ladder.md.
-GRAMMAR_PAIRS = 20_000
-# What is wanted is the model of the pairs, not that of new text, which more than one step of EM makes worse.
-TRAINING = QgOptions(iterations=3, min_linked=0.9)
-
-
-def train_grammar(pairs: Iterable[SentencePair]) -> QgDmv:
-    """Learn a QG-DMV from the first pairs that are linked throughout; UsageError when they are too few."""
-    return train_qg_dmv(itertools.islice(pairs, GRAMMAR_PAIRS), options=TRAINING)[0]
-
-
-def weighed(evidence: Scores, grammar: QgDmv, pair: SentencePair) -> Scores:
-    """Return the geometric mean of evidence and grammar's posterior of each arc, float64[n+1, n+1].
-
-    An arc needs both: the grammar knows which carried arcs its language does not have, but little of words
-    without links. On dev files of German and Swedish posteriors in place of the evidence were 1 to 1.4 UAS
-    worse, the arithmetic mean of both equal or worse.
-    """
-    if not evidence.any():
-        return evidence
-    mean: Scores = np.sqrt(evidence * grammar.arc_probabilities_given_source(pair))
-    return mean
 
 
 # Words of target sentences, and evidence for a word on average: others are not learned from. What evidence

@@ -10,9 +10,8 @@ relations of the target are never seen.
 projection, 3.2.5 for what is summed out).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -20,12 +19,11 @@ from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.errors import counted, listed_reasons
 from qsproj.models.arc.above import fine_tuned, train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.method_options import ENOUGH_WORDS, SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
@@ -53,12 +51,12 @@ class SoftSources:
 
     ``corpus``: sources with trees, targets with tags; read twice, and one sentence in ten only fits the
     temperature. ``priors``: parsers of tags, or of words of the target as well; relations come from the first
-    that knows any. ``grammars``: one for each source, by which its evidence is weighed; or none.
+    that knows any. ``evidence``: of translations, as :func:`soft_evidence.pooled_evidence` gives it.
     """
 
     corpus: Iterable[Translations]
     priors: Sequence[ArcParser]
-    grammars: tuple[QgDmv, ...] = ()
+    evidence: Callable[[Translations], Scores] = soft_evidence.pooled_evidence
 
 
 def project_soft(
@@ -77,12 +75,11 @@ def project_soft(
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
-    evidence_of = partial(soft_evidence.pooled_evidence, grammars=sources.grammars)
     following = track(_split(sources.corpus, held_out=False), "choosing pairs", unit="pair")
     chosen, left_out = soft_evidence.densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
     if not chosen:
         raise soft_evidence.nothing_chosen(left_out)
-    seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
+    seen = ((translations[0].target, sources.evidence(translations)) for translations in chosen)
     examples = evidence_examples(prior.joined, seen, strength=options.strength)
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = train_above(prior.joined, examples, rng=rng, options=training)
@@ -95,7 +92,7 @@ def project_soft(
     share = fit(prior.joined, unseen).share if options.share is None else options.share
     parser = part_of_the_way(prior.joined, learned, share=share)
     attached = [
-        best_tree(translations, options.strength * evidence_of(translations), parser)
+        best_tree(translations, options.strength * sources.evidence(translations), parser)
         for translations in chosen
     ]
     labeller, labelled = soft_evidence.learn_relations(
@@ -172,22 +169,16 @@ def soft_sources(
     *,
     rng: np.random.Generator,
     priors: Sequence[ArcParser] = (),
-    by_grammar: bool = False,
 ) -> SoftSources:
     """Return what soft projection learns from, made from sentence pairs, which are read more than once.
 
     ``priors``: parsers of tags alone; without any, one is trained on the trees of each source, its words
-    translated. With ``by_grammar``, for one text, evidence is weighed by a grammar of each source's pairs.
+    translated.
     """
-    if by_grammar and len(texts) > 1:
-        raise UsageError(
-            "a grammar weighs the translations of one target text; leave it out, or join the texts"
-        )
     sources = [source for text in texts for source in text]
     return SoftSources(
         corpus=JoinedSources(tuple(map(tuple, texts))),
         priors=priors or [train_translated_prior(pairs, rng=rng) for pairs in sources],
-        grammars=tuple(map(soft_evidence.train_grammar, sources)) if by_grammar else (),
     )
 
 

@@ -14,6 +14,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_calibration import FLATTENING, Fit, fit, trusted
@@ -25,7 +26,6 @@ from qsproj.pipelines.projection.soft_evidence import (
     pooled_evidence,
     relation_evidence,
     source_arcs,
-    train_grammar,
 )
 from qsproj.pipelines.projection.soft_prior import (
     PRIOR_EPOCHS,
@@ -35,6 +35,7 @@ from qsproj.pipelines.projection.soft_prior import (
     train_translated_prior,
 )
 from qsproj.pipelines.projection.soft_projection import JoinedSources, SoftSources, project_soft, soft_sources
+from scripts.experiments.transfer.soft_changes import GRAMMAR, weighed_by_grammar
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
@@ -195,29 +196,25 @@ def test_sources_are_brought_together_by_the_target():
         list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
 
 
-def test_a_grammar_weighs_one_text_only(sample):
-    with pytest.raises(UsageError, match="one target text"):
-        soft_sources([[sample], [sample]], rng=np.random.default_rng(1), by_grammar=True)
-
-
 def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
-    grammar = train_grammar(sample)
+    grammar, _ = train_qg_dmv(sample, options=GRAMMAR)
+    weighed = weighed_by_grammar(sample)
     for example in sample[:20]:
         evidence = arc_evidence(example)
         wanted = np.sqrt(evidence * grammar.arc_probabilities_given_source(example))
-        np.testing.assert_allclose(pooled_evidence((example,), (grammar,)), wanted)
+        np.testing.assert_allclose(weighed((example,)), wanted)
         assert not (wanted > 0)[evidence == 0].any()
-    assert not pooled_evidence((pair(2, []),), (grammar,)).any()
+    assert not weighed((pair(2, []),)).any()
 
 
 def test_a_grammar_changes_what_is_learned(sample, english):
-    def scores(by_grammar):
+    def scores(evidence):
         rng = np.random.default_rng(1)
-        sources = soft_sources([[sample]], rng=rng, priors=[english], by_grammar=by_grammar)
+        sources = replace(soft_sources([[sample]], rng=rng, priors=[english]), evidence=evidence)
         projected = project_soft(sources, rng=rng, options=SoftProjectionOptions(epochs=1))
         return projected.parser.scores(sample[0].target)
 
-    assert not np.array_equal(scores(by_grammar=True), scores(by_grammar=False))
+    assert not np.array_equal(scores(weighed_by_grammar(sample)), scores(pooled_evidence))
 
 
 def test_the_densest_pairs_are_chosen_in_their_order(sample):
