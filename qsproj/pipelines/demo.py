@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.alignment.aligners import align_words
-from qsproj.corpus.editing import with_columns
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -17,10 +18,26 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.parallel import begin
-from qsproj.pipelines.projection.baselines import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees, ProjectionCounts, train_on_projection
 from qsproj.pipelines.projection.method_options import HardProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+
+
+def attach_previous(sentence: Sentence) -> Sentence:
+    """Hang every word on the one before it, the first on the root ("attach left", "modify previous")."""
+    return with_heads(sentence, [NO_HEAD, *range(len(sentence))], _relations(sentence))
+
+
+def attach_next(sentence: Sentence) -> Sentence:
+    """Hang every word on the one after it, the last on the root ("attach right", "modify next")."""
+    heads = np.arange(1, len(sentence) + 2)
+    heads[0], heads[-1] = NO_HEAD, ROOT
+    return with_heads(sentence, heads, _relations(sentence))
+
+
+def _relations(sentence: Sentence) -> tuple[str, ...]:
+    return ("dep",) * len(sentence)
+
 
 Parse = Callable[[Sentence], Sentence]
 

@@ -6,7 +6,7 @@ are changed where it doubts them, and a change stays where tagger and trees toge
 sequence tried counts in the mean for as much as they believe in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,48 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.language.paired_marks import paired_marks
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.tagging.tagger import Tagger
+
+# What closes an opening mark; German closes with the mark that opens in English, and some print »so«.
+_CLOSING = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "«": "»",
+    "»": "«",
+    "‹": "›",
+    "›": "‹",
+    "“": "”",
+    "„": "“”",
+    "‘": "’",
+    "‚": "‘’",
+    "``": ("''",),
+    "<<": (">>",),
+    ">>": ("<<",),
+    '"': '"',
+    "（": "）",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "【": "】",
+}
+
+
+def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places 1..n of marks that open and close; what is left open is no pair."""
+    found: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for place, form in enumerate(forms, start=1):
+        closed = next((i for i in reversed(opened) if form in _CLOSING[forms[i - 1]]), None)
+        if form and closed is not None:
+            found.append((closed, place))
+            del opened[opened.index(closed) :]
+        elif form in _CLOSING:
+            opened.append(place)
+    return found
+
 
 Tags = tuple[str, ...]
 # Of each word, as its tagger numbers them.

@@ -55,7 +55,7 @@ class SoftProjectionOptions:
 
     ``sentences``: None: as many as have ENOUGH_WORDS together. ``epochs``: passes over the pairs of a
     round; ``l2``: the pull towards the prior; ``share``: scores are the prior's plus this share of what was
-    learned above it; None: as :class:`qsproj.pipelines.projection.soft_calibration.Fit` tells.
+    learned above it; None: as :class:`qsproj.pipelines.projection.soft_projection.Fit` tells.
     """
 
     strength: float = told(

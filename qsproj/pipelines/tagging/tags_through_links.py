@@ -30,13 +30,15 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
-from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.more_sentences import RawText, as_tagged, in_digits
 from qsproj.pipelines.tagging.tag_evidence import (
+    LinkChannel,
     Sets,
     allowed_tags,
+    channel_evidence,
     corrected,
+    learn_channel,
     set_evidence,
     type_sets,
     type_shares,

@@ -13,7 +13,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
-from qsproj.pipelines.projection.baselines import attach_next, attach_previous
+from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import through_links
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

@@ -17,7 +17,6 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_calibration import FLATTENING, Fit, fit, trusted
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
     densest_pairs,
@@ -34,7 +33,16 @@ from qsproj.pipelines.projection.soft_prior import (
     load_prior,
     train_translated_prior,
 )
-from qsproj.pipelines.projection.soft_projection import JoinedSources, SoftSources, project_soft, soft_sources
+from qsproj.pipelines.projection.soft_projection import (
+    FLATTENING,
+    Fit,
+    JoinedSources,
+    SoftSources,
+    fit,
+    project_soft,
+    soft_sources,
+    trusted,
+)
 from scripts.experiments.transfer.soft_changes import GRAMMAR, weighed_by_grammar
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
