@@ -137,7 +137,7 @@ def project(
 def train_biparser(
     source: Iterable[Sentence],
     target: Iterable[Sentence],
-    alignments: Iterable[Alignment],
+    alignments: Iterable[Alignment] | None,
     *,
     source_model: ArcParser | GraphParser,
     order: int = 1,
@@ -151,8 +151,9 @@ def train_biparser(
     source, target : iterable of Sentence
         Translations of each other, with UPOS; the target with trees: pairs without a whole one are left out.
         Paired as by :func:`project`.
-    alignments : iterable of Alignment
-        Candidate links, in the order of ``source``; best with weights, from 0.1 upwards.
+    alignments : iterable of Alignment or None
+        Candidate links, in the order of ``source``; best with weights, from 0.1 upwards. None: both sides are
+        one text in two annotation styles, and each word is linked to itself; then ``parse_pair`` takes None.
     source_model : ArcParser
         A parser of the source language, from ``train_parser``; it is not changed. The factors of one of order
         2 take part.
@@ -210,9 +211,12 @@ def train_biparser(
 
 
 def _pairs(
-    source: Iterable[Sentence], target: Iterable[Sentence], alignments: Iterable[Alignment]
+    source: Iterable[Sentence], target: Iterable[Sentence], alignments: Iterable[Alignment] | None
 ) -> list[SentencePair]:
     sources, targets = given.sentences_of(source, "source"), given.sentences_of(target, "target")
+    if alignments is None:
+        given.check_same_number(source=sources, target=targets)
+        return list(pair_aligned(sources, targets, None))
     links = given.alignments_of(alignments)
     given.check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))

@@ -37,8 +37,8 @@ class AnyModel(Protocol):
         """Return the sentence in the new style, of a converter."""
         ...
 
-    def parse_pair(self, source: Sentence, target: Sentence, alignment: Alignment) -> SentencePair:
-        """Return both sides parsed together, of a parser of pairs."""
+    def parse_pair(self, source: Sentence, target: Sentence, alignment: Alignment | None) -> SentencePair:
+        """Return both sides parsed together, of a parser of pairs; without links, one text in two styles."""
         ...
 
     def save(self, path: str | Path) -> None:

@@ -260,7 +260,9 @@ def _join(options: argparse.Namespace) -> None:
     print(f"{options.output}: {joined}{left}", file=sys.stderr)
 
 
-def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
+def _inputs(options: argparse.Namespace) -> tuple[str, str, str | None]:
+    if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
+        raise UsageError("--alignment-format belongs to --alignment; leave it out")
     return options.source, options.target, options.alignment
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
+from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import first_difference
-from qsproj.errors import DataError, MissingTreeError, NothingToLearnError, SentenceLengthError
+from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError
 from qsproj.models.converter.converter import (
     AdaptedParser,
     Conversion,
@@ -51,8 +51,7 @@ def pair_styles(
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):
         place = _place(names, number, line)
-        if source.forms != target.forms:
-            raise _not_the_same_words(*place, source, target)
+        check_same_words(source, target, *place)
         if not 0 < len(source) <= MAX_WORDS:
             raise SentenceLengthError(len(source), MAX_WORDS).at(*place)
         line += lines_in(source)
@@ -62,18 +61,6 @@ def pair_styles(
 def _place(names: tuple[str, str] | None, number: int, line: int) -> tuple[str, int | None]:
     """Return where a pair stands: its line in the source file, where there is one."""
     return (f"pair {number}", None) if names is None else (names[0], line)
-
-
-def _not_the_same_words(name: str, line: int | None, source: Sentence, target: Sentence) -> DataError:
-    number, source_word, target_word = first_difference(source.forms, target.forms)
-    inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
-    return DataError(
-        name,
-        line,
-        found=f"word {number} {source_word}{inside} in the source and {target_word} in the target",
-        expected="the same words in both styles",
-        remedy="leave out sentences that are tokenised differently",
-    )
 
 
 def train_adaptation(

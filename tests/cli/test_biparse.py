@@ -504,6 +504,34 @@ def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models
     )
 
 
+def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
+    """Without links each word is linked to itself; other words are refused, as is a format of no file."""
+    other = tmp_path / "en.prague.conllu"
+    assert run_cli("styles", "convert", "--to", "prague", PAIRS[1], "-o", other).code == 0
+    sides, joint = ("--source", PAIRS[1], "--target"), tmp_path / "joint"
+    train = ("biparse", "train", *sides, other, "--source-model", models[0], "-o", joint, "--epochs", "2")
+    assert run_cli(*train).code == 0
+    outputs = [tmp_path / name for name in ("new", "old", "links")]
+    names = ("-o", "--source-output", "--alignment-output")
+    written = [part for pair in zip(names, outputs) for part in pair]
+    assert run_cli("biparse", "parse", "-m", joint, *sides, PAIRS[1], *written).code == 0
+    for gold, found in ((other, outputs[0]), (PAIRS[1], outputs[1])):
+        right = [a.heads == b.heads for a, b in zip(read_conllu(gold), read_conllu(found), strict=True)]
+        assert np.concatenate(right).mean() > 0.8
+    differ = [a.heads.tolist() != b.heads.tolist() for a, b in zip(*map(read_conllu, outputs[:2]))]
+    assert sum(differ) > len(differ) // 4
+    for sentence, links in zip(read_conllu(PAIRS[1]), read_alignments(outputs[2]), strict=True):
+        assert links.links.tolist() == [[word, word] for word in range(1, len(sentence) + 1)]
+    assert_one_line(
+        run_cli("biparse", "parse", "-m", joint, *PAIRS, "-o", tmp_path / "x"),
+        "en.conllu:1: found word 1",
+        "--alignment",
+    )
+    assert_one_line(
+        run_cli(*train, "--alignment-format", "talp"), "--alignment-format belongs to --alignment"
+    )
+
+
 @pytest.mark.parametrize("action", ["train", "parse", "cotrain"])
 def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models, tmp_path, action):
     lines = Path(PAIRS[1]).read_text(encoding="utf-8").splitlines()

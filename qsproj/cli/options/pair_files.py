@@ -35,7 +35,8 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     add_options(parser)("""
         --source FILE!: source sentences, CoNLL-U
         --target FILE!: target sentences, CoNLL-U
-        --alignment FILE!: candidate links
+        --alignment FILE: candidate links (default: both sides are one text in two annotation styles, each
+            word linked to itself)
     """)
     add_alignment_format(parser)
     add_pairing(parser)

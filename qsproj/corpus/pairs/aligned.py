@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
+import numpy as np
+
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of, open_text
@@ -24,7 +26,7 @@ from qsproj.corpus.pairs.pairing import (
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, tokenize
-from qsproj.corpus.words import described
+from qsproj.corpus.words import described, first_difference
 from qsproj.errors import DataError, UsageError, WrongTypeError, counted
 
 
@@ -34,7 +36,9 @@ class AlignedFiles:
 
     source: str
     target: str
-    alignment: str  # in the order of the source sentences; or the target itself, where its MISC has the links
+    # In the order of the source sentences; or the target itself, where its MISC has the links; or None: both
+    # files are of one text, whose words are linked to themselves.
+    alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
 
@@ -43,7 +47,7 @@ class AlignedFiles:
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
         if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
             return self._with_links_of_the_target(pairs)
-        return with_links(pairs, self.alignment, self.alignment_format)
+        return with_links(pairs, self.alignment, self.alignment_format, name=name_of(self.source))
 
     def _with_links_of_the_target(self, pairs: Iterable[tuple[Sentence, Sentence]]) -> Iterator[SentencePair]:
         """Yield pairs with the links that the target has in MISC, whatever its order."""
@@ -64,9 +68,22 @@ class TargetAlone:
 
 
 def with_links(
-    pairs: Iterable[tuple[Sentence, Sentence]], alignment: str, alignment_format: str
+    pairs: Iterable[tuple[Sentence, Sentence]],
+    alignment: str | None,
+    alignment_format: str,
+    *,
+    name: str = "pair",
 ) -> Iterator[SentencePair]:
-    """Yield sentence pairs with the links of a file, which is read, and checked, in step with them."""
+    """Yield sentence pairs with the links of a file, which is read, and checked, in step with them.
+
+    None: each word of a text in two styles is linked to itself; ``name`` is the source for messages.
+    """
+    if alignment is None:
+        line = 1
+        for source, target in pairs:
+            yield paired(source, target, None, name=name, line=line)
+            line += lines_in(source)
+        return
     current: deque[tuple[Sentence, Sentence]] = deque()
 
     def sizes() -> Iterator[tuple[int, int]]:
@@ -82,15 +99,20 @@ def with_links(
 def pair_aligned(
     source_sentences: Iterable[Sentence],
     target_sentences: Iterable[Sentence],
-    alignments: Iterable[Alignment],
+    alignments: Iterable[Alignment] | None,
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with their alignments, one for each pair in the order of the source.
 
     Sizes of an alignment may be smaller than the sentences, as they are when a file was read without sizes;
-    the pair's has those of its sentences. Raises DataError as :func:`pair_sentences`; when an alignment
-    reaches past its sentences, or their numbers differ.
+    the pair's has those of its sentences. None: both sides are one text, word by word. Raises DataError as
+    :func:`pair_sentences`; when an alignment reaches past its sentences, or their numbers differ; where words
+    of one text differ.
     """
     pairs = pair_sentences(source_sentences, target_sentences)
+    if alignments is None:
+        for number, (source, target) in enumerate(pairs, start=1):
+            yield paired(source, target, None, name=f"pair {number}")
+        return
     for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
         if pair is None or alignment is None:
             missing = "sentence pair" if pair is None else "alignment"
@@ -105,14 +127,27 @@ def pair_aligned(
         yield paired(source, target, alignment, name=f"pair {number} ({sentence_name(source, number)})")
 
 
-def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: str = "pair") -> SentencePair:
-    """Return two sentences and their links as a pair; ``name`` is what a message calls it.
+def paired(
+    source: Sentence,
+    target: Sentence,
+    alignment: Alignment | None,
+    *,
+    name: str = "pair",
+    line: int | None = None,
+) -> SentencePair:
+    """Return two sentences and their links, None: of each word to itself, as a pair.
 
-    Raises DataError when the alignment reaches past its sentences, UsageError when one of the three is of
-    another class.
+    ``name`` and ``line`` are what a message calls it. Raises DataError when the alignment reaches past its
+    sentences, or when there is none and their words differ; UsageError when one of the three is of another
+    class.
     """
     for sentence in (source, target):
         check_sentence(sentence, most=None)
+    if alignment is None:
+        check_same_words(source, target, name, line, remedy="give the links of two languages: --alignment")
+        words = np.arange(1, len(source) + 1)
+        links = np.stack([words, words], axis=1)
+        alignment = make_alignment(len(source), len(target), links, weights=np.ones(len(source)))
     if not isinstance(alignment, Alignment):
         raise WrongTypeError(
             f"found {described(alignment)} as alignment, expected an Alignment; make one: qsproj.align, "
@@ -121,12 +156,34 @@ def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: st
     if alignment.n_source > len(source) or alignment.n_target > len(target):
         raise DataError(
             name,
-            None,
+            line,
             found=f"an alignment of {alignment.n_source} by {alignment.n_target} words",
             expected=f"at most {len(source)} by {len(target)}",
             remedy="check that source comes first and that words are counted, not multiword tokens",
         )
     return SentencePair(source, target, _resized(alignment, len(source), len(target)))
+
+
+def check_same_words(
+    source: Sentence,
+    target: Sentence,
+    name: str,
+    line: int | None,
+    *,
+    remedy: str = "leave out sentences that are tokenised differently",
+) -> None:
+    """Raise DataError, at this place, unless two sentences are one, in two styles."""
+    if source.forms == target.forms:
+        return
+    number, source_word, target_word = first_difference(source.forms, target.forms)
+    inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
+    raise DataError(
+        name,
+        line,
+        found=f"word {number} {source_word}{inside} in the source and {target_word} in the target",
+        expected="the same words in both styles",
+        remedy=remedy,
+    )
 
 
 def _resized(alignment: Alignment, n_source: int, n_target: int) -> Alignment:

@@ -200,7 +200,7 @@ class JointParser(Stored):
         self,
         source: Sentence,
         target: Sentence,
-        alignment: Alignment,
+        alignment: Alignment | None,
         *,
         source_tree: str | None = None,
         link_threshold: float | None = None,
@@ -214,8 +214,9 @@ class JointParser(Stored):
         ----------
         source, target : Sentence
             With UPOS tags; the target's may be missing where the model tags.
-        alignment : Alignment
-            Candidate links, best with weights. Fitted to the sentences where it was read without sizes.
+        alignment : Alignment or None
+            Candidate links, best with weights. Fitted to the sentences where it was read without sizes. None:
+            both are one sentence in two annotation styles.
         source_tree : str or None
             ``joint``, ``best`` or ``observed``; None: as the options say.
         link_threshold : float or None
@@ -224,7 +225,7 @@ class JointParser(Stored):
         Raises
         ------
         DataError
-            When the alignment reaches past its sentences.
+            When the alignment reaches past its sentences; when there is none and their words differ.
         UsageError, SentenceLengthError
             When a tree is missing, a name unknown, or a sentence too long.
         """

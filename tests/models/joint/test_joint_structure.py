@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
+from qsproj.corpus.pairs.aligned import paired
+from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
@@ -20,6 +23,7 @@ from qsproj.models.joint.joint_structure import (
     known_states,
     observed_side,
 )
+from qsproj.models.joint.joint_weights import MAX_LINK_LOG_ODDS
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, fires
 
@@ -194,6 +198,42 @@ def test_clamped_beliefs_are_those_given_the_target_tree():
         ]
         assert np.abs(beliefs.factors - exact).mean() < 0.02
         np.testing.assert_array_equal(beliefs.factors[np.array(exact) == 0.0], 0.0)
+
+
+@pytest.mark.parametrize("source_tree", [None, (-1, 2, 0, 2)])
+@pytest.mark.parametrize("target_tree", [None, (-1, 0, 1, 2)])
+def test_two_styles_of_one_sentence_are_near_the_truth(source_tree, target_tree):
+    """Each word is linked to itself, for sure; either tree is observed, both, or neither."""
+    rng = np.random.default_rng(7)
+    sentence = Sentence.from_words(["a", "b", "c"])
+    links = paired(sentence, sentence, None).alignment.links
+    assert links.tolist() == [[1, 1], [2, 2], [3, 3]]
+    trees = [None if tree is None else np.array(tree, dtype=np.int32) for tree in (source_tree, target_tree)]
+    structure = structure_of(3, 3, links)
+    known = known_states(structure, trees[1], source_heads=trees[0])
+    scores = draw_scores(structure, rng, 0.3)
+    scores = replace(scores, links=np.full(3, MAX_LINK_LOG_ODDS))
+    sides = [all_trees(3) if tree is None else [tree] for tree in trees]
+    beliefs = infer(structure, scores, known)
+    assert beliefs.status is Status.CONVERGED
+
+    def distance(truth):
+        return np.mean(
+            [
+                abs(
+                    believed[h, d]
+                    - truth.probability(lambda *state, h=h, d=d, side=side: state[side][d] == h)
+                )
+                for side, believed in enumerate((beliefs.source, beliefs.target))
+                for h, d in np.argwhere(structure.target.arcs != NO_VARIABLE)
+            ]
+        )
+
+    apart = enumeration(structure, replace(scores, factors=np.zeros(len(structure.rows))), *sides)
+    nearness = distance(enumeration(structure, scores, *sides))
+    assert nearness < 0.02
+    # Each tree tells something of the other.
+    assert None not in (source_tree, target_tree) or distance(apart) > 3 * nearness
 
 
 def test_source_trees_can_be_observed_after_the_graph_is_laid_out():
