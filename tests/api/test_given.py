@@ -202,7 +202,7 @@ def test_models_take_sentences_and_say_so(parser, german):
         for given in (["Dogs", "bark"], "Dogs bark", None):
             with pytest.raises(UsageError, match="expected a Sentence; make one of words"):
                 call(given)
-    with pytest.raises(UsageError, match="found None as alignment"):
+    with pytest.raises(qsproj.QsprojError, match=r"^pair: found word 1 .* the alignment of two languages"):
         biparser.parse_pair(german[0], german[1], None)
 
 

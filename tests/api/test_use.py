@@ -141,6 +141,17 @@ def test_two_sides_are_parsed_together(english, german, links, parser, tmp_path)
         biparser.parse_pair(bare[1], bare[0], qsproj.align([["a"] * 40], [["b"] * 40])[0])
 
 
+def test_one_text_is_parsed_in_two_styles(english, parser):
+    """Without alignments each word is linked to itself."""
+    biparser = qsproj.train_biparser(english[:20], english[:20], None, source_model=parser)
+    (bare,) = without_trees(english[50:51])
+    pair = biparser.parse_pair(bare, bare, None)
+    assert pair.alignment.links.tolist() == [[word, word] for word in range(1, len(bare) + 1)]
+    assert (pair.target.heads[1:] >= 0).all() and (pair.source.heads[1:] >= 0).all()
+    with pytest.raises(qsproj.QsprojError, match=r"^pair 2: found word 1"):
+        qsproj.train_biparser([bare, *without_trees(english[:1])], [bare, bare], None, source_model=parser)
+
+
 def test_a_target_without_tags_is_tagged_through_links(english, german, links, parser):
     pairs = english[:6], german[:6], links[:6]
     biparser = qsproj.train_biparser(*pairs, source_model=parser, options=qsproj.BiparseOptions(tags="links"))

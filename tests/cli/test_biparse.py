@@ -525,7 +525,7 @@ def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
     assert_one_line(
         run_cli("biparse", "parse", "-m", joint, *PAIRS, "-o", tmp_path / "x"),
         "en.conllu:1: found word 1",
-        "--alignment",
+        "give the alignment",
     )
     assert_one_line(
         run_cli(*train, "--alignment-format", "talp"), "--alignment-format belongs to --alignment"

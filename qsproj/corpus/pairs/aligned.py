@@ -144,7 +144,7 @@ def paired(
     for sentence in (source, target):
         check_sentence(sentence, most=None)
     if alignment is None:
-        check_same_words(source, target, name, line, remedy="give the links of two languages: --alignment")
+        check_same_words(source, target, name, line, remedy="give the alignment of two languages")
         words = np.arange(1, len(source) + 1)
         links = np.stack([words, words], axis=1)
         alignment = make_alignment(len(source), len(target), links, weights=np.ones(len(source)))
