@@ -145,6 +145,15 @@ class BlockParser(Parser, Protocol):
         ...
 
 
+def parse_each(
+    parser: Parser, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+) -> Iterator[Sentence]:
+    """Parse sentences one after the other, several at a time where the parser can."""
+    if isinstance(parser, BlockParser):
+        return parser.parse_all(sentences, decode=decode, confidence=confidence)
+    return (parser.parse(one, decode=decode, confidence=confidence) for one in sentences)
+
+
 class Stored(ABC):
     """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract.
 

@@ -13,7 +13,7 @@ from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError, counted
-from qsproj.models.storage import BlockParser, Parser, load_parser
+from qsproj.models.storage import Parser, load_parser, parse_each
 from qsproj.models.text.kinds import is_text_parser
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import notice
@@ -99,9 +99,7 @@ def parse_all(
         return (complete(parser, one, decode=decode, confidence=confidence, retag=retag) for one in sentences)
     if is_text_parser(parser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
-    if isinstance(parser, BlockParser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence)
-    return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
+    return parse_each(parser, sentences, decode=decode, confidence=confidence)
 
 
 def _telling_long(
@@ -130,10 +128,8 @@ def _line_of(sentence: Sentence) -> int:
     return int((sentence.sent_id or "").partition(".")[0])
 
 
-def _tagged(
-    tagger: Tagger, sentences: Iterable[Sentence], *, confidence: bool, columns: Sequence[str] | None
-) -> Iterator[Sentence]:
-    return (tagger.tag(sentence, confidence=confidence, columns=columns) for sentence in sentences)
+def _tagged(tagger: Tagger, sentences: Iterable[Sentence], **options: Any) -> Iterator[Sentence]:
+    return (tagger.tag(sentence, **options) for sentence in sentences)
 
 
 def _stream(

@@ -16,7 +16,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
-from qsproj.models.storage import BlockParser, Parser
+from qsproj.models.storage import Parser, parse_each
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
@@ -193,8 +193,7 @@ def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
 
     def score(parser: Parser) -> float:
         # Not by ``parse`` where it refuses a sentence without tags: training does not.
-        parsed = parser.parse_all(dev) if isinstance(parser, BlockParser) else map(parser.parse, dev)
-        return right_heads(dev, (sentence.heads for sentence in parsed))
+        return right_heads(dev, (sentence.heads for sentence in parse_each(parser, dev)))
 
     return score
 

@@ -1,8 +1,8 @@
 """The dependency model with valence: a parser of tags that can be learned without trees."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import NothingToLearnError, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.arc.labeller import Labeller
@@ -19,6 +19,7 @@ from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import DECODERS, TreeInference
+from qsproj.parallel import Workers, map_in_order
 from qsproj.trees.crossings import nearest_projective
 
 # A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
@@ -189,11 +190,15 @@ class DmvParameters:
         )
 
     def log_prior(self, smoothing: float) -> float:
-        """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
-        if smoothing == 0.0:
-            return 0.0
-        logs = [np.log(self.stop), np.log1p(-self.stop), np.log(self.child), np.log(self.root)]
-        return smoothing * float(sum(values.sum() for values in logs))
+        return log_dirichlet(smoothing, self.stop, self.child, self.root)
+
+
+def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
+    """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
+    if smoothing == 0.0:
+        return 0.0
+    logs = [np.log(stop), np.log1p(-stop), *map(np.log, others)]
+    return smoothing * float(sum(values.sum() for values in logs))
 
 
 class Counts:
@@ -224,6 +229,30 @@ class DmvCounts(Counts):
 
     def estimate(self, smoothing: float) -> DmvParameters:
         return DmvParameters(**self.frequencies(smoothing))
+
+
+Part = TypeVar("Part")
+Summed = TypeVar("Summed", bound=Counts)
+
+
+def summed(
+    count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
+) -> tuple[Summed, float]:
+    """Return expected counts and log-likelihood of a corpus, added up part by part in their order."""
+    results = map_in_order(count, parts, workers=workers)
+    total, log_likelihood = next(results)
+    for more, log in results:
+        total, log_likelihood = total + more, log_likelihood + log
+    return total, log_likelihood
+
+
+def check_possible(logs: Floats, what: str = "sentences") -> None:
+    """Raise UsageError where a sentence has the log-likelihood -inf."""
+    impossible = int((logs == -np.inf).sum())
+    if impossible:
+        raise UsageError(
+            f"{impossible} {what} have probability 0 under the parameters they are to improve; add smoothing"
+        )
 
 
 def normalised(counts: Floats, smoothing: float) -> Floats:

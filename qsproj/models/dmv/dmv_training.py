@@ -8,9 +8,9 @@ from operator import add
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, Floats, Mask
+from qsproj.conventions import NO_HEAD, Mask
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, listed_reasons
+from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
@@ -19,7 +19,7 @@ from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
-from qsproj.parallel import Workers, map_in_order
+from qsproj.parallel import Workers
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are added up part by part: the parts must not depend on who works on them.
@@ -120,12 +120,7 @@ def _fingerprint(parts: Iterable[dmv.TagCorpus], inventory: tuple[str, ...], opt
 def _summed(
     name: str, parts: Iterable[dmv.TagCorpus], parameters: dmv.DmvParameters, workers: Workers
 ) -> tuple[dmv.DmvCounts, float]:
-    """Do an E-step over parts, adding up in their order."""
-    results = map_in_order(partial(E_STEP_OF[name], parameters=parameters), parts, workers=workers)
-    counts, log_likelihood = next(results)
-    for more, log in results:
-        counts, log_likelihood = counts + more, log_likelihood + log
-    return counts, log_likelihood
+    return dmv.summed(partial(E_STEP_OF[name], parameters=parameters), parts, workers)
 
 
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
@@ -133,7 +128,7 @@ def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dm
     stop, child, root, logs, _, _ = dmv_expectation(
         corpus.tags, corpus.starts, corpus.heads, parameters.stop, parameters.child, parameters.root
     )
-    _check_possible(logs)
+    dmv.check_possible(logs)
     return dmv.DmvCounts(stop, child, root), float(logs.sum())
 
 
@@ -142,7 +137,7 @@ def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tupl
         logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
         logs += [np.log(parameters.child), np.log(parameters.root)]
     heads, scores = dmv_best(corpus.tags, corpus.starts, corpus.heads, *logs)
-    _check_possible(scores)
+    dmv.check_possible(scores)
     counts = dmv_tree_counts(corpus.tags, corpus.starts, heads, len(parameters.root))
     return dmv.DmvCounts(*counts), float(scores.sum())
 
@@ -211,14 +206,6 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     templates = start.template_set if start else f"delexicalised{IN_TREE}"
     labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)
     return replace(parser, parameters=(counts + seen).estimate(0.0), labeller=labeller)
-
-
-def _check_possible(logs: Floats) -> None:
-    if len(logs) and logs.min() == -np.inf:
-        raise UsageError(
-            f"{int((logs == -np.inf).sum())} sentences have probability 0 under the parameters they are to "
-            "improve; add smoothing"
-        )
 
 
 def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:

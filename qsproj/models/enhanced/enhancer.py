@@ -12,7 +12,6 @@ between the two words, in place of factors over undecided arcs.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from qsproj.features.hashing import stable_hash
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.enhanced.edges import BASIC, Candidate, Tree, filled, pattern_of
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import checked, word_lists
+from qsproj.models.schema import Archive, Arrays, checked, word_lists
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
 
@@ -84,15 +83,12 @@ class Enhancer:
         best = int(scores.argmax())
         return found[options[best]] or "", float(1.0 / np.exp(scores - scores[best]).sum())
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
-        return {"patterns": {name: list(own) for name, own in self.patterns.items()}}, packed_weights(
-            "enhanced_", self.weights
-        )
+    def to_archive(self) -> Archive:
+        patterns = {name: list(own) for name, own in self.patterns.items()}
+        return {"patterns": patterns}, packed_weights("enhanced_", self.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Enhancer":
-        """Rebuild what :meth:`to_archive` gave."""
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "Enhancer":
         checked(header, {"patterns": word_lists})
         weights = unpack_weights("enhanced_", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         return Enhancer({name: tuple(own) for name, own in header["patterns"].items()}, weights)
@@ -197,13 +193,8 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
         yield f"{way} {name} object {'obj' in relations} {'obl' in relations}"
 
 
-@lru_cache(maxsize=1 << 18)
-def _hash(feature: str) -> int:
-    return stable_hash(feature)
-
-
 def _hashes(features: Iterable[str]) -> NDArray[np.uint64]:
-    return np.array([_hash(feature) for feature in features], dtype=np.uint64)
+    return np.array([stable_hash(feature) for feature in features], dtype=np.uint64)
 
 
 def _nothing(options: int) -> NDArray[np.uint64]:

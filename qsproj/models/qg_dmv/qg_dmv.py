@@ -21,7 +21,7 @@ from qsproj.kernels.dmv.qg_expectation import qg_expectation
 from qsproj.models.dmv import dmv
 from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
 from qsproj.models.storage import Stored
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.parallel import THIS_PROCESS, Workers
 
 # A link that an aligner gave no weight at all is a candidate still, if hardly.
 LEAST_PRIOR = 1e-3
@@ -164,12 +164,7 @@ class QgParameters:
     root: Floats
 
     def log_prior(self, smoothing: float) -> float:
-        """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
-        if smoothing == 0.0:
-            return 0.0
-        logs = [np.log(self.stop), np.log1p(-self.stop), np.log(self.configuration)]
-        logs += [np.log(self.child), np.log(self.root)]
-        return smoothing * float(sum(values.sum() for values in logs))
+        return dmv.log_dirichlet(smoothing, self.stop, self.configuration, self.child, self.root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +215,7 @@ class QgCounts(dmv.Counts):
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
-def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[Floats]:
+def arrays_of(numbers: QgParameters | dmv.DmvCounts | QgCorpus) -> list[NDArray[Any]]:
     return [getattr(numbers, one.name) for one in fields(numbers)]
 
 
@@ -341,21 +336,8 @@ class QgDmv(Stored):
 
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
     """Run the kernel: counts, log-likelihoods, and the arcs of the last pair."""
-    result: tuple[Floats, ...] = qg_expectation(
-        corpus.word_starts,
-        corpus.first_nodes,
-        corpus.node_starts,
-        corpus.tags,
-        corpus.source_tags,
-        corpus.priors,
-        corpus.relation_starts,
-        corpus.relations,
-        corpus.choices,
-        parameters.stop,
-        parameters.configuration,
-        parameters.child,
-        parameters.root,
-    )
+    own = [getattr(parameters, one.name) for one in fields(QgParameters)]
+    result: tuple[Floats, ...] = qg_expectation(*arrays_of(corpus), *own)
     return result
 
 
@@ -364,22 +346,12 @@ def expected_counts(
 ) -> tuple[QgCounts, float]:
     """Return expected counts and log-likelihood, summed over parts of a corpus in their order.
 
-    UsageError when a pair has probability 0, or there is no part.
+    UsageError when a pair has probability 0.
     """
-    results = map_in_order(partial(_counts_of_part, parameters=parameters), corpora, workers=workers)
-    total, log_likelihood = next(results, (None, 0.0))
-    if total is None:
-        raise UsageError("no sentence pairs to count")
-    for counts, log in results:
-        total, log_likelihood = total + counts, log_likelihood + log
-    return total, log_likelihood
+    return dmv.summed(partial(_counts_of_part, parameters=parameters), corpora, workers)
 
 
 def _counts_of_part(corpus: QgCorpus, parameters: QgParameters) -> tuple[QgCounts, float]:
     stop, configuration, child, root, logs, _, _ = expectation(corpus, parameters)
-    if np.any(logs == -np.inf):
-        raise UsageError(
-            f"{int((logs == -np.inf).sum())} sentence pairs have probability 0 under the parameters they "
-            "are to improve; add smoothing"
-        )
+    dmv.check_possible(logs, "sentence pairs")
     return QgCounts(stop, configuration, child, root), float(logs.sum())

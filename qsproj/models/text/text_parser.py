@@ -6,27 +6,17 @@ from functools import partial
 from itertools import groupby
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, counted
+from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.packing import nested, unnested
-from qsproj.models.schema import anything, checked, optional, text, whole
-from qsproj.models.storage import (
-    TAGGING_PARSER,
-    BlockParser,
-    Parser,
-    Stored,
-    described,
-    is_of_kind,
-    kind_of,
-    model_from,
-)
+from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
+from qsproj.models.storage import Parser, Stored, is_of_kind, kind_of, parse_each
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain, readings_of
 
@@ -99,11 +89,7 @@ class TextParser(Stored):
                     yield self._parsed(sentence, decode=decode, confidence=confidence, retag=retag)
                 continue
             tagged = (self.tagged(sentence, retag=retag) for sentence in run)
-            if isinstance(self.parser, BlockParser):
-                yield from self.parser.parse_all(tagged, decode=decode, confidence=confidence)
-            else:
-                for sentence in tagged:
-                    yield self.parser.parse(sentence, decode=decode, confidence=confidence)
+            yield from parse_each(self.parser, tagged, decode=decode, confidence=confidence)
 
     def _is_uncertain(self, sentence: Sentence, *, retag: bool = False) -> bool:
         """Tell whether the sentence is read by several tag sequences, not by one."""
@@ -159,7 +145,7 @@ class TextParser(Stored):
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
         """Return the sentence with UPOS on every word, its own kept unless ``retag``."""
-        if is_of_kind(self.parser, TAGGING_PARSER):
+        if is_of_kind(self.parser, storage.TAGGING_PARSER):
             return sentence
         if not retag and UNSPECIFIED not in sentence.upos:
             return self.tagger.with_morphology(sentence, anew=False)
@@ -169,8 +155,7 @@ class TextParser(Stored):
             tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
         return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=retag)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
+    def to_archive(self) -> Archive:
         tagger_header, tagger_arrays = self.tagger.to_archive()
         parser_header, parser_arrays = cast(Stored, self.parser).to_archive()
         header = {
@@ -182,22 +167,19 @@ class TextParser(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         part = header["parser"]
         return {
             "language": header["tagger"]["language"],
-            "tagger": described("tagger", header["tagger"]),
-            "parser": described(part["kind"], part["model"]),
+            "tagger": storage.described("tagger", header["tagger"]),
+            "parser": storage.described(part["kind"], part["model"]),
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "TextParser":
-        """Rebuild what :meth:`to_archive` gave."""
-        checked(
-            header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}
-        )
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "TextParser":
+        readings = optional(whole(0, MOST_READINGS))
+        checked(header, {"readings": readings, "parser": anything, "tagger": anything})
         part = checked(header["parser"], {"kind": text, "model": anything})
-        parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
+        parser = storage.model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
