@@ -143,8 +143,7 @@ class ShardFiles:
             np.save(self._path(name), array)
 
     def load(self, name: str) -> NDArray[Any]:
-        array: NDArray[Any] = np.load(self._path(name))
-        return array
+        return np.load(self._path(name))
 
     def part(self, name: str, first: int, last: int) -> NDArray[Any]:
         """Return ``array[first:last]``, of which no more is read; fewer where the array ends before."""

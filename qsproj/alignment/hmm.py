@@ -113,5 +113,4 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
 def _updated_jumps(jumps: Jumps, prior: float) -> NDArray[np.float64]:
     """Return the next jump weights float64[2, 2 reach + 3], each row of sum 1."""
     weights = (jumps.counts + prior) / (jumps.exposures + prior / jumps.weights)
-    scaled: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return scaled
+    return weights / weights.sum(axis=1, keepdims=True)

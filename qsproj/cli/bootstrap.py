@@ -163,8 +163,7 @@ def _say(line: str) -> None:
 
 
 def _target(options: argparse.Namespace) -> str:
-    target: str = options.languages[0][1]
-    return target
+    return options.languages[0][1]
 
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:

@@ -123,8 +123,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
         raise WrongTypeError(f"found {described(sentence)}, expected a Sentence")
     text = io.StringIO()
     write_conllu([sentence], text)
-    tokens: TokenList = _package("conllu").parse(text.getvalue())[0]
-    return tokens
+    return _package("conllu").parse(text.getvalue())[0]
 
 
 def from_token_list(tokens: TokenList) -> Sentence:
@@ -186,8 +185,7 @@ def _sentence_of_graph(graph: _Graph) -> Sentence:
 def _aligned_sent(pair: SentencePair) -> AlignedSent:
     package = _package("nltk.translate")
     links = package.Alignment((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
-    made: AlignedSent = package.AlignedSent(list(pair.target.forms), list(pair.source.forms), links)
-    return made
+    return package.AlignedSent(list(pair.target.forms), list(pair.source.forms), links)
 
 
 def _pair_of(aligned: _Aligned) -> SentencePair:

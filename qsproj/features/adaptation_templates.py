@@ -269,10 +269,7 @@ def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
 
 def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Tell of each node 0..n whether it is a function word: an adposition, auxiliary or subordinator."""
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(
-        stable_hash(FUNCTION)
-    )
-    return found
+    return nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(stable_hash(FUNCTION))
 
 
 @lru_cache(maxsize=1 << 17)

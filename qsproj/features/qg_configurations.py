@@ -52,8 +52,7 @@ def _is_same_node(tree: SourceTree) -> Pairs:
 
 
 def _are_siblings(tree: SourceTree) -> Pairs:
-    siblings: Pairs = (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)
-    return siblings
+    return (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)
 
 
 def _is_grandparent(tree: SourceTree) -> Pairs:

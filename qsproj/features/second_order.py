@@ -254,8 +254,7 @@ def tag_hashes(tags: tuple[str, ...]) -> NDArray[np.uint64]:
 def arc_places(heads: NDArray[np.int32], dependents: NDArray[np.int32]) -> Places:
     """Return the place of arcs, uint64: direction and binned distance, 2..13."""
     distances = np.minimum(np.abs(heads - dependents), 10)
-    places: Places = (2 * DISTANCE_BINS[distances] + (heads < dependents)).astype(np.uint64)
-    return places
+    return (2 * DISTANCE_BINS[distances] + (heads < dependents)).astype(np.uint64)
 
 
 def tag_link_features(

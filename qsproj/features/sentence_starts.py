@@ -195,8 +195,7 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray
     def within(marked: NDArray[np.bool_], begin: int, end: int) -> NDArray[np.int64]:
         sums = np.concatenate([[0], np.cumsum(marked)])
         places = np.arange(n)
-        counts: NDArray[np.int64] = sums[np.clip(places + end, 0, n)] - sums[np.clip(places + begin, 0, n)]
-        return counts
+        return sums[np.clip(places + end, 0, n)] - sums[np.clip(places + begin, 0, n)]
 
     near = np.zeros(n, dtype=np.int64)
     for marked, begin, end in ((large, -_NEAR, 0), (small, -_NEAR, 0), (large, 0, _NEAR), (small, 0, _NEAR)):

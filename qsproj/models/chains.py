@@ -88,10 +88,9 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         if self._faint:
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
-        averaged: Chain = replace(
+        return replace(
             self._start, index=index, weights=in_half_the_bytes(weights), transitions=self._chain.mean()
         )
-        return averaged
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:

@@ -272,8 +272,7 @@ def load_made(path: str | Path) -> dict[str, Any]:
 
 def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
     """Make the model of a kind in KINDS from its header and arrays; what is wrong is no DataError yet."""
-    model: Model = _class_of(kind).from_archive(header, arrays)
-    return model
+    return _class_of(kind).from_archive(header, arrays)
 
 
 def described(kind: str, header: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,12 +38,10 @@ class TreeInference:
 
     def infer(self, scores: Scores) -> tuple[float, Scores]:
         """Return log Z and arc marginals float64[n+1, n+1]; columns 1..n sum to one."""
-        inferred: tuple[float, Scores] = self._trees.marginals(scores, single_root=self.single_root)
-        return inferred
+        return self._trees.marginals(scores, single_root=self.single_root)
 
     def best(self, scores: Scores) -> Heads:
-        heads: Heads = self._trees.best(scores, single_root=self.single_root)[0]
-        return heads
+        return self._trees.best(scores, single_root=self.single_root)[0]
 
     def ranked(self, scores: Scores, k: int) -> list[Heads]:
         """Return the heads int32[n+1] of the k best trees, best first; of all, where those are fewer."""
@@ -85,8 +83,7 @@ class TreeInference:
 
     def expect(self, scores: Scores, values: Scores) -> tuple[float, Scores]:
         """Return the expected sum of ``values`` over the arcs of a tree, and its derivative by the scores."""
-        expected: tuple[float, Scores] = self._trees.expectation(scores, values, single_root=self.single_root)
-        return expected
+        return self._trees.expectation(scores, values, single_root=self.single_root)
 
     def admits(self, allowed: NDArray[np.bool_]) -> bool:
         """Tell whether any tree lies within ``allowed`` bool[n+1, n+1]."""
@@ -134,8 +131,7 @@ def arcs_in(heads: Heads) -> NDArray[np.bool_]:
 
 def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
     """Return what a matrix over arcs [n+1, n+1] holds for the arcs of a tree int32[n+1]: [n], by word."""
-    chosen: NDArray[Number] = values[heads[1:], np.arange(1, len(heads))]
-    return chosen
+    return values[heads[1:], np.arange(1, len(heads))]
 
 
 def reachable(heads: Heads, inference: TreeInference) -> Heads:

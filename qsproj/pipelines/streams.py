@@ -162,8 +162,7 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
     """Return the model that ``load`` reads from a file; the last one is kept, for the stream that uses it."""
-    model: Model = _loaded(load, str(resolved(path)), _version(path))
-    return model
+    return _loaded(load, str(resolved(path)), _version(path))
 
 
 def _version(path: str) -> int:

@@ -52,8 +52,7 @@ class WordTranslations:
     @cached_property
     def _sums(self) -> list[float]:
         """The share of each word and those before it: added up once, however often one is drawn."""
-        sums: list[float] = np.cumsum(self.shares).tolist()
-        return sums
+        return np.cumsum(self.shares).tolist()
 
 
 Lexicon = Mapping[TaggedWord, WordTranslations]

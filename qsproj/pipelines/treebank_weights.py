@@ -100,12 +100,10 @@ def _smoothed(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         (counts.sum(axis=axes) + 1.0) / (counts.sum() + counts.shape[0]) for axes in ((1, 2), (0, 2), (0, 1))
     )
     singly = left[:, None, None] * middle[None, :, None] * right[None, None, :]
-    mixed: NDArray[np.float64] = (1.0 - BACKOFF) * counts / counts.sum() + BACKOFF * singly
-    return mixed
+    return (1.0 - BACKOFF) * counts / counts.sum() + BACKOFF * singly
 
 
 def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:
     """Return (least / each) ** power of divergences, of at least 1e-6: 1 for the most alike."""
     bounded = np.maximum(divergences, 1e-6)
-    weights: NDArray[np.float64] = (bounded.min() / bounded) ** power
-    return weights
+    return (bounded.min() / bounded) ** power

@@ -25,8 +25,7 @@ class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
 
     def step(self, example: Choice) -> float:
         """Learn from one choice; return minus the log-probability of the right candidate."""
-        loss: float = self._weights.step(learn_script, *example, shift_of(self._weights.weights))
-        return loss
+        return self._weights.step(learn_script, *example, shift_of(self._weights.weights))
 
     def averaged(self) -> NDArray[np.float32]:
         """Return the mean of all weights, faint ones zero, with the digits that a file keeps."""

@@ -50,8 +50,7 @@ class Constraints:
         if not len(self):
             return np.zeros(0)
         of_members = self.signs * scores[self.heads, self.dependents][self.members]
-        slacks: NDArray[np.float64] = self.bounds - np.add.reduceat(of_members, self.starts[:-1])
-        return slacks
+        return self.bounds - np.add.reduceat(of_members, self.starts[:-1])
 
     def chosen(self, which: NDArray[np.bool_]) -> "Constraints":
         """Return those of the constraints that ``which`` bool[C] marks, with the arcs that they are about."""

@@ -31,8 +31,7 @@ class Optimiser:
 
     def mean(self) -> Weights:
         """Return the mean of the weights after every step so far, before any penalty that followed it."""
-        averaged: Weights = self.weights - self.sums / self.weights.dtype.type(max(self.steps, 1))
-        return averaged
+        return self.weights - self.sums / self.weights.dtype.type(max(self.steps, 1))
 
 
 class SparseOptimiser(Optimiser, ABC):

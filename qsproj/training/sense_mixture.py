@@ -50,8 +50,7 @@ class SenseWeights:
         Natural log, on the scale of the scores that it is to be added to.
         """
         weighed = weigh_senses(senses.rows, senses.chances, self.weights)
-        found: Values = np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
-        return found
+        return np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,7 @@ def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
     ``heads`` int32[n+1] may be a partial tree: words without a head cross nothing. Arcs from the root count;
     the root's own entry is False. O(n^2) time and memory.
     """
-    crossed: NDArray[np.bool_] = _crossing_counts(heads) > 0
-    return crossed
+    return _crossing_counts(heads) > 0
 
 
 def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
@@ -22,8 +21,7 @@ def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
     low = np.where(known, np.minimum(words, heads), 0)
     high = np.where(known, np.maximum(words, heads), 0)
     crossed = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high) & known & known[:, None]
-    counts: NDArray[np.int64] = crossed.sum(axis=0) + crossed.sum(axis=1)
-    return counts
+    return crossed.sum(axis=0) + crossed.sum(axis=1)
 
 
 def projectivise(heads: Heads) -> Heads:

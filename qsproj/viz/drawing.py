@@ -230,8 +230,7 @@ def _converted(images: list[str], format_name: str) -> bytes:
     files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
     # No time of making in the file: the same drawings give the same bytes.
     resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
-    made: bytes = typst.compile(files, format=format_name, timestamp=0, **resolution)
-    return made
+    return typst.compile(files, format=format_name, timestamp=0, **resolution)
 
 
 def _converter() -> Any:

@@ -140,8 +140,7 @@ class ArcScorer(ArcWeights):
         self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
     ) -> Floats:
         """Return what :meth:`scores` gives some arcs, by their ends int32[A] each: float64[A]."""
-        chosen: Floats = kernels.score_chosen_arcs(features, self.weights, heads, dependents)
-        return chosen
+        return kernels.score_chosen_arcs(features, self.weights, heads, dependents)
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
         read = [without_columns(sentence, self.ignored) for sentence in sentences]

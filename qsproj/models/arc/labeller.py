@@ -159,8 +159,7 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads) -> list[str]:
-        best: list[str] = self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
-        return best
+        return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:
@@ -246,8 +245,7 @@ class LabelTrainer(Trainer[LabelExample, Labeller]):
     def step(self, example: LabelExample) -> float:
         encoded, heads, known = example
         features = arc_features(encoded, self._start.templates, len(self._start.weights))
-        loss: float = self._descent.step(self._kernel, features, heads, known)
-        return loss
+        return self._descent.step(self._kernel, features, heads, known)
 
     def averaged(self) -> Labeller:
         return replace(self._start, weights=self._descent.mean())

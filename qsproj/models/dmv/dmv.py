@@ -260,8 +260,7 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
     smoothed = counts + smoothing
     totals = smoothed.sum(axis=-1, keepdims=True)
     empty = totals == 0.0
-    rows: Floats = np.where(empty, 1.0 / counts.shape[-1], smoothed / np.where(empty, 1.0, totals))
-    return rows
+    return np.where(empty, 1.0 / counts.shape[-1], smoothed / np.where(empty, 1.0, totals))
 
 
 def stopping(counts: Floats, smoothing: float) -> Floats:

@@ -343,8 +343,7 @@ def gains(chances: Floats, scores: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         fired, missed = np.log(chances) + scores, np.log1p(-np.minimum(chances, 1.0))
     log_z = np.logaddexp(fired, missed)
-    divergence: Floats = np.exp(fired - log_z) * scores - log_z
-    return divergence
+    return np.exp(fired - log_z) * scores - log_z
 
 
 def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
@@ -372,8 +371,7 @@ def arc_log_odds(beliefs: Beliefs) -> Floats:
     if not isinstance(last, Tree | Forest):
         return beliefs.log_ratios
     incoming = beliefs.incoming[-1]
-    log_odds: Floats = incoming + last.propagate(incoming, maximise=beliefs.maximised)
-    return log_odds
+    return incoming + last.propagate(incoming, maximise=beliefs.maximised)
 
 
 def expectations(

@@ -339,7 +339,4 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) ->
 def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]) -> Floats:
     """Return the probabilities of some booleans, 1 or 0 where they are known."""
     states = known[variables]
-    found: Floats = np.where(
-        states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE
-    )
-    return found
+    return np.where(states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE)

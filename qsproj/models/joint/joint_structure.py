@@ -156,8 +156,7 @@ class Variables:
         wanted = results != NO_VARIABLE
         self._results.append(results[wanted])
         self._pairs.append(relation.arcs[wanted])
-        made: Table = variables[first * size + second]
-        return made
+        return variables[first * size + second]
 
     def ties(self) -> tuple[Table, Table]:
         """Return the tied variables, int32[P], sorted, and the arcs that make each true, int32[P, 2]."""
@@ -181,8 +180,7 @@ class NodeRelation:
 
 def _spread(possible: Mask, words: Table) -> Mask:
     """Look up the words of every two links."""
-    spread: Mask = possible[words[:, None], words]
-    return spread
+    return possible[words[:, None], words]
 
 
 def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, variables: Variables) -> Table:

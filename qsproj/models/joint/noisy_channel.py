@@ -193,5 +193,4 @@ def _cost(beliefs: Scores, chances: Scores) -> float:
 
 
 def _messages(chances: Floats) -> Floats:
-    held: Floats = np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)
-    return held
+    return np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)

@@ -178,8 +178,7 @@ class TagChoices:
 
     @property
     def possible(self) -> Mask:
-        possible: Mask = self.scores > -np.inf
-        return possible
+        return self.scores > -np.inf
 
     def applied(self, sentence: Sentence, states: NDArray[np.integer]) -> Sentence:
         upos = list(sentence.upos)
@@ -260,8 +259,7 @@ class TaggedArcs:
             result[u] = np.log1p(np.maximum(grown, LEAST_GROWTH)).sum(axis=0)
             grown = (own[above, None] * as_dependent[above]).sum(axis=0)
             result[u] += np.log1p(np.maximum(grown, LEAST_GROWTH))
-        growth: Floats = np.where(choices.possible, result - result[:, :1], 0.0)
-        return growth
+        return np.where(choices.possible, result - result[:, :1], 0.0)
 
 
 # The sum over trees does not vanish under any tag.
@@ -432,8 +430,7 @@ def _by_table(
     numbers = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
     columns = [[numbers[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
     own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
-    relative: Floats = own - own[:, :1]
-    return relative
+    return own - own[:, :1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

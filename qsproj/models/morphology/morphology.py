@@ -165,8 +165,7 @@ class Morphology:
                 for row, cell in zip(candidates.tolist(), feats, strict=True)
             ]
         )
-        probabilities: NDArray[np.float64] = (marginals * same).sum(axis=1)
-        return probabilities
+        return (marginals * same).sum(axis=1)
 
     def lemma(self, form: str, analysis: Analysis) -> str:
         """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one."""

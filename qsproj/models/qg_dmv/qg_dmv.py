@@ -337,8 +337,7 @@ class QgDmv(Stored):
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
     """Run the kernel: counts, log-likelihoods, and the arcs of the last pair."""
     own = [getattr(parameters, one.name) for one in fields(QgParameters)]
-    result: tuple[Floats, ...] = qg_expectation(*arrays_of(corpus), *own)
-    return result
+    return qg_expectation(*arrays_of(corpus), *own)
 
 
 def expected_counts(

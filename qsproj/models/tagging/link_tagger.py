@@ -64,8 +64,7 @@ class LinkTagger:
         """
         own = self.table.scale * self._with_evidence(pair, scores)
         weights = np.exp(own - own.max(axis=1, keepdims=True))
-        chances: Scores = weights / weights.sum(axis=1, keepdims=True)
-        return chances
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def scores(self, sentence: Sentence) -> Scores:
         """Return what the tagger alone says of tags, float64[n+1, T], natural log; row 0 is of the root."""
@@ -84,8 +83,7 @@ class LinkTagger:
     def _with_evidence(self, pair: SentencePair, scores: Scores) -> Scores:
         """Return the tagger's scores with what the links say of the tags."""
         evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
-        with_evidence: Scores = scores + evidence
-        return with_evidence
+        return scores + evidence
 
     def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
         """Return the sentence with the best tags by float64[n+1, T] where it has none."""

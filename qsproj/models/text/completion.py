@@ -68,8 +68,7 @@ class Given(TreeInference):
             self._trees.best(np.where(case, scores, -np.inf), single_root=self.single_root)
             for case in self.cases
         ]
-        heads: Heads = max(ranked, key=lambda found: found[1])[0]
-        return heads
+        return max(ranked, key=lambda found: found[1])[0]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
         """Return the most probable tree, or that of most expected right heads."""

@@ -27,8 +27,7 @@ def inner_parser(parser: Parser) -> Parser:
 
 def ignored_columns(parser: Parser) -> tuple[str, ...]:
     """Return the columns that a parser does not look at, as they were empty in all that it learned from."""
-    ignored: tuple[str, ...] = getattr(scorer_of(parser), "ignored", ())
-    return ignored
+    return getattr(scorer_of(parser), "ignored", ())
 
 
 def reads_words(parser: Parser) -> bool:

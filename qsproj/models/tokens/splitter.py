@@ -148,5 +148,4 @@ def _fit(
         return logistic_gradient(rows, outcomes, weights, slopes) + 0.5 * L2 * float(away @ away), slopes
 
     found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 5})
-    learned: NDArray[np.float64] = found.x
-    return learned
+    return found.x

@@ -55,8 +55,7 @@ def arc_evidence(pair: SentencePair) -> Scores:
     evidence = strengths.T @ source_arcs(pair.source) @ strengths
     np.fill_diagonal(evidence, 0.0)
     evidence[:, ROOT] = 0.0
-    clipped: Scores = np.minimum(evidence, 1.0)
-    return clipped
+    return np.minimum(evidence, 1.0)
 
 
 def pooled_evidence(translations: Translations) -> Scores:
@@ -65,8 +64,7 @@ def pooled_evidence(translations: Translations) -> Scores:
     The evidence of all added up, 1 at most. On dev files the mean was worse than one translation alone; the
     largest was as good as the sum, and weighing by a quasi-synchronous grammar gained nothing.
     """
-    pooled: Scores = np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
-    return pooled
+    return np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
 
 
 # Words of target sentences, and evidence for a word on average: others are not learned from. What evidence
@@ -145,8 +143,7 @@ def relation_evidence(
         carried = strengths[known] * arcs[above, known][:, None] * strengths[above][:, heads]
         carried[:, heads < 0] = 0.0
         np.add.at(evidence.T, columns[known], carried)
-    clipped: NDArray[np.float64] = np.minimum(evidence, 1.0)
-    return clipped
+    return np.minimum(evidence, 1.0)
 
 
 def learn_relations(

@@ -121,8 +121,7 @@ def _log_likelihoods(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> 
     ``right``, ``wrong`` float64[arcs]: probability of each arc if it is right, and if it is not.
     """
     mixed = PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong
-    likelihoods: NDArray[np.float64] = np.log(mixed).mean(axis=1)
-    return likelihoods
+    return np.log(mixed).mean(axis=1)
 
 
 # One pair of so many is kept for the temperature.

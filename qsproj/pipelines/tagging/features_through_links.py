@@ -301,8 +301,7 @@ def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
         return np.zeros(len(words.names), dtype=np.bool_)
     told = words.of_types(TENSE)[:, 1:]
     votes = told.sum(axis=1)
-    in_doubt: NDArray[np.bool_] = (votes >= FEWEST_TENSES) & (told.max(axis=1) < one_tense * votes)
-    return in_doubt
+    return (votes >= FEWEST_TENSES) & (told.max(axis=1) < one_tense * votes)
 
 
 def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:

@@ -164,8 +164,7 @@ def _likeliest(
     order = np.argsort(weight, kind="stable")
     order = order[weight[order] >= LIKELY]
     best[source[order]] = place[order]
-    places: list[int] = best.tolist()
-    return places
+    return best.tolist()
 
 
 def _numbered(

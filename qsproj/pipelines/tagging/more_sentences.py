@@ -67,8 +67,7 @@ class RawText:
 
     def sets_of(self, forms: Words) -> Sets:
         """Return the tags that the words of a sentence may have, bool[n, T]."""
-        sets: Sets = self.allowed[[self.rows[form] for form in forms]]
-        return sets
+        return self.allowed[[self.rows[form] for form in forms]]
 
 
 def as_tagged(

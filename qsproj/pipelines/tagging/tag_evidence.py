@@ -98,8 +98,7 @@ def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.flo
     group = np.array([numbers.setdefault(name, len(numbers)) for name in names])
     pooled = np.zeros((len(numbers), counts.shape[1]))
     np.add.at(pooled, group, counts)
-    shares: Shares = normalised(pooled)[group]
-    return shares
+    return normalised(pooled)[group]
 
 
 def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:
@@ -126,8 +125,7 @@ def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
 def set_evidence(text: LinkedText, sets: Sets) -> LogEvidence:
     """Return the evidence of each word, float32[N, T]: 0 for the tags in the set of its type, else -inf."""
     weights = np.where(sets, np.float32(0.0), np.float32(-np.inf))
-    evidence: LogEvidence = weights[text.types]
-    return evidence
+    return weights[text.types]
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
