@@ -199,19 +199,25 @@ def chooses(options: argparse.Namespace) -> bool:
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     """Yield the links chosen for each pair, at least as probable as ``threshold``."""
+    from qsproj.corpus.pairs.aligned import read_hand_alignments
+    from qsproj.models.joint.joint_alignment import LinkChooser
+    from qsproj.models.storage import load_model_of
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 
-    families = alignment_families(options)
-    chooser = _loaded(options.model) if options.model else None
+    families, chooser = alignment_families(options), None
+    if options.model:
+        remedy = "train one: qsproj align --hand-alignment"
+        chooser = load_model_of(options.model, LinkChooser, expected="a link chooser", remedy=remedy)
     sides = list(_sides(options))
     sizes = [(_length(source), _length(target)) for source, target in sides]
-    hand = _hand_alignments(options, sizes) if chooser is None else []
     whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
     pairs = propose_links(sentences, unspaced=options.unspaced, workers=common.workers_of(options))
     if chooser is not None:
         chosen = choose_links(chooser, pairs, threshold=threshold)
     else:
+        format = options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
+        hand = read_hand_alignments(options.hand_alignment, format, sizes=sizes)
         bitext = [
             replace(pair, hand=hand[i]) if i < len(hand) else pair
             for i, pair in zip(whole, pairs, strict=True)
@@ -261,14 +267,6 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
         )
 
 
-def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) -> list[Alignment]:
-    from qsproj.corpus.pairs.aligned import read_hand_alignments
-
-    return read_hand_alignments(
-        options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes=sizes
-    )
-
-
 def _learned(
     options: argparse.Namespace, pairs: list[SentencePair], families: tuple[str, ...]
 ) -> LinkChooser:
@@ -287,12 +285,3 @@ def _learned(
         facts = {"hand_aligned": counts.pairs, "pairs": len(pairs)}
         chooser.save(options.save_model, made=made_by(options, **facts))
     return chooser
-
-
-def _loaded(path: str) -> LinkChooser:
-    from qsproj.models.joint.joint_alignment import LinkChooser
-    from qsproj.models.storage import load_model_of
-
-    return load_model_of(
-        path, LinkChooser, expected="a link chooser", remedy="train one: qsproj align --hand-alignment"
-    )

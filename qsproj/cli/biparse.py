@@ -170,9 +170,6 @@ def _add_action(
     return action
 
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     add_training(actions)

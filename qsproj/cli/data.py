@@ -42,16 +42,9 @@ printed, and what is missing is said, with its URL and its place.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, description, declare in (("list", _LIST, _add_list), ("get", _GET, _add_get)):
-        declare(add_action(actions, name, description, EXAMPLES))
-
-
-def _add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="?", default="", metavar="TEXT", help="part of a name (default: all)")
-
-
-def _add_get(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
+    listing = add_action(actions, "list", _LIST, EXAMPLES)
+    add_options(listing)("text TEXT?=: part of a name (default: all)")
+    add_options(add_action(actions, "get", _GET, EXAMPLES))("""
         names NAME+: ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]
         --part {train,dev,test}...: of treebanks, these only; may be given several times (default: all there
             are)

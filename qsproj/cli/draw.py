@@ -62,9 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --format NAME: html, svg, png or pdf (default: by the name of the output, else html)
     """)
     add_pairing(parser)
-    add_options(parser)("""
-        -o --output FILE=-: a page, an image or a document (default: standard output)
-    """)
+    add_options(parser)("-o --output FILE=-: a page, an image or a document (default: standard output)")
 
 
 def run(options: argparse.Namespace) -> None:

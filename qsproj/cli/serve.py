@@ -73,9 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --waiting N[0..]=64: requests that may wait; more are told to come again
     """)
     review = parser.add_argument_group("review", "for --review")
-    add_options(review)("""
-        --pairs SOURCE LINKS: translations, CoNLL-U, and links to FILE's words
-    """)
+    add_options(review)("--pairs SOURCE LINKS: translations, CoNLL-U, and links to FILE's words")
     add_alignment_format(review)
     add_pairing(review)
     add_options(review)("""

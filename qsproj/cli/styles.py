@@ -54,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
     _add_styles(round_trip)
     for action in (detect, round_trip):
-        add_options(action)("""
-            treebank TREEBANK?=-: CoNLL-U, .gz or .xz (default: standard input)
-        """)
+        add_options(action)("treebank TREEBANK?=-: CoNLL-U, .gz or .xz (default: standard input)")
     add_action(actions, "list", _LIST, EXAMPLES)
 
 

@@ -162,16 +162,6 @@ def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = N
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
-def with_arc_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
-    """Return the sentence with ``ArcProb=`` in MISC: the probability of each word's arc."""
-    return with_probabilities(sentence, ARC_PROBABILITY, probabilities)
-
-
-def with_relation_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
-    """Return the sentence with ``RelProb=`` in MISC: the probability of each word's arc and its relation."""
-    return with_probabilities(sentence, RELATION_PROBABILITY, probabilities)
-
-
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
     """Return the sentence with n probabilities in MISC, to four decimals, within 0..1."""
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])

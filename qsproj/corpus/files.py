@@ -231,7 +231,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         if counter is not None and (encoding := counter.encoding()) != "UTF-8":
             remedy = f"convert the file: iconv -f {encoding} -t UTF-8"
             raise counter.fault(f"text in {encoding}", "UTF-8 text", remedy)
-        yield stream if counter is None else _text_reader(counter)
+        yield stream if counter is None else io.TextIOWrapper(cast(Any, counter), "utf-8", newline="\n")
     except UnicodeDecodeError as error:
         raise _not_utf8(name_of(path_or_file), counter, error) from error
     except _DAMAGED_ARCHIVE as error:
@@ -374,10 +374,6 @@ def _opened(stream: TextIO | None, name: str) -> TextIO:
 
 def _is_text(stream: object) -> bool:
     return hasattr(stream, "encoding")
-
-
-def _text_reader(counter: Any) -> TextIO:
-    return io.TextIOWrapper(counter, encoding="utf-8", newline="\n")
 
 
 def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:

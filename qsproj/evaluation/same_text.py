@@ -50,7 +50,7 @@ def same_text(
             if not behind.take():
                 raise _text_ends(behind, ahead)
         _check_same_text(*sides)
-        if len({_last_token(side.taken[-1]) for side in sides}) == 1:
+        if len({_without_spaces(tokens_of(side.taken[-1])[-1][1]) for side in sides}) == 1:
             yield sides[0].clear(), sides[1].clear()
     if sides[0].taken:
         yield sides[0].clear(), sides[1].clear()
@@ -79,11 +79,6 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
     shorter = min(len(gold.characters), len(system.characters))
     if gold.characters[:shorter] != system.characters[:shorter]:
         raise _texts_differ(gold, system)
-
-
-def _last_token(sentence: Sentence) -> str:
-    """Return the last token without white space."""
-    return _without_spaces(tokens_of(sentence)[-1][1])
 
 
 class _Reading:

@@ -230,16 +230,14 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
     header, arrays = found
     shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
     with damage_told(stages.path(EM)):
+        parts = [unnested(f"{part}-", arrays) for part in ("parameters", "best")]
         parameters, best = (
-            type(like)(**_of_shapes(unnested(f"{part}-", arrays), shapes)) for part in ("parameters", "best")
+            type(like)(*(shaped(own, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()))
+            for own in parts
         )
         records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
     notice(f"{stages.path(EM)}: going on after {counted(len(records), 'iteration')} of EM")
     return EMState(parameters, best, records)
-
-
-def _of_shapes(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
-    return {name: shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()}
 
 
 def _told(records: Sequence[Any]) -> dict[str, Any]:

@@ -50,17 +50,12 @@ def pair_styles(
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):
-        place = _place(names, number, line)
+        place: tuple[str, int | None] = (names[0], line) if names else (f"pair {number}", None)
         check_same_words(source, target, *place)
         if not 0 < len(source) <= MAX_WORDS:
             raise SentenceLengthError(len(source), MAX_WORDS).at(*place)
         line += lines_in(source)
     return pairs
-
-
-def _place(names: tuple[str, str] | None, number: int, line: int) -> tuple[str, int | None]:
-    """Return where a pair stands: its line in the source file, where there is one."""
-    return (f"pair {number}", None) if names is None else (names[0], line)
 
 
 def train_adaptation(

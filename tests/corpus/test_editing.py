@@ -8,11 +8,11 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import (
     comment_value,
     misc_values,
-    with_arc_probabilities,
     with_columns,
     with_comment,
     with_heads,
     with_misc,
+    with_probabilities,
 )
 from qsproj.corpus.sentence import Sentence
 
@@ -129,5 +129,5 @@ def test_a_comment_of_two_lines_is_refused():
 
 
 def test_arc_probabilities_have_four_decimals_and_stay_within_0_and_1():
-    made = with_arc_probabilities(Sentence.from_words(["a", "b", "c"]), [1.0 + 1e-12, 0.12345, -1e-17])
+    made = with_probabilities(Sentence.from_words(["a", "b", "c"]), "ArcProb", [1.0 + 1e-12, 0.12345, -1e-17])
     assert misc_values(made, "ArcProb") == ("1.0000", "0.1235", "0.0000")

@@ -132,9 +132,7 @@ def _add_told(options: argparse._ActionsContainer, names: list[str], values: lis
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:
-    add_options(parser)("""
-        --seed N[0..]=1: random seed; the same seed gives the same bytes
-    """)
+    add_options(parser)("--seed N[0..]=1: random seed; the same seed gives the same bytes")
 
 
 def add_pairing(parser: argparse._ActionsContainer) -> None:
@@ -230,9 +228,7 @@ def naming(*paths: str | None) -> Iterator[None]:
 
 
 def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> None:
-    add_options(options)(f"""
-        --jobs N[-1..]=1: {what}; -1: one for each core
-    """)
+    add_options(options)(f"--jobs N[-1..]=1: {what}; -1: one for each core")
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

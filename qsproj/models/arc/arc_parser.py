@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_tree
+from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
@@ -90,9 +90,9 @@ class FirstOrderParser(Stored, Generic[Scorer]):
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
             relations = self.labeller.label(encoded, heads, evidence)
         parsed = with_heads(sentence, heads, relations)
-        return (
-            parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))
-        )
+        if probabilities is None:
+            return parsed
+        return with_probabilities(parsed, ARC_PROBABILITY, of_tree(probabilities, heads))
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"scorer": ("", self.scorer), "labeller": ("", self.labeller)})
@@ -159,10 +159,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
         Raises SentenceLengthError when the sentence has more than MAX_WORDS words.
         """
-        return self._scores(self.encode(sentence))
-
-    def _scores(self, encoded: EncodedSentence) -> Scores:
-        return self.scorer.scores(self.scorer.features(encoded))
+        return self.scorer.scores(self.scorer.features(self.encode(sentence)))
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
@@ -196,7 +193,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             if confidence:
                 own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
                 marginals = self.inference.infer(own / self.temperature)[1]
-                parsed = with_arc_probabilities(parsed, of_tree(marginals, parsed.heads))
+                parsed = with_probabilities(parsed, ARC_PROBABILITY, of_tree(marginals, parsed.heads))
             yield parsed
 
     def to_archive(self) -> Archive:

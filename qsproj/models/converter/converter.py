@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, Floats, Heads, Scores, frozen_heads
-from qsproj.corpus.editing import with_arc_probabilities, with_heads
+from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import MissingTreeError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
@@ -216,7 +216,7 @@ def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence
     result = with_heads(sentence, conversion.heads, conversion.relations)
     if not confidence:
         return result
-    return with_arc_probabilities(result, conversion.probabilities)
+    return with_probabilities(result, ARC_PROBABILITY, conversion.probabilities)
 
 
 def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities, with_tree
+from qsproj.corpus import editing
+from qsproj.corpus.editing import with_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
@@ -205,10 +206,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def posterior(self, sentence: Sentence) -> LabelledPosterior:
         """Return what is believed of the labelled arcs by the scores as learned; O(n^3 + k L) for k arcs."""
         encoded = self.encode(sentence)
-        return self.believed(self._scores(encoded, self.scorer.scores(self.scorer.features(encoded))))
-
-    def _scores(self, encoded: EncodedSentence, arcs: Scores) -> LabelledScores:
-        return self.relations.scores(self.relations.features(encoded), arcs, self._possible(arcs))
+        arcs = self.scorer.scores(self.scorer.features(encoded))
+        return self.believed(
+            self.relations.scores(self.relations.features(encoded), arcs, self._possible(arcs))
+        )
 
     def believed(self, scores: LabelledScores) -> LabelledPosterior:
         summed, chances = scores.summed()
@@ -278,7 +279,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             return parsed
         arcs = of_tree(self._tempered(posterior).marginals, heads)
         right = arcs * best_chances(scores, temperature=self.relation_temperature)
-        return with_relation_probabilities(with_arc_probabilities(parsed, arcs), right)
+        parsed = with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
+        return with_probabilities(parsed, editing.RELATION_PROBABILITY, right)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
         """Return the score of each relation given a tree, float64[n, L], by word; natural log.

@@ -82,7 +82,7 @@ def train_qg_dmv(
         converged=result.converged,
         learned=parameters.has_counts,
         pairs=packed.pairs,
-        configurations=_by_name(parameters),
+        configurations=dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True)),
         skipped=skipped,
     )
     return qg_dmv.QgDmv(packed.source_inventory, parameters, monolingual), report
@@ -156,10 +156,6 @@ def linked_share(pair: SentencePair) -> float:
         np.ones(len(pair.alignment.links)) if weights is None else weights,
     )
     return float(shares[words].mean()) if words.any() else 0.0
-
-
-def _by_name(parameters: qg_dmv.QgParameters) -> dict[str, float]:
-    return dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True))
 
 
 def _usable(
