@@ -53,29 +53,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Alignment": "qsproj.corpus.sentence",
-    "BiparseOptions": "qsproj.models.joint.joint_options",
-    "QsprojError": "qsproj.errors",
-    "Sentence": "qsproj.corpus.sentence",
-    "SentencePair": "qsproj.corpus.sentence",
-    "adapt": "qsproj.api.training",
-    "align": "qsproj.api.bitext",
-    "complete": "qsproj.models.text.completion",
-    "draw": "qsproj.api.results",
-    "evaluate": "qsproj.api.results",
-    "from_nltk": "qsproj.corpus.interchange",
-    "from_token_list": "qsproj.corpus.interchange",
-    "load_model": "qsproj.api.loading",
-    "progress_bars": "qsproj.progress",
-    "project": "qsproj.api.bitext",
-    "read_alignments": "qsproj.corpus.formats",
-    "read_conllu": "qsproj.corpus.conllu",
-    "to_nltk": "qsproj.corpus.interchange",
-    "to_token_list": "qsproj.corpus.interchange",
-    "train_biparser": "qsproj.api.bitext",
-    "train_parser": "qsproj.api.training",
-    "train_tagger": "qsproj.api.training",
-    "write_conllu": "qsproj.corpus.conllu",
+    name: f"qsproj.{module}"
+    for module, names in (
+        ("api.bitext", "align project train_biparser"),
+        ("api.loading", "load_model"),
+        ("api.results", "draw evaluate"),
+        ("api.training", "adapt train_parser train_tagger"),
+        ("corpus.conllu", "read_conllu write_conllu"),
+        ("corpus.formats", "read_alignments"),
+        ("corpus.interchange", "from_nltk from_token_list to_nltk to_token_list"),
+        ("corpus.sentence", "Alignment Sentence SentencePair"),
+        ("errors", "QsprojError"),
+        ("models.joint.joint_options", "BiparseOptions"),
+        ("models.text.completion", "complete"),
+        ("progress", "progress_bars"),
+    )
+    for name in names.split()
 }
 
 

@@ -67,14 +67,8 @@ WAYS = {
         *("tagged", "lexicon", "text", "columns", "seed"),
     ),
     "-m": (
-        "input",
-        "split_contractions",
-        "paragraphs",
-        "confidence",
-        "columns",
-        "jobs",
-        "backend",
-        "scheduler",
+        *("input", "split_contractions", "paragraphs", "confidence", "columns"),
+        *("jobs", "backend", "scheduler"),
     ),
 }
 

@@ -113,15 +113,8 @@ examples:
 # What each kind of parser reads that not all do.
 WAYS = {
     "--order 1": (
-        "clusters",
-        "cutoff",
-        "entropy",
-        "l1",
-        "labels",
-        "like",
-        "optimizer",
-        "support",
-        "unlabelled",
+        *("clusters", "cutoff", "entropy", "l1"),
+        *("labels", "like", "optimizer", "support", "unlabelled"),
     ),
     "--order 2": ("factors", "iterations"),
     "--joint-tags": ("iterations",),

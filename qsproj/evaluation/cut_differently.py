@@ -109,14 +109,8 @@ def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
     """Return the scores of columns beside UPOS, of those that the gold file has."""
     words = (counts["gold_words"], counts["system_words"])
     content = (counts["gold_content"], counts["system_content"])
-    needs = {
-        "xpos": "xpos",
-        "alltags": "feats",
-        "ufeats": "feats",
-        "mlas": "feats",
-        "lemmas": "lemmas",
-        "blex": "lemmas",
-    }
+    needs = {"xpos": "xpos", **dict.fromkeys(("alltags", "ufeats", "mlas"), "feats")}
+    needs |= dict.fromkeys(("lemmas", "blex"), "lemmas")
     scores = {name: F1(counts[name], *words) for name in OF_WORDS}
     scores |= {name: F1(counts[name], *content) for name in OF_CONTENT}
     if counts["gold_edges"]:

@@ -26,17 +26,8 @@ TEMPLATES = (
     *("rule", "rule-1", "rule+1", "rule & kinds3-1", "rule & character", "rule & character-1"),
     *("rule & lower", "rule & two-1", "rule & run"),
     *("classes3-1", "classes3-2", "classes3", "character & classes3-1", "character-1 & classes3-2"),
-    *(
-        "place",
-        "place & run",
-        "run",
-        "start",
-        "rest",
-        "place & rest",
-        "start & rest",
-        "chunk",
-        "place & chunk",
-    ),
+    *("place", "place & run", "run", "start", "rest", "place & rest", "start & rest"),
+    *("chunk", "place & chunk"),
     *("ends-1", "begins", "ends-1 & begins", "ends-1 & kinds3-1"),
 )
 COMPILED_TEMPLATES = pair_templates(TEMPLATES, CHARACTER_ATTRIBUTES)

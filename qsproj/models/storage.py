@@ -45,73 +45,45 @@ class Kind(NamedTuple):
     use: str
 
 
+def _kind(home: str, what: str, use: str = "qsproj parse") -> Kind:
+    module, _, name = home.rpartition(".")
+    return Kind(f"qsproj.models.{module}", name, what, use)
+
+
 # By what headers call them. The class is a subclass of Stored, with ``from_archive(header, arrays)``.
 KINDS: dict[str, Kind] = {
-    "arc-parser": Kind(
-        "qsproj.models.arc.arc_parser", "ArcParser", "first-order dependency parser", "qsproj parse"
+    "arc-parser": _kind("arc.arc_parser.ArcParser", "first-order dependency parser"),
+    "labelled-parser": _kind(
+        "labelled.labelled_parser.LabelledParser", "first-order parser of labelled dependencies"
     ),
-    "labelled-parser": Kind(
-        "qsproj.models.labelled.labelled_parser",
-        "LabelledParser",
-        "first-order parser of labelled dependencies",
-        "qsproj parse",
+    "cluster-parser": _kind(
+        "clusters.cluster_parser.ClusterParser", "first-order dependency parser with hidden clusters of arcs"
     ),
-    "cluster-parser": Kind(
-        "qsproj.models.clusters.cluster_parser",
-        "ClusterParser",
-        "first-order dependency parser with hidden clusters of arcs",
-        "qsproj parse",
+    "graph-parser": _kind("graph.graph_parser.GraphParser", "second-order dependency parser"),
+    "tagger": _kind("tagging.tagger.Tagger", "part-of-speech tagger", "qsproj tag"),
+    TAGGING_PARSER: _kind(
+        "tagging.tagging_parser.TaggingParser", "parser that infers tags and trees together from words"
     ),
-    "graph-parser": Kind(
-        "qsproj.models.graph.graph_parser", "GraphParser", "second-order dependency parser", "qsproj parse"
+    "dmv": _kind("dmv.dmv.Dmv", "dependency model with valence"),
+    "qg-dmv": _kind("qg_dmv.qg_dmv.QgDmv", "quasi-synchronous dependency model with valence"),
+    "converter": _kind(
+        "converter.converter.Converter", "converter between annotation styles", "qsproj adapt -m"
     ),
-    "tagger": Kind("qsproj.models.tagging.tagger", "Tagger", "part-of-speech tagger", "qsproj tag"),
-    TAGGING_PARSER: Kind(
-        "qsproj.models.tagging.tagging_parser",
-        "TaggingParser",
-        "parser that infers tags and trees together from words",
-        "qsproj parse",
+    "adapted-parser": _kind(
+        "converter.converter.AdaptedParser", "parser with a converter to another annotation style"
     ),
-    "dmv": Kind("qsproj.models.dmv.dmv", "Dmv", "dependency model with valence", "qsproj parse"),
-    "qg-dmv": Kind(
-        "qsproj.models.qg_dmv.qg_dmv",
-        "QgDmv",
-        "quasi-synchronous dependency model with valence",
-        "qsproj parse",
+    JOINT_PARSER: _kind(
+        "joint.joint_parser.JointParser", "parser of both sides of a bitext together", "qsproj biparse parse"
     ),
-    "converter": Kind(
-        "qsproj.models.converter.converter",
-        "Converter",
-        "converter between annotation styles",
-        "qsproj adapt -m",
+    "enhanced-parser": _kind(
+        "enhanced.enhanced_parser.EnhancedParser", "parser of trees with enhanced dependencies"
     ),
-    "adapted-parser": Kind(
-        "qsproj.models.converter.converter",
-        "AdaptedParser",
-        "parser with a converter to another annotation style",
-        "qsproj parse",
-    ),
-    JOINT_PARSER: Kind(
-        "qsproj.models.joint.joint_parser",
-        "JointParser",
-        "parser of both sides of a bitext together",
-        "qsproj biparse parse",
-    ),
-    "enhanced-parser": Kind(
-        "qsproj.models.enhanced.enhanced_parser",
-        "EnhancedParser",
-        "parser of trees with enhanced dependencies",
-        "qsproj parse",
-    ),
-    "text-parser": Kind(
-        "qsproj.models.text.text_parser",
-        "TextParser",
+    "text-parser": _kind(
+        "text.text_parser.TextParser",
         "tagger and parser in one, from text to trees",
         "qsproj parse, qsproj tag",
     ),
-    "link-chooser": Kind(
-        "qsproj.models.joint.joint_alignment", "LinkChooser", "chooser of word links", "qsproj align -m"
-    ),
+    "link-chooser": _kind("joint.joint_alignment.LinkChooser", "chooser of word links", "qsproj align -m"),
 }
 
 

@@ -13,19 +13,8 @@ from qsproj.corpus.sentence import Sentence
 # Options that do not change a model, whatever the command: who computes, and what else is written.
 _WITHOUT_EFFECT = frozenset(
     {
-        *(
-            "run",
-            "read_by_some",
-            "unread",
-            "command",
-            "output",
-            "jobs",
-            "backend",
-            "scheduler",
-            "checkpoint",
-            "resume",
-        ),
-        *("work", "clean", "report", "suggest", "save_model", "linked", "weights"),
+        *("run", "read_by_some", "unread", "command", "output", "jobs", "backend", "scheduler"),
+        *("checkpoint", "resume", "work", "clean", "report", "suggest", "save_model", "linked", "weights"),
     }
 )
 # Commands that write trees beside a model; to others trees are given.
