@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.pipelines.word_order import WordOrder
 
 # Lighter links are not followed.
 LEAST_LINK = 0.3
@@ -64,7 +65,14 @@ def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator)
     A second parser, of translations with the tags that the target's tagger gives them, was worth nothing on
     the mean of development files, and took as long as the first.
     """
-    return partial(translated_trees, lexicon=lexicon_of(linked_words(islice(pairs, LEXICON_PAIRS))), rng=rng)
+    order = WordOrder()
+    lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
+
+    def translate(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        for sentence in translated_trees(sentences, lexicon, rng=rng):
+            yield order.reordered(sentence, rng)
+
+    return translate
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:

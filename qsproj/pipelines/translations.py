@@ -4,11 +4,33 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from qsproj.corpus.sentence import SentencePair
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import ROOT
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import DataError
 
 # One target sentence with its translations, one pair for each of them; never empty.
 Translations = tuple[SentencePair, ...]
+
+
+def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
+    """Return how far each source word stands for each target word, float64[m+1, n+1] in 0..1.
+
+    The weight of a link times its share in the weights of all links of either word: a word that is linked
+    twice is worth half a link each time, so that one-to-one links count most. The root stands for the root.
+    """
+    weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
+    links = alignment.links
+    weights[links[:, 0], links[:, 1]] = 1.0 if alignment.weights is None else alignment.weights
+    # The tiny number is for words without links, whose rows and columns stay zero.
+    tiny = np.finfo(np.float64).tiny
+    of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), tiny)
+    of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), tiny)
+    strengths: NDArray[np.float64] = weights * of_source * of_target
+    strengths[ROOT, ROOT] = 1.0
+    return strengths
 
 
 def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Translations]:

@@ -9,31 +9,13 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.editing import with_heads
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
-from qsproj.pipelines.translations import Translations
+from qsproj.pipelines.translations import Translations, link_strengths
 
 UNLABELLED = "_"
-
-
-def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
-    """Return how far each source word stands for each target word, float64[m+1, n+1] in 0..1.
-
-    The weight of a link times its share in the weights of all links of either word: a word that is linked
-    twice is worth half a link each time, so that one-to-one links count most. The root stands for the root.
-    """
-    weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
-    links = alignment.links
-    weights[links[:, 0], links[:, 1]] = 1.0 if alignment.weights is None else alignment.weights
-    # The tiny number is for words without links, whose rows and columns stay zero.
-    tiny = np.finfo(np.float64).tiny
-    of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), tiny)
-    of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), tiny)
-    strengths: NDArray[np.float64] = weights * of_source * of_target
-    strengths[ROOT, ROOT] = 1.0
-    return strengths
 
 
 def source_arcs(source: Sentence) -> Scores:

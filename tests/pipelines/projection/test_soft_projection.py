@@ -21,7 +21,6 @@ from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
     densest_pairs,
     learn_relations,
-    link_strengths,
     pooled_evidence,
     relation_evidence,
     source_arcs,
@@ -43,6 +42,7 @@ from qsproj.pipelines.projection.soft_projection import (
     soft_sources,
     trusted,
 )
+from qsproj.pipelines.translations import link_strengths
 from scripts.experiments.transfer.soft_changes import GRAMMAR, weighed_by_grammar
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
