@@ -77,10 +77,12 @@ class WordOrder:
                 left.insert(0, word)
             else:
                 right.append(word)
+        # One draw for all dependents on a side: what moves a verb to the end moves all that followed it.
+        draws = rng.random((len(heads), 2))
         moved = {
             word
-            for word, draw in enumerate(rng.random(len(heads)))
-            if word != ROOT and heads[word] != ROOT and draw < self.crossing(sentence, word)
+            for word, head in enumerate(heads)
+            if head > ROOT and draws[head, int(word > head)] < self.crossing(sentence, word)
         }
         if not moved:
             return sentence
