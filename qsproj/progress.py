@@ -25,11 +25,7 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
     """Show progress bars inside a ``with`` block wherever stderr goes, or nowhere.
 
     Without it, bars are shown on a terminal only; notebooks and scripts whose output goes to a file see none.
-
-    Parameters
-    ----------
-    shown : bool
-        False hides them on a terminal, too.
+    ``shown``: False hides them on a terminal, too.
 
     Examples
     --------

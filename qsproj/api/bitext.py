@@ -30,6 +30,9 @@ def align(
 ) -> list[Alignment]:
     """Link the words of sentences and their translations, learning from nothing but these.
 
+    The alignments are in the order of the source sentences, with weights. Raises UsageError when the sides
+    differ in length, the threshold is no probability, or a sentence is a string.
+
     Parameters
     ----------
     source, target : iterable of Sentence or of list of str
@@ -37,16 +40,6 @@ def align(
         ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
     threshold : float
         Least probability of a link. Soft projection and joint parsing weigh links themselves: give 0.15.
-
-    Returns
-    -------
-    list of Alignment
-        One for each source sentence, in their order, with weights.
-
-    Raises
-    ------
-    UsageError
-        When the sides differ in length, the threshold is no probability, or a sentence is a string.
 
     Examples
     --------
@@ -87,6 +80,10 @@ def project(
 ) -> SavableParser:
     """Train a parser of a language without a treebank, from translations of parsed sentences.
 
+    The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``. Raises DataError
+    when a sentence has no partner, or links reach past their sentences; UsageError when no source word has a
+    head, no target word a tag, nothing is carried over, or the method is unknown.
+
     Parameters
     ----------
     source : iterable of Sentence
@@ -103,19 +100,6 @@ def project(
         ``qg``: a quasi-synchronous grammar; ``em``: the target's tags alone.
     seed : int
         The same seed gives the same parser.
-
-    Returns
-    -------
-    parser
-        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``.
-
-    Raises
-    ------
-    DataError
-        When a sentence has no partner, or links reach past their sentences.
-    UsageError
-        When no source word has a head, no target word a tag, nothing is carried over, or the method is
-        unknown.
 
     Examples
     --------
@@ -146,6 +130,10 @@ def train_biparser(
 ) -> JointParser:
     """Train a parser of both sides of a bitext together, whose links are hidden.
 
+    The model has ``parse_pair(source, target, alignment)``, which gives a ``SentencePair``, and
+    ``save(path)``. Raises DataError as :func:`project`; UsageError when fewer than two pairs can be learned
+    from, or an option is wrong.
+
     Parameters
     ----------
     source, target : iterable of Sentence
@@ -166,18 +154,6 @@ def train_biparser(
         Everything else: ``qsproj.BiparseOptions(labels="after")`` leaves relations to the target's labeller,
         which is faster; ``tags="links"`` learns to tag target words that come without UPOS, ``tags="joint"``
         decides such tags together with trees and links.
-
-    Returns
-    -------
-    JointParser
-        With ``parse_pair(source, target, alignment)``, which gives a ``SentencePair``, and ``save(path)``.
-
-    Raises
-    ------
-    DataError
-        As :func:`project`.
-    UsageError
-        When fewer than two pairs can be learned from, or an option is wrong.
 
     Examples
     --------

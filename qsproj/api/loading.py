@@ -47,27 +47,14 @@ class AnyModel(Protocol):
 
 
 def load_model(path: str | Path) -> AnyModel:
-    """Load any model; what it is stands in its file, and ``qsproj info`` tells it.
+    """Load any model that was saved; what it is stands in its file, and ``qsproj info`` tells it.
 
-    Parameters
-    ----------
-    path : path
-        What ``save`` or a command of ``qsproj`` wrote.
-
-    Returns
-    -------
-    model
-        With what its kind offers: every model has ``parse(sentence)`` and ``save(path)``; parsers have
-        ``arc_probabilities(sentence)`` and ``parse(sentence, confidence=True)``, taggers ``tag(sentence)``,
-        converters ``convert_sentence(sentence)``, parsers of pairs ``parse_pair(source, target, alignment)``,
-        and models of text ``parse_text(text)``. The model that chooses links, of ``qsproj align``, has none.
-
-    Raises
-    ------
-    DataError
-        When the file is missing, damaged, or no model of this version.
-    UsageError
-        When ``path`` is none, or the kind of model is unknown.
+    Every model has ``parse(sentence)`` and ``save(path)``; parsers have ``arc_probabilities(sentence)`` and
+    ``parse(sentence, confidence=True)``, taggers ``tag(sentence)``, converters
+    ``convert_sentence(sentence)``, parsers of pairs ``parse_pair(source, target, alignment)``, and models of
+    text ``parse_text(text)``. The model that chooses links, of ``qsproj align``, has none. Raises DataError
+    when the file is missing, damaged, or no model of this version; UsageError when ``path`` is none, or the
+    kind of model is unknown.
 
     Examples
     --------

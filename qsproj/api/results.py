@@ -18,23 +18,15 @@ if TYPE_CHECKING:
 def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> AttachmentScores:
     """Score trees and tags against gold ones, in percent; punctuation counts.
 
+    The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where nothing is scored.
+    Raises DataError at the first sentence that has not the same words, or is on one side only; UsageError
+    when a side is no list of sentences.
+
     Parameters
     ----------
     gold, system : iterable of Sentence
         The same words. Words without a gold head are not scored; a head that is missing in ``system`` is
         wrong.
-
-    Returns
-    -------
-    AttachmentScores
-        With ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where nothing is scored.
-
-    Raises
-    ------
-    DataError
-        At the first sentence that has not the same words, or is on one side only.
-    UsageError
-        When a side is no list of sentences.
 
     Examples
     --------
@@ -52,6 +44,9 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:
     """Draw a tree, two trees of the same words, or two aligned trees; a notebook shows the result by itself.
 
+    The drawing has ``svg``, and ``save(path)`` for an image (.svg, .png), a document (.pdf) or a page
+    (.html). Raises UsageError when it is neither, when ``versus`` has other words, or goes with a pair.
+
     Parameters
     ----------
     sentence_or_pair : Sentence or SentencePair
@@ -59,16 +54,6 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
         so are links with weights. Below 90% the number stands beside the relation.
     versus : Sentence, optional
         Another tree of the same words, by hand for instance: what it has instead is drawn below the words.
-
-    Returns
-    -------
-    Drawing
-        With ``svg``, and ``save(path)`` for an image (.svg, .png), a document (.pdf) or a page (.html).
-
-    Raises
-    ------
-    UsageError
-        When it is neither, when ``versus`` has other words, or goes with a pair.
 
     Examples
     --------

@@ -91,6 +91,10 @@ def train_parser(
 
     Whether arcs may cross and how many roots there are is read off the trees.
 
+    The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; one of
+    ``labels="joint"`` also has ``relation_probabilities(sentence)``. Raises UsageError when no sentence has a
+    head, or an option is unknown or out of range.
+
     Parameters
     ----------
     sentences : iterable of Sentence
@@ -113,17 +117,6 @@ def train_parser(
         Trees to stop early by.
     seed : int
         The same seed gives the same parser.
-
-    Returns
-    -------
-    ArcParser, GraphParser, LabelledParser or, with the objective ``hidden``, ClusterParser
-        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; a LabelledParser also
-        with ``relation_probabilities(sentence)``.
-
-    Raises
-    ------
-    UsageError
-        When no sentence has a head, or an option is unknown or out of range.
 
     Examples
     --------
@@ -174,6 +167,9 @@ def train_tagger(
 
     Lemmas, XPOS and FEATS are learned with it where the sentences have them.
 
+    The tagger has ``tag(sentence)`` and ``save(path)``. Raises UsageError when there is no sentence, a word
+    has no UPOS, or the language is no code.
+
     Parameters
     ----------
     sentences : iterable of Sentence
@@ -184,16 +180,6 @@ def train_tagger(
         Code of the language, kept in the model to cut plain text into words.
     seed : int
         The same seed gives the same tagger.
-
-    Returns
-    -------
-    Tagger
-        With ``tag(sentence)`` and ``save(path)``.
-
-    Raises
-    ------
-    UsageError
-        When there is no sentence, a word has no UPOS, or the language is no code.
 
     Examples
     --------
@@ -218,6 +204,10 @@ def train_tagger(
 def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
     """Learn to convert trees of one annotation style to another, from the same sentences in both.
 
+    The converter has ``convert_sentence(sentence)`` and ``save(path)``. Raises DataError at the first pair
+    without the same words, and the first sentence without a partner; UsageError when a side has no sentence
+    or no tree.
+
     Parameters
     ----------
     source, target : iterable of Sentence
@@ -225,18 +215,6 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
         ``parallel_id``, else by ``sent_id``, where both have them, else by order.
     seed : int
         The same seed gives the same converter.
-
-    Returns
-    -------
-    Converter
-        With ``convert_sentence(sentence)`` and ``save(path)``.
-
-    Raises
-    ------
-    DataError
-        At the first pair without the same words, and the first sentence without a partner.
-    UsageError
-        When a side has no sentence or no tree.
 
     Examples
     --------

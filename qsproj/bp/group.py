@@ -21,14 +21,9 @@ class FactorGroup(ABC):
     state is certain. A message that rules out state 0 but leaves several others writes these relative to the
     best of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The variable at the other end of each edge.
-    scores : float64[...]
-        The parameters, natural log, -inf legal; empty where the factors have none.
-    needs_incoming : bool
-        False where messages depend on nothing: a schedule then sends them once.
+    ``edges`` int32[E]: the variable at the other end of each edge. ``scores``: the parameters, natural log,
+    -inf legal; empty where the factors have none. ``needs_incoming``: False where messages depend on nothing;
+    a schedule then sends them once.
     """
 
     edges: Variables

@@ -51,24 +51,12 @@ _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LEN
 def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file, one at a time.
 
-    Parameters
-    ----------
-    path_or_file : path, ``"-"`` or open file
-        Plain, gzip or xz; ``-`` is the standard input.
+    ``path_or_file``: plain, gzip or xz; ``-`` is the standard input. Sentences have their layouts, from which
+    :func:`write_conllu` restores every byte. Missing heads and several roots are legal.
 
-    Yields
-    ------
-    Sentence
-        With its layout, from which :func:`write_conllu` restores every byte. Missing heads and several
-        roots are legal.
-
-    Raises
-    ------
-    UsageError
-        When the file cannot be opened.
-    DataError
-        At the first row that is not CoNLL-U: columns, IDs, ranges, heads that are no tree; when there is
-        no sentence at all; when the bytes are no UTF-8 or the archive is cut off.
+    Raises UsageError when the file cannot be opened; DataError at the first row that is not CoNLL-U (columns,
+    IDs, ranges, heads that are no tree), when there is no sentence at all, and when the bytes are no UTF-8 or
+    the archive is cut off.
     """
     name = name_of(path_or_file)
     block = None
@@ -97,21 +85,13 @@ def looks_like_conllu(head: Sequence[str]) -> bool:
 def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
     """Write sentences as CoNLL-U; those unchanged since they were read come out byte for byte.
 
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        Consumed one at a time. A sentence without layout gets ``sent_id`` and ``text`` comments.
-    path_or_file : path, ``"-"``, None or open file
-        A name ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file
-        appears when the last sentence is written, so a file may be rewritten while it is read.
+    Sentences are consumed one at a time; one without layout gets ``sent_id`` and ``text`` comments. A name
+    ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file appears when
+    the last sentence is written, so a file may be rewritten while it is read.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be written, or ``sentences`` is one sentence or a string.
-    ValueError
-        When a changed column does not have one cell for each word, or a cell is empty or holds a tab or a
-        line end.
+    Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
+    ValueError when a changed column does not have one cell for each word, or a cell is empty or holds a tab
+    or a line end.
     """
     if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
         found = "one" if isinstance(sentences, Sentence) else described(sentences)

@@ -129,23 +129,13 @@ def read_alignments(
 ) -> Iterator[Alignment]:
     """Yield the alignments of a file, one for each sentence pair.
 
-    Parameters
-    ----------
-    path : path, ``"-"`` or open file
-        Plain, gzip or xz.
-    format : str
-        A format that holds alignments (:func:`names_of`); :mod:`qsproj.corpus.alignments` explains them.
-    sizes : iterable of (int, int) or None
-        Numbers of source and target words of each pair, consumed in step. None: the numbers are those of
-        the last linked words, except in ``tsv``, which holds the words.
+    ``path``: plain, gzip or xz; ``-`` is the standard input. ``format``: one that holds alignments
+    (:func:`names_of`); :mod:`qsproj.corpus.alignments` explains them. ``sizes``: numbers of source and target
+    words of each pair, consumed in step. None: the numbers are those of the last linked words, except in
+    ``tsv``, which holds the words.
 
-    Raises
-    ------
-    UsageError
-        When the format is unknown or the file cannot be opened.
-    DataError
-        At the first link that cannot be read or is out of range, or when the file holds more or fewer
-        pairs than ``sizes``.
+    Raises UsageError when the format is unknown or the file cannot be opened; DataError at the first link
+    that cannot be read or is out of range, or when the file holds more or fewer pairs than ``sizes``.
     """
     for row in FORMATS:
         if (row.name, row.holds) == (format, ALIGNMENTS):

@@ -32,16 +32,9 @@ class Layout:
 class Sentence:
     """A sentence with what is known of its syntax. Words are 1..n; tuples hold word i at index i - 1.
 
-    Attributes
-    ----------
-    sent_id : str or None
-        The value of the first ``# sent_id`` comment.
-    forms, lemmas, upos, xpos, feats, deprels : tuple of str
-        The columns of CoNLL-U, ``_`` where unspecified; each of length n.
-    heads : int32[n+1]
-        Head of each word, ``heads[0] == -1``, -1 where missing. Read-only.
-    layout : Layout or None
-        The original lines; None for a sentence that was made, not read.
+    ``sent_id``: the value of the first ``# sent_id`` comment. Of the columns of CoNLL-U each has length n,
+    ``_`` where unspecified. ``heads`` int32[n+1], read-only: of each word, ``heads[0] == -1``, -1 where
+    missing. ``layout``: the original lines; None for a sentence that was made, not read.
     """
 
     sent_id: str | None
@@ -69,6 +62,9 @@ class Sentence:
     ) -> "Sentence":
         """Make a sentence of words and what is known of them.
 
+        Raises UsageError when there is no word, a column does not have one cell for each word, a cell is no
+        string, or heads are out of range or form a cycle.
+
         Parameters
         ----------
         forms : iterable of str
@@ -80,12 +76,6 @@ class Sentence:
             n + 1 with -1 first, as in ``Sentence.heads``.
         sent_id : str
             Its name; empty for none.
-
-        Raises
-        ------
-        UsageError
-            When there is no word, a column does not have one cell for each word, a cell is no string, or
-            heads are out of range or form a cycle.
 
         Examples
         --------
@@ -145,16 +135,10 @@ def layout_of(sentence: Sentence) -> Layout:
 class Alignment:
     """Word alignment of one sentence pair. ROOT-ROOT is implicit; an unlinked word is aligned to NULL.
 
-    Attributes
-    ----------
-    n_source, n_target : int
-        Numbers of words.
-    links : int32[k, 2]
-        Sorted rows [source word, target word], both 1-based, no row twice. Read-only.
-    sure : bool[k]
-        False for a link that annotators only called possible. Read-only.
-    weights : float64[k] or None
-        Probability of each link where the aligner gave one. Read-only.
+    ``n_source``, ``n_target``: numbers of words. ``links`` int32[k, 2]: sorted rows [source word, target
+    word], both 1-based, no row twice. ``sure`` bool[k]: False for a link that annotators only called
+    possible. ``weights`` float64[k]: probability of each link where the aligner gave one. Arrays are
+    read-only.
     """
 
     n_source: int
@@ -216,13 +200,8 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 class SentencePair:
     """A source sentence, its translation, and the word alignment between them.
 
-    Attributes
-    ----------
-    source, target : Sentence
-    alignment : Alignment
-        The candidates, where links are to be chosen.
-    hand : Alignment or None
-        Links by hand, where the pair has any to learn from.
+    ``alignment``: the candidates, where links are to be chosen. ``hand``: links by hand, where the pair has
+    any to learn from.
     """
 
     source: Sentence

@@ -54,16 +54,10 @@ def _why_no_tree(scores: Scores) -> str:
 class TreePosterior:
     """A distribution over trees, p(tree) proportional to exp(sum of the scores of its arcs).
 
-    Attributes
-    ----------
-    log_z : float
-        Natural log of the normaliser, the sum over trees.
-    marginals : float64[n+1, n+1]
-        Probability of each arc [head, dependent]; columns 1..n sum to 1; column 0 and the diagonal are 0.
-        Read-only.
-    log_marginals : float64[n+1, n+1]
-        Their natural logs, -inf only where no tree has the arc: accurate also where the probability is too
-        small for a float. Read-only.
+    ``log_z``: natural log of the normaliser, the sum over trees. ``marginals`` float64[n+1, n+1]: probability
+    of each arc [head, dependent]; columns 1..n sum to 1; column 0 and the diagonal are 0. ``log_marginals``:
+    their natural logs, -inf only where no tree has the arc: accurate also where the probability is too small
+    for a float. Both are read-only.
     """
 
     log_z: float
@@ -117,45 +111,25 @@ def check_count(name: str, number: int, least: int) -> None:
 class TreeFamily:
     """The kernels of a family of trees, and all that is inferred with them.
 
-    Attributes
-    ----------
-    find_best : callable
-        (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none.
-    sum_up : callable
-        (scores, single_root) -> log Z, marginals, derivatives, shifts, in range: sums over trees in
-        probability space, as of :func:`qsproj.kernels.trees.matrix_tree.matrix_tree`. Not in range: when
-        digits may be lost, or when there is no tree.
-    sum_in_logs : callable
-        (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; with
-        ``maximise``, maxima for sums.
-    covariance : callable
-        (scores, values, single_root) -> marginals, and the covariance of each arc with the sum of values.
-    draw : callable
-        (scores, best heads, size, rng, single_root) -> int32[size, n+1]: independent trees.
+    Its methods take arc scores, and with ``single_root`` only trees whose root has exactly one dependent.
     """
 
+    # (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none
     find_best: Callable[[Scores, bool], tuple[Heads, float]]
+    # (scores, single_root) -> log Z, marginals, derivatives, shifts, in range: sums over trees in probability
+    # space, as of kernels.trees.matrix_tree; not in range: when digits may be lost, or when there is no tree
     sum_up: Callable[[Scores, bool], tuple[float, Scores, Scores, NDArray[np.float64], bool]]
+    # (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; or maxima
     sum_in_logs: Callable[[Scores, bool, bool], tuple[float, Scores]]
+    # (scores, values, single_root) -> marginals, and the covariance of each arc with the sum of values
     covariance: Callable[[Scores, Scores, bool], tuple[Scores, Scores]]
+    # (scores, best heads, size, rng, single_root) -> int32[size, n+1]: independent trees
     draw: Callable[[Scores, Heads, int, np.random.Generator, bool], NDArray[np.int32]]
 
     def best(self, scores: ArrayLike, *, single_root: bool = False) -> tuple[Heads, float]:
-        """Find the best tree.
+        """Return the heads of the best tree, int32[n+1], ``heads[0] == -1``, and the sum of its arc scores.
 
-        Parameters
-        ----------
-        scores : float64[n+1, n+1]
-            Arc scores, natural log, -inf where forbidden.
-        single_root : bool
-            Whether the root must have exactly one dependent.
-
-        Returns
-        -------
-        heads : int32[n+1]
-            The head of each word, ``heads[0] == -1``. Which of several best trees it is, is not specified.
-        score : float
-            The sum of its arc scores.
+        Which of several best trees it is, is not specified.
         """
         arcs = check_scores(scores)
         return self._best(arcs, single_root)
@@ -163,16 +137,8 @@ class TreeFamily:
     def posterior(self, scores: ArrayLike, *, single_root: bool = False) -> TreePosterior:
         """Sum over all trees; give log Z and the probability of each arc.
 
-        Parameters
-        ----------
-        scores, single_root
-            As for :meth:`best`.
-
-        Returns
-        -------
-        TreePosterior
-            Columns of the marginals sum to 1 within 1e-9 at score scales up to 200 and n up to 300. Computed
-            in probability space, or in log space (about ten times slower) where that would not be exact.
+        Columns of the marginals sum to 1 within 1e-9 at score scales up to 200 and n up to 300. Computed in
+        probability space, or in log space (about ten times slower) where that would not be exact.
         """
         arcs = check_scores(scores)
         log_z, marginals, derivatives, shifts, in_range = self.sum_up(arcs, single_root)
@@ -194,19 +160,10 @@ class TreeFamily:
         return float(log_z), np.asarray(chances)
 
     def k_best(self, scores: ArrayLike, k: int, *, single_root: bool = False) -> list[tuple[Heads, float]]:
-        """List the k best trees, best first, all distinct; all there are when there are fewer.
+        """List heads and score of the k best trees, best first, all distinct; of all where there are fewer.
 
-        Parameters
-        ----------
-        scores, single_root
-            As for :meth:`best`.
-        k : int
-            At least 1, else :class:`~qsproj.errors.UsageError`.
-
-        Returns
-        -------
-        list of (int32[n+1], float)
-            Heads and score of each tree, exact. O(k n) searches for a best tree.
+        Exact, by O(k n) searches for a best tree; ``k`` is at least 1 (else
+        :class:`~qsproj.errors.UsageError`).
 
         The trees other than the best are split by the first word whose head differs: for each word in turn,
         the words before it keep their heads, it may not have its own, those after it are free. The best tree
@@ -233,21 +190,9 @@ class TreeFamily:
     def sample(
         self, scores: ArrayLike, size: int, rng: np.random.Generator, *, single_root: bool = False
     ) -> NDArray[np.int32]:
-        """Draw independent trees, exactly from the distribution.
+        """Draw independent trees, exactly from the distribution: heads int32[size, n+1]; column 0 is -1.
 
-        Parameters
-        ----------
-        scores, single_root
-            As for :meth:`best`.
-        size : int
-            Number of trees, at least 0, else :class:`~qsproj.errors.UsageError`.
-        rng : numpy.random.Generator
-            Source of randomness; advanced.
-
-        Returns
-        -------
-        int32[size, n+1]
-            Heads of each tree; column 0 is -1.
+        ``size`` is at least 0 (else :class:`~qsproj.errors.UsageError`); ``rng`` is advanced.
         """
         arcs = check_scores(scores)
         check_count("size", size, 0)
@@ -300,19 +245,9 @@ class TreeFamily:
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the expected sum of the values of a tree's arcs, and its gradient, for minimum risk.
 
-        Parameters
-        ----------
-        scores, single_root
-            As for :meth:`best`.
-        values : float64[n+1, n+1]
-            Value of each arc (loss, or gain); must be finite where the arc is allowed, is not read elsewhere.
-
-        Returns
-        -------
-        expected : float
-            E[sum over the arcs of the tree of their values].
-        gradient : float64[n+1, n+1]
-            d expected / d scores: the covariance of each arc's presence with that sum. Columns sum to 0.
+        ``values`` float64[n+1, n+1]: of each arc (loss, or gain); must be finite where the arc is allowed, is
+        not read elsewhere. The gradient, d expected / d scores, is float64[n+1, n+1], the covariance of each
+        arc's presence with that sum. Columns sum to 0.
 
         *Source*: thesis 3.2.4; computed in forward mode instead of by its eq. 3.14. O(n^3), in log space.
         """

@@ -42,23 +42,13 @@ class FirstOrderParser(Stored, Generic[Scorer]):
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations.
 
-        Parameters
-        ----------
-        sentence : Sentence
-        decode : str
-            ``map``: the best tree, labelled or not; ``mbr``: that of most expected right arcs.
-        confidence : bool
-            Put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``, that of arc
-            and relation), into MISC.
+        ``decode``: ``map``, the best tree, labelled or not, or ``mbr``, that of most expected right arcs.
+        ``confidence``: put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``,
+        that of arc and relation), into MISC.
 
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
-        UntaggedError
-            When no word has a tag, and the parser reads tags.
-        UsageError
-            When ``decode`` is unknown.
+        Raises SentenceLengthError when the sentence has more than MAX_WORDS words: time grows with the cube
+        of the length; UntaggedError when no word has a tag, and the parser reads tags; UsageError when
+        ``decode`` is unknown.
         """
         self.scorer.check_tagged(sentence)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence))
@@ -145,11 +135,8 @@ def unlabelled(sentence: Sentence) -> tuple[str, ...]:
 class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
-    Attributes
-    ----------
-    temperature : float
-        Arc scores are divided by it before probabilities are reported; 1 as trained. Trees are decoded
-        from the scores as they are, for which they were learned.
+    Arc scores are divided by ``temperature`` before probabilities are reported; it is 1 as trained. Trees are
+    decoded from the scores as they are, for which they were learned.
     """
 
     temperature: float = 1.0

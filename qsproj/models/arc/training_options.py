@@ -193,24 +193,14 @@ def objectives_explained() -> str:
 class TrainingOptions:
     """Training of an arc parser; the fields with help are explained by it.
 
-    Attributes
-    ----------
-    template_set : str or None
-        What is read of a word: ``delexicalised`` UPOS only, for a parser that is to read another language;
-        ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS and FEATS too.
-        None: ``morphology`` where the training data has any of these, else ``words``.
-    objective : str
-        A name in :data:`OBJECTIVES`. ``margin`` and ``risk`` learn partial trees by likelihood.
-    epochs : int
-        Or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so.
-    rate : float
-        Step size of AdaGrad.
-    cutoff : int
-        0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with larger files.
-    support : str
-        A key of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`.
-    projective, single_root : bool or None
-        None: read off the training trees.
+    ``template_set``: what is read of a word: ``delexicalised`` UPOS only, for a parser that is to read
+    another language; ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS
+    and FEATS too. None: ``morphology`` where the training data has any of these, else ``words``.
+    ``objective``: a name in :data:`OBJECTIVES`; ``margin`` and ``risk`` learn partial trees by likelihood.
+    ``epochs``: or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so. ``rate``: step size of
+    AdaGrad. ``cutoff``: 0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with
+    larger files. ``support``: a key of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``,
+    ``single_root``: None: read off the training trees.
     """
 
     template_set: str | None = None

@@ -59,17 +59,10 @@ class Conversion:
 class Converter(Stored):
     """Converts trees of one annotation style to another; learned from trees in both.
 
-    Attributes
-    ----------
-    turns : TurnModel
-    weights : float32[2**HASH_BITS]
-    relations : RelationAdapter
-    inference : TreeInference
-        Which trees the target style has. Where arcs of a source tree cross, those of the target tree may.
-    prior : float
-        Log-odds of the arcs of the source tree where nothing was learned.
-    source_relations : tuple of str
-        Relations of the source trees that it has learned from, sorted; none where they were not kept.
+    ``weights`` float32[2**HASH_BITS]. ``inference``: which trees the target style has; where arcs of a source
+    tree cross, those of the target tree may. ``prior``: log-odds of the arcs of the source tree where nothing
+    was learned. ``source_relations``: those of the source trees that it has learned from, sorted; none where
+    they were not kept.
     """
 
     turns: TurnModel
@@ -118,19 +111,10 @@ class Converter(Stored):
     ) -> Conversion:
         """Find the target tree of a sentence whose heads and relations are its source tree.
 
-        Parameters
-        ----------
-        decode : str
-            ``mbr``: the tree with the most expected right heads; ``map``: the most probable one.
-        source_posteriors : float64[n+1, n+1] or None
-            See :func:`encode_sources`.
-
-        Raises
-        ------
-        UsageError
-            When ``decode`` is not one of DECODERS.
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words.
+        ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable one.
+        ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`. Raises UsageError when
+        ``decode`` is not one of DECODERS; SentenceLengthError when the sentence has more than MAX_WORDS
+        words.
         """
         check_decoder(decode)
         sources = self.encode(sentence, source_posteriors)
@@ -146,12 +130,7 @@ class Converter(Stored):
     ) -> Sentence:
         """Return the sentence with its tree converted; with ``confidence``, ``ArcProb=`` in MISC.
 
-        Raises
-        ------
-        MissingTreeError
-            When the sentence has no head at all.
-        UsageError, SentenceLengthError
-            As :meth:`convert`.
+        Raises MissingTreeError when the sentence has no head at all; else as :meth:`convert`.
         """
         check_sentence(sentence)
         if np.all(sentence.heads[1:] == NO_HEAD):

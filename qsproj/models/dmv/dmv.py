@@ -298,15 +298,9 @@ TREES = TreeInference(projective=True, single_root=True)
 class Dmv(Stored):
     """A trained dependency model with valence over UPOS tags.
 
-    Attributes
-    ----------
-    inventory : tuple of str
-        The T tags; the first stands for every tag not among them.
-    parameters : DmvParameters
-    punctuation : str
-        ``keep``: punctuation is generated as any word is. ``strip``: it is left out and attached by rule.
-    labeller : Labeller or None
-        Gives the arcs of trees their relations; without one they are ``root`` or ``dep``.
+    ``inventory``: the T tags; the first stands for every tag not among them. ``punctuation``: ``keep``, it is
+    generated as any word is, or ``strip``, it is left out and attached by rule. ``labeller`` gives the arcs
+    of trees their relations; without one they are ``root`` or ``dep``.
 
     *Source*: Klein and Manning 2004; thesis 4.6.1.
     """
@@ -320,13 +314,8 @@ class Dmv(Stored):
         """Return the sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
 
         With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation that was attached by rule.
-
-        Raises
-        ------
-        UsageError
-            When ``decode`` is not one of ``map``, ``mbr``.
-        SentenceLengthError
-            When the sentence has no words or too many.
+        Raises UsageError when ``decode`` is not one of ``map``, ``mbr``; SentenceLengthError when the
+        sentence has no words or too many.
         """
         if decode not in DECODERS:
             raise unknown_name("decoder", decode, list(DECODERS))

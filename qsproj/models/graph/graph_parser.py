@@ -104,15 +104,9 @@ class ArcBeliefs:
 class GraphParser(Stored):
     """A trained second-order dependency parser.
 
-    Attributes
-    ----------
-    base : ArcParser
-        The first-order parser that prunes, labels, and parses what is beyond the limit. It prunes by its
-        scores as learned, whatever its temperature: so were the graphs that the factors were learned on.
-    links : ArcScorer
-        Scores of LINK, learned together with those of the other factors.
-    factors : FactorScorer
-    options : GraphOptions
+    ``base`` prunes, labels, and parses what is beyond the limit. It prunes by its scores as learned, whatever
+    its temperature: so were the graphs that the factors were learned on. ``links``: scores of LINK, learned
+    together with those of the other ``factors``.
     """
 
     base: ArcParser
@@ -134,21 +128,11 @@ class GraphParser(Stored):
     ) -> ArcBeliefs:
         """Return what is believed of the arcs of a sentence.
 
-        Parameters
-        ----------
-        allowed : bool[n+1, n+1], optional
-            Arcs that may be in the tree; all by default.
-        decode : str
-            ``map``: max-product instead of sum-product.
+        ``allowed`` bool[n+1, n+1]: arcs that may be in the tree; all by default. ``decode``: ``map`` for
+        max-product instead of sum-product.
 
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more words than the first-order parser takes.
-        NoTreeError
-            When no tree lies within ``allowed``.
-        UsageError
-            When ``decode`` is not one of DECODERS.
+        Raises SentenceLengthError when the sentence has more words than the first-order parser takes,
+        NoTreeError when no tree lies within ``allowed``, UsageError when ``decode`` is not one of DECODERS.
         """
         check_decoder(decode)
         return self._beliefs(self.base.encode(sentence), allowed, maximise=decode == "map")

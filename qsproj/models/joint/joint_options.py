@@ -45,7 +45,7 @@ class Propagation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
-    """The graph of a pair: stored with a model, which is trained and parses by it.
+    """The graph of a pair: stored with a model, which is trained and parses by it. Names are checked.
 
     Attributes
     ----------
@@ -63,11 +63,6 @@ class JointOptions:
         Links of at least this probability are taken; 0.5 gives the fewest expected errors.
     tag_threshold : float or None
         An untagged target word with two or more tags this probable has a TAG variable; None: none has.
-
-    Raises
-    ------
-    UsageError
-        When a name is unknown.
     """
 
     families: tuple[str, ...] = told(FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)))
@@ -127,7 +122,7 @@ TAGS = ("given", "links", "joint")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiparseOptions:
-    """Training of a joint parser.
+    """Training of a joint parser. Raises UsageError when options do not go together.
 
     Attributes
     ----------
@@ -150,11 +145,6 @@ class BiparseOptions:
     tags : str
         ``given``: those of the target's file; ``links``: the model tags untagged target words, and learns
         from trees tagged so; ``joint``: tags that stay uncertain are decided together with the trees.
-
-    Raises
-    ------
-    UsageError
-        When a name or number is unknown, or options do not go together.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)

@@ -56,20 +56,12 @@ def _tag_scales(value: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParsedPair(SentencePair):
-    """A parsed pair.
+    """A parsed pair: two sentences with heads and relations, and the likely links, with their probabilities.
 
-    Attributes
-    ----------
-    source, target : Sentence
-        With heads and relations, and ``ArcProb=`` in MISC; an observed source stays as it was.
-    alignment : Alignment
-        The likely links, with their probabilities.
-    status : Status or None
-        How belief propagation ended; None: the pair has no candidate link.
-    alone : bool
-        Whether both sides were parsed alone instead: no candidate link, or a contradiction.
-    without_itg : bool
-        Whether ALIGNITG was left out because too many words have candidate links.
+    ``ArcProb=`` is in MISC; an observed source stays as it was. ``status``: how belief propagation ended;
+    None: the pair has no candidate link. ``alone``: both sides were parsed alone instead, for want of a
+    candidate link or by a contradiction. ``without_itg``: ALIGNITG was left out because too many words have
+    candidate links.
     """
 
     status: Status | None
@@ -81,21 +73,11 @@ class ParsedPair(SentencePair):
 class JointParser(Stored):
     """A trained joint model (thesis 4.7).
 
-    Attributes
-    ----------
-    source, target : ArcParser or GraphParser
-        Learned monolingually; factors of the second order, of either side, take part.
-    weights : JointWeights
-    options : JointOptions
-    dictionary : Dictionary or None
-        Whose strengths are features of links.
-    training : JointTrainingOptions or None
-        None where weights were not learned, or by an older version.
-    labeller : JointLabeller or None
-        Decides target relations with those of the source as evidence; None: the target's labeller does,
-        alone.
-    tagger : LinkTagger or None
-        Tags target words that have no tag, with the tags of linked words as evidence.
+    Its parsers are learned monolingually; factors of the second order, of either side, take part.
+    ``dictionary``: whose strengths are features of links. ``training``: None where weights were not learned,
+    or by an older version. ``labeller`` decides target relations with those of the source as evidence; None:
+    the target's labeller does, alone. ``tagger`` tags target words that have no tag, with the tags of linked
+    words as evidence.
     """
 
     source: TreeParser
@@ -210,24 +192,14 @@ class JointParser(Stored):
         A pair without candidate links, or whose messages contradict each other, gets the parses of the
         monolingual parsers, and the aligner's links; ``alone`` says so.
 
-        Parameters
-        ----------
-        source, target : Sentence
-            With UPOS tags; the target's may be missing where the model tags.
-        alignment : Alignment or None
-            Candidate links, best with weights. Fitted to the sentences where it was read without sizes. None:
-            both are one sentence in two annotation styles.
-        source_tree : str or None
-            ``joint``, ``best`` or ``observed``; None: as the options say.
-        link_threshold : float or None
-            Links of at least this probability are taken; None: as the options say.
+        Sentences have UPOS tags; the target's may be missing where the model tags. ``alignment``: candidate
+        links, best with weights; fitted to the sentences where it was read without sizes. None: both are one
+        sentence in two annotation styles. ``source_tree``: ``joint``, ``best`` or ``observed``. Links of at
+        least the probability ``link_threshold`` are taken. Where these are None, it is as the options say.
 
-        Raises
-        ------
-        DataError
-            When the alignment reaches past its sentences; when there is none and their words differ.
-        UsageError, SentenceLengthError
-            When a tree is missing, a name unknown, or a sentence too long.
+        Raises DataError when the alignment reaches past its sentences, or when there is none and their words
+        differ; UsageError or SentenceLengthError when a tree is missing, a name unknown, or a sentence too
+        long.
         """
         pair, choices = self.tag_choices(paired(source, target, alignment))
         kind = source_tree or self.options.source_tree

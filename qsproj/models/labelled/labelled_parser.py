@@ -186,15 +186,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     Its ``scorer`` says what an arc scores whatever its relation. Its ``labeller`` reads the tree once it is
     there, and names relations together with what was believed of them before.
 
-    Attributes
-    ----------
-    relations : RelationScorer
-        What each relation adds.
-    least : float
-        Arcs of a smaller probability by the scores of ``scorer`` alone are not in any tree; 0: all may be.
-    temperature, relation_temperature : float
-        Scores of labelled arcs, and of relations given a tree, are divided by it before their probabilities
-        are reported. Trees are decoded from the scores as they are, for which they were learned.
+    ``relations``: what each relation adds. ``least``: arcs of a smaller probability by the scores of
+    ``scorer`` alone are not in any tree; 0: all may be. Scores of labelled arcs are divided by
+    ``temperature``, and of relations given a tree by ``relation_temperature``, before their probabilities are
+    reported. Trees are decoded from the scores as they are, for which they were learned.
     """
 
     labeller: Labeller

@@ -257,14 +257,9 @@ def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> Qg
 class QgDmv(Stored):
     """A trained QG-DMV.
 
-    Attributes
-    ----------
-    source_inventory : tuple of str
-        Tags of source words; the first stands for every tag not among them. NULL is counted after them.
-    parameters : QgParameters
-    monolingual : Dmv
-        What parses new text: the same expected counts with the source summed out, but for words without a
-        link.
+    ``source_inventory``: tags of source words; the first stands for every tag not among them. NULL is counted
+    after them. ``monolingual`` parses new text: the same expected counts with the source summed out, but for
+    words without a link.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
     """
@@ -287,15 +282,9 @@ class QgDmv(Stored):
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
         """Return the posterior probability of every target arc given the source tree and the links.
 
-        Returns
-        -------
-        float64[n+1, n+1]
-            Senses summed out; columns 1..n sum to one. Stripped punctuation has one head, by rule.
-
-        Raises
-        ------
-        UsageError
-            When the pair has probability 0 (possible only with parameters that were not smoothed).
+        In float64[n+1, n+1], senses summed out; columns 1..n sum to one. Stripped punctuation has one head,
+        by rule. Raises UsageError when the pair has probability 0 (possible only with parameters that were
+        not smoothed).
         """
         nodes = self.nodes(pair)
         *_, logs, arcs, root_arcs = expectation(pack_pairs([nodes]), self.parameters)

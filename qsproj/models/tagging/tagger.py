@@ -73,29 +73,14 @@ class FeatureExtractor:
 class Tagger(Stored):
     """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
 
-    Attributes
-    ----------
-    tags : tuple of str
-        The T tags, sorted.
-    extractor : FeatureExtractor
-        Templates and word classes.
-    index : FeatureIndex
-        The R features that have weights.
-    weights : float32[R, T]
-        Natural-log potentials, of the digits that :func:`~qsproj.models.packing.in_half_the_bytes` leaves;
-        of all in older models.
-    transitions : float64[T+1, T]
-        Natural-log potentials of [previous tag, tag]; row T is for the first tag of a sentence.
-    contractions : mapping
-        How the training treebanks split multiword tokens, lower-cased token to lower-cased words.
-    language : str or None
-        Code of the language, for tokenising plain text; None where it was not told.
-    tokenizer : Tokenizer or None
-        Cuts plain text as the treebanks do, where they showed it.
-    splitter : Splitter or None
-        Finds sentences in running text, where the treebanks show it.
-    morphology : Morphology or None
-        Tells lemmas, XPOS and FEATS by the tags, where the treebanks have them.
+    ``tags``: the T tags, sorted. ``extractor``: templates and word classes. ``index``: the R features that
+    have weights. ``weights`` float32[R, T]: natural-log potentials, of the digits that
+    :func:`~qsproj.models.packing.in_half_the_bytes` leaves; of all in older models. ``transitions``
+    float64[T+1, T]: those of [previous tag, tag]; row T is for the first tag of a sentence. ``contractions``:
+    how the training treebanks split multiword tokens, lower-cased token to lower-cased words. ``language``:
+    its code, for tokenising plain text; None where it was not told. ``tokenizer`` cuts plain text as the
+    treebanks do, ``splitter`` finds sentences in running text, ``morphology`` tells lemmas, XPOS and FEATS by
+    the tags: each where the treebanks showed it.
     """
 
     tags: tuple[str, ...]
@@ -123,22 +108,12 @@ class Tagger(Stored):
         Text is cut as was learned from a treebank, contractions too. Where nothing was learned, or for a
         ``language`` that is not that of the model, the rules of the language cut it.
 
-        Parameters
-        ----------
-        split_contractions : bool
-            Where rules cut, split tokens as the training treebanks did: zum to zu dem.
-        paragraphs : bool
-            Whether lines hold several sentences, or parts of some: see
-            :func:`qsproj.corpus.language.sentence_ends.paragraphs`.
-        name : str
-            What a message calls the text.
+        ``split_contractions``: where rules cut, split tokens as the training treebanks did: zum to zu dem.
+        ``paragraphs``: whether lines hold several sentences, or parts of some: see
+        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``name``: what a message calls the text.
 
-        Raises
-        ------
-        UsageError
-            When there are no learned tokens and no language.
-        DataError
-            At a line of a script that rules cannot cut.
+        Raises UsageError when there are no learned tokens and no language; DataError at a line of a script
+        that rules cannot cut.
         """
         read = self.reader(language=language, split_contractions=split_contractions, name=name)
         if not paragraphs:
@@ -180,20 +155,12 @@ class Tagger(Stored):
     ) -> Sentence:
         """Return the sentence with UPOS, and other columns that were learned, replaced; all else as it was.
 
-        Parameters
-        ----------
-        confidence : bool
-            Whether MISC says how probable each word's tag is, and its features given the tag:
-            ``TagProb=0.9876``, ``FeatProb=0.9123``.
-        columns : sequence of str or None
-            Replace these of :attr:`columns` alone; without ``upos``, by the tags that the sentence has.
+        With ``confidence`` MISC says how probable each word's tag is, and its features given the tag:
+        ``TagProb=0.9876``, ``FeatProb=0.9123``. ``columns``: replace these of :attr:`columns` alone; without
+        ``upos``, by the tags that the sentence has.
 
-        Raises
-        ------
-        UsageError
-            When the model does not fill one of the columns.
-        SentenceError
-            When a word has no tag and none is to be replaced.
+        Raises UsageError when the model does not fill one of the columns; SentenceError when a word has no
+        tag and none is to be replaced.
         """
         check_sentence(sentence, most=None)
         wanted = self.columns if columns is None else tuple(columns)

@@ -123,21 +123,12 @@ def complete(
     Heads, relations and tags that the sentence has stay, and so do spans (``Span=3-7`` in MISC); the rest is
     inferred given these, and so are the probabilities.
 
-    Parameters
-    ----------
-    parser : model
-        Any that parses, as :func:`qsproj.load_model` returns it.
-    sentence : Sentence
-        Unknown heads are -1, unknown relations and tags ``_``.
-    decode, confidence, retag
-        As the parser's own ``parse`` takes them; ``retag`` is for models of text.
+    ``parser`` is any model that parses, as :func:`qsproj.load_model` returns it; ``decode`` and
+    ``confidence`` are those of its own ``parse``, and so is ``retag``, for models of text. Unknown heads of
+    the sentence are -1, unknown relations and tags ``_``.
 
-    Raises
-    ------
-    SentenceError
-        When no tree that the parser can build has that part; it names the heads that exclude each other.
-    UsageError
-        When the model takes whole trees, as a converter does.
+    Raises SentenceError when no tree that the parser can build has that part, naming the heads that exclude
+    each other; UsageError when the model takes whole trees, as a converter does.
     """
     given = conditioned(parser, sentence)
     try:

@@ -28,15 +28,9 @@ MOST_READINGS = 1000
 class TextParser(Stored):
     """A tagger, which also knows how text is cut into words, and a parser that reads its tags.
 
-    Attributes
-    ----------
-    tagger : Tagger
-        Its tokeniser or the rules of its language cut plain text.
-    parser : Parser
-        Any model that parses.
-    readings : int
-        So many tags that the tagger doubts are tried with a first-order parser where a sentence comes without
-        tags; see :mod:`qsproj.models.text.uncertain_tags`. 0: the best sequence alone.
+    The tagger's tokeniser or the rules of its language cut plain text; the parser is any model that parses.
+    ``readings``: so many tags that the tagger doubts are tried with a first-order parser where a sentence
+    comes without tags; see :mod:`qsproj.models.text.uncertain_tags`. 0: the best sequence alone.
     """
 
     tagger: Tagger

@@ -24,28 +24,13 @@ SHARE_OF_FAR_TEXT = 0.75
 class BootstrapOptions:
     """What else there is to learn from, and how.
 
-    Attributes
-    ----------
-    also : tuple of str
-        Treebanks of any other languages; they vote in the prior.
-    tagged : tuple of str
-        Target sentences with UPOS, CoNLL-U.
-    annotated : tuple of str
-        Target sentences with UPOS and trees, CoNLL-U.
-    parsed : tuple of str
-        Trees over the very lines of the source sides, or of some, CoNLL-U: taken as they are.
-    lexicon : str or None
-        Target words with the tags they may have, or with lemmas.
-    text : tuple of str
-        Raw text of the target, one sentence a line: that which is to be parsed, and more.
-    paragraphs : bool
-        Whether that is running text, whose sentences are to be found.
-    unspaced : str or None
-        The side that is written without spaces, the target where its language is; see
-        :func:`qsproj.alignment.aligners.align_words`.
-    soft : SoftProjectionOptions
-        How the parser is learned.
-    seed : int
+    ``also``: treebanks of any other languages; they vote in the prior. ``tagged``, ``annotated``: target
+    sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: trees over the very lines of the source
+    sides, or of some, CoNLL-U: taken as they are. ``lexicon``: target words with the tags they may have, or
+    with lemmas. ``text``: raw text of the target, one sentence a line: that which is to be parsed, and more;
+    with ``paragraphs``, running text, whose sentences are to be found. ``unspaced``: the side that is written
+    without spaces, the target where its language is; see :func:`qsproj.alignment.aligners.align_words`.
+    ``soft``: how the parser is learned.
     """
 
     also: tuple[str, ...] = ()
@@ -70,21 +55,12 @@ class BootstrapOptions:
 class Bootstrapped:
     """What a bootstrap made, as files of its workspace.
 
-    Attributes
-    ----------
-    model : str
-        The model of the target language.
-    trees : str
-        Target sentences of the bitext with the trees that the parser was trained on.
-    examples : str or None
-        Target sentences as the model parses them, with the probability of each arc; None where not asked for.
-    suggested : str or None
-        Of these, or of raw text, what is best annotated next, as parsed, the first first.
-    doubtful : str
-        Words of raw text that a lexicon should have: word, how often it occurs, and is tagged wrong, as the
-        tagger expects; tabs between them, those most often wrong first.
-    corpora : tuple of AlignedFiles
-        For each bitext its parsed source, its tagged target, and links.
+    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``examples``:
+    target sentences as the model parses them, with the probability of each arc; None where not asked for.
+    ``suggested``: of these, or of raw text, what is best annotated next, as parsed, the first first.
+    ``doubtful``: words of raw text that a lexicon should have: word, how often it occurs, and is tagged
+    wrong, as the tagger expects; tabs between them, those most often wrong first. ``corpora``: for each
+    bitext its parsed source, its tagged target, and links.
     """
 
     model: str
@@ -107,25 +83,13 @@ def bootstrap(
 ) -> Bootstrapped:
     """Make a model that cuts, tags and parses text of the target language.
 
-    Parameters
-    ----------
-    texts : sequence of SourceText
-        Source languages, each with treebanks and a bitext; all with the same target language.
-    workspace : Workspace
-        Where stages are kept, and who is told of each.
-    made : mapping or None
-        What the model's file says of how it was made.
-    with_examples : bool
-        Whether to parse some of the target text in the end, for a report.
-    workers : Workers
-        Who parses and tags; the result does not depend on it.
-    say : callable
-        Is told how many stages there are, which one begins, and how long it will take.
+    ``texts``: source languages, each with treebanks and a bitext; all with the same target language.
+    ``workspace``: where stages are kept, and who is told of each. ``made``: what the model's file says of how
+    it was made. ``with_examples``: whether to parse some of the target text in the end, for a report.
+    ``workers`` parse and tag; the result does not depend on them. ``say`` is told how many stages there are,
+    which one begins, and how long it will take.
 
-    Raises
-    ------
-    UsageError, DataError
-        When there is nothing to learn from: see each stage.
+    Raises UsageError or DataError when there is nothing to learn from: see each stage.
     """
     options = options or BootstrapOptions()
     for path in options.files:

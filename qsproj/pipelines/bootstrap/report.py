@@ -30,10 +30,7 @@ def write_report(
 ) -> None:
     """Write the page; ``features``: values of features stand beside the tags of its pairs.
 
-    Raises
-    ------
-    UsageError
-        When it cannot be written.
+    Raises UsageError when it cannot be written.
     """
     with open_output(path) as handle:
         handle.writelines(page(title, _pieces(made, workspace, features=features)))

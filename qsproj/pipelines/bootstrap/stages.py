@@ -74,10 +74,7 @@ SUGGESTED = 20
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train what tags and parses the source: trees by words and tags, features so that they can be projected.
 
-    Raises
-    ------
-    UsageError, DataError
-        When a treebank cannot be read, or has no trees or tags.
+    Raises UsageError or DataError when a treebank cannot be read, or has no trees or tags.
     """
     sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
