@@ -136,11 +136,7 @@ class Arcs:
 
 
 def sentence_graph(
-    candidates: Mask,
-    inference: TreeInference,
-    *,
-    families: Sequence[str],
-    constraint: str = "tree",
+    candidates: Mask, inference: TreeInference, *, families: Sequence[str], constraint: str = "tree"
 ) -> SentenceGraph:
     links, size = chosen_links(candidates), len(candidates)
     heads, dependents, _ = arcs_of(links)

@@ -87,9 +87,5 @@ def _edits(casing: str, form: str, lemma: str) -> EditScript | None:
     if stem.size < SHARED:
         return None
     return EditScript(
-        casing,
-        form[: stem.a],
-        lemma[: stem.b],
-        form[stem.a + stem.size :],
-        lemma[stem.b + stem.size :],
+        casing, form[: stem.a], lemma[: stem.b], form[stem.a + stem.size :], lemma[stem.b + stem.size :]
     )

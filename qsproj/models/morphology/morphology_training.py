@@ -15,11 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
-from qsproj.kernels.tagging.linear_chain import (
-    step_steep_emissions,
-    step_steep_transitions,
-    step_transitions,
-)
+from qsproj.kernels.tagging.linear_chain import step_steep_emissions, step_steep_transitions, step_transitions
 from qsproj.models.chains import strongest, without_faint
 from qsproj.models.morphology.analyses import (
     Analysis,
@@ -30,12 +26,7 @@ from qsproj.models.morphology.analyses import (
     shared_features,
 )
 from qsproj.models.morphology.edit_scripts import LOWER, WHOLE, EditScript, edit_script
-from qsproj.models.morphology.lemmatizer import (
-    Lemmatizer,
-    Word,
-    allowed_scripts,
-    candidate_features,
-)
+from qsproj.models.morphology.lemmatizer import Lemmatizer, Word, allowed_scripts, candidate_features
 from qsproj.models.morphology.morphology import (
     COLUMN_CELLS,
     COLUMNS,
