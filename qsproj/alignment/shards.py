@@ -10,15 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import (
-    EncodedPairs,
-    LinkedPair,
-    ShardFiles,
-    Vocabularies,
-    Words,
-    encode_bitext,
-    letters,
-)
+from qsproj.alignment import encoding
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
 from qsproj.kernels.align.ibm1 import join_pairs, number_pairs, pair_pseudo_counts, renumber, token_order
@@ -34,8 +26,8 @@ class Shards:
     (:class:`~qsproj.kernels.align.hmm.Shares`).
     """
 
-    files: tuple[ShardFiles, ...]
-    vocabularies: Vocabularies
+    files: tuple[encoding.ShardFiles, ...]
+    vocabularies: encoding.Vocabularies
     totals: "PairTotals"
 
 
@@ -72,19 +64,19 @@ class _Done(NamedTuple):
 
 
 def write_shards(
-    folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: "PairPriors"
+    folder: Path, pairs: Iterable[tuple[encoding.Words, encoding.Words]], *, size: int, priors: "PairPriors"
 ) -> Shards:
     """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when there is no room."""
-    vocabularies, shards = Vocabularies(), []
-    for number, encoded in enumerate(encode_bitext(pairs, vocabularies, size=size)):
-        files = ShardFiles(folder, number)
+    vocabularies, shards = encoding.Vocabularies(), []
+    for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=size)):
+        files = encoding.ShardFiles(folder, number)
         _write_tokens(files, encoded)
         number_in_shard(files, encoded, vocabularies.sizes)
         shards.append(files)
     return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, priors))
 
 
-def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
+def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
     """Write all that cells have but their word pairs, and shares that nothing is known of yet."""
     words = ("source_words", "target_words")
     for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
@@ -97,11 +89,11 @@ def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
     files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
 
 
-def _cells(files: ShardFiles) -> Cells:
+def _cells(files: encoding.ShardFiles) -> Cells:
     return Cells(*(files.load(name) for name in Cells._fields))
 
 
-def _shares(files: ShardFiles) -> Shares:
+def _shares(files: encoding.ShardFiles) -> Shares:
     return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
 
 
@@ -136,7 +128,7 @@ def sweep_shards(
 
 def last_sweep(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
-) -> Iterator[tuple[Iterator[LinkedPair], float]]:
+) -> Iterator[tuple[Iterator[encoding.LinkedPair], float]]:
     """Sweep over each shard in turn, and yield the posteriors of its pairs, and its log-likelihood."""
     for files, _, done in _swept(shards, sweep, workers, keep=True):
         progress()
@@ -146,10 +138,10 @@ def last_sweep(
 
 def _swept(
     shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
-) -> Iterator[tuple[ShardFiles, NDArray[np.int32], _Done]]:
+) -> Iterator[tuple[encoding.ShardFiles, NDArray[np.int32], _Done]]:
     on_the_way: deque[NDArray[np.int32]] = deque()
 
-    def task(files: ShardFiles) -> _Task:
+    def task(files: encoding.ShardFiles) -> _Task:
         pairs: NDArray[np.int32] = files.load("pairs")
         on_the_way.append(pairs)
         prior = sweep.prior._replace(pairs=files.load("prior"))
@@ -208,7 +200,9 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
 
 
-def _linked_pairs(files: ShardFiles, posteriors: NDArray[np.float32]) -> Iterator[LinkedPair]:
+def _linked_pairs(
+    files: encoding.ShardFiles, posteriors: NDArray[np.float32]
+) -> Iterator[encoding.LinkedPair]:
     """Yield the pairs of a shard, views of its ``posteriors`` float32[cells, 2]."""
     sizes = zip(
         *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
@@ -217,7 +211,7 @@ def _linked_pairs(files: ShardFiles, posteriors: NDArray[np.float32]) -> Iterato
     for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
         begin += m * n
-        yield LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
+        yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
 
 
 # So many pairs of shards are put together at a time: some 30 bytes each.
@@ -241,7 +235,9 @@ class PairTotals:
     targets: NDArray[np.float64]
 
 
-def number_in_shard(files: ShardFiles, encoded: EncodedPairs, sizes: tuple[int, int]) -> None:
+def number_in_shard(
+    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, int]
+) -> None:
     """Number the word pairs of a shard, and write which one each cell is. O(cells) time.
 
     Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs source word by source
@@ -266,7 +262,7 @@ def number_in_shard(files: ShardFiles, encoded: EncodedPairs, sizes: tuple[int, 
 
 
 def number_in_bitext(
-    shards: Sequence[ShardFiles], vocabularies: Vocabularies, priors: PairPriors
+    shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, priors: PairPriors
 ) -> PairTotals:
     """Number the word pairs of all shards together; write ``pairs`` and ``prior`` of each shard's own.
 
@@ -275,7 +271,7 @@ def number_in_bitext(
     """
     sizes = vocabularies.sizes
     totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
-    spelt = (*letters(vocabularies.source), *letters(vocabularies.target))
+    spelt = (*encoding.letters(vocabularies.source), *encoding.letters(vocabularies.target))
     for first, last in _blocks(_pairs_of_words(shards, sizes[0])):
         totals = _join_block(shards, (first, last), totals, spelt, priors)
     numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
@@ -297,7 +293,7 @@ def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
 
 
 def _join_block(
-    shards: Sequence[ShardFiles],
+    shards: Sequence[encoding.ShardFiles],
     words: tuple[int, int],
     before: PairTotals,
     spelt: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
@@ -330,14 +326,14 @@ def _join_block(
     return PairTotals(before.pairs + len(targets), before.sources, before.targets)
 
 
-def _starts(files: ShardFiles, first: int, last: int) -> NDArray[np.int64]:
+def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int64]:
     """Return where a shard's pairs of some source words begin and end; of unseen words there are none."""
     known = files.part("starts", first, last + 1)
     end = known[-1] if len(known) else 0
     return np.concatenate((known, np.full(last + 1 - first - len(known), end, dtype=np.int64)))
 
 
-def _pairs_of_words(shards: Iterable[ShardFiles], size: int) -> NDArray[np.int64]:
+def _pairs_of_words(shards: Iterable[encoding.ShardFiles], size: int) -> NDArray[np.int64]:
     counts = np.zeros(size, dtype=np.int64)
     for files in shards:
         own = np.diff(files.load("starts"))

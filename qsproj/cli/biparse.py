@@ -18,16 +18,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import common
+from qsproj.cli.options import common, pair_files
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.pair_files import (
-    add_link_learning,
-    add_pair_files,
-    alignment_families,
-    located_pairs,
-    pair_files_of,
-    tagged_pairs,
-)
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
@@ -102,7 +94,7 @@ def add_training(actions: common.Actions) -> None:
             that have none, with the tags of linked words as evidence, and learns from the trees as it tags
             them; joint: it does, and tags that are still uncertain are decided together with trees and links
     """)
-    add_link_learning(train)
+    pair_files.add_link_learning(train)
     common.add_fields(train, JointOptions(), "link_threshold")
     common.add_seed(train)
     common.add_checkpoint(train, kept="there the target parser, and what is learned jointly after each epoch")
@@ -162,7 +154,7 @@ def _add_action(
 ) -> argparse.ArgumentParser:
     """Add an action that reads pairs; ``source_tree`` says what is the default."""
     action = common.add_action(actions, name, description, EXAMPLES)
-    add_pair_files(action)
+    pair_files.add_pair_files(action)
     common.add_options(action)(f"""
         --source-tree NAME: joint: inferred with the target; best: that of the source parser, which is faster;
             observed: that of the source file (default: {source_tree})
@@ -206,14 +198,14 @@ def _train(options: argparse.Namespace) -> None:
     on_target = "a target parser that is trained" if options.target_model is None else "--target-model"
     refuse_unread(options, TARGET_WAYS, on_target)
     refuse_unread(options, HAND_WAYS, "--hand-alignment" if options.hand_alignment is not None else None)
-    on_links = alignment_families(options)
+    on_links = pair_files.alignment_families(options)
     _check_source_tree(options)
     reads = (*_inputs(options), options.source_model, options.target_model, options.hand_alignment)
     common.check_files(reads=reads, model=options.output)
     checkpoint = common.checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = list(tagged_pairs(pair_files_of(options), source_tree=options.source_tree))
+    pairs = list(pair_files.tagged_pairs(pair_files.pair_files_of(options), source_tree=options.source_tree))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
@@ -305,8 +297,8 @@ def _parse(options: argparse.Namespace) -> None:
         links = (
             stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
         )
-        parsing = located_pairs(
-            pair_files_of(options), parse, source_tree=source_tree, sides=_tagged_sides(model)
+        parsing = pair_files.located_pairs(
+            pair_files.pair_files_of(options), parse, source_tree=source_tree, sides=_tagged_sides(model)
         )
         for parsed in track(parsing, "parsing", unit="pair"):
             write_conllu([parsed.target], target)
@@ -351,8 +343,10 @@ def _cotrain(options: argparse.Namespace) -> None:
     if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
         raise DataError(options.trees, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(
-        tagged_pairs(
-            pair_files_of(options), source_tree=joint.options.source_tree, sides=_tagged_sides(joint)
+        pair_files.tagged_pairs(
+            pair_files.pair_files_of(options),
+            source_tree=joint.options.source_tree,
+            sides=_tagged_sides(joint),
         )
     )
     rng = np.random.default_rng(options.seed)

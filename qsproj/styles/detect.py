@@ -5,15 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.styles.coordination import (
-    Group,
-    conjuncts_of,
-    find_groups,
-    guess_left,
-    guess_right,
-    is_separating,
-    outside_dependents,
-)
+from qsproj.styles import coordination
 from qsproj.styles.function_words import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, Style, agreeing_presets, style_of
 from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation
@@ -122,7 +114,7 @@ _CHAINED = ("moscow", "reverse-moscow")
 def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
     """Yield for each word with conjuncts the families of coordination that it agrees with."""
     for node in range(1, tree.n_words + 1):
-        conjuncts = conjuncts_of(tree, node)
+        conjuncts = coordination.conjuncts_of(tree, node)
         if not conjuncts:
             continue
         if conjuncts[0] < node < conjuncts[-1]:
@@ -140,7 +132,7 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
 
 def detail_votes(tree: WorkingTree, family: str) -> Iterator[Vote]:
     """Yield what a tree tells of conjunctions, punctuation and shared dependents, given the family."""
-    for group in find_groups(tree, _FAMILIES[family]):
+    for group in coordination.find_groups(tree, _FAMILIES[family]):
         yield from _separator_votes(tree, group, family)
         yield from _shared_votes(tree, group, family)
 
@@ -151,11 +143,11 @@ def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:
     return base in ("cc", "punct") or (base == CONJUNCT and head > 0 and (head < node) == rightward)
 
 
-def _separator_votes(tree: WorkingTree, group: Group, family: str) -> Iterator[Vote]:
+def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:
     first, last = group.conjuncts[0], group.conjuncts[-1]
     for holder in {*group.conjuncts, *group.links, group.top}:
         for word in tree.children[holder]:
-            if word == group.top or not (first < word < last and is_separating(tree, word)):
+            if word == group.top or not (first < word < last and coordination.is_separating(tree, word)):
                 continue
             following = min(conjunct for conjunct in group.conjuncts if conjunct > word)
             previous = max(conjunct for conjunct in group.conjuncts if conjunct < word)
@@ -170,15 +162,18 @@ def _separator_votes(tree: WorkingTree, group: Group, family: str) -> Iterator[V
                 yield dimension, frozenset(choice for choice, agreed in agrees.items() if agreed)
 
 
-def _shared_votes(tree: WorkingTree, group: Group, family: str) -> Iterator[Vote]:
+def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:
     """Yield a vote for each dependent of a whole coordination whose place depends on the choice."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
-    outside = outside_dependents(tree, group.top, group)
+    outside = coordination.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
-        on_head, on_nearest = outside, guess_left(tree, group) + guess_right(tree, group)
+        on_head, on_nearest = (
+            outside,
+            coordination.guess_left(tree, group) + coordination.guess_right(tree, group),
+        )
     elif family in _LEFTWARD:
-        on_head, on_nearest = [word for word in outside if word < first], guess_left(tree, group)
+        on_head, on_nearest = [word for word in outside if word < first], coordination.guess_left(tree, group)
     else:
-        on_head, on_nearest = [word for word in outside if word > last], guess_right(tree, group)
+        on_head, on_nearest = [word for word in outside if word > last], coordination.guess_right(tree, group)
     yield from [("shared", frozenset({"head"}))] * len(on_head)
     yield from [("shared", frozenset({"nearest"}))] * len(on_nearest)

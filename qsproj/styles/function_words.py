@@ -7,18 +7,10 @@ One entry of :data:`FUNCTION_WORDS` is one dimension. Turning an arc round keeps
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qsproj.styles.working_tree import (
-    COMPLEMENT,
-    INSEPARABLE,
-    SUBJECTS,
-    WorkingTree,
-    base_relation,
-    is_terminal,
-    turned_relation,
-)
+from qsproj.styles import working_tree
 
 _OUTER_SUBJECT = ":outer"
-_CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}
+_CLAUSE = working_tree.SUBJECTS | {"mark", "vocative", "dislocated"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +25,7 @@ class FunctionWordRule:
     relation: str
     outer: frozenset[str]
 
-    def to_head(self, tree: WorkingTree) -> None:
+    def to_head(self, tree: working_tree.WorkingTree) -> None:
         """Make every such function word the head of the word that it hangs on. Changes ``tree``.
 
         Of several, those on the right are the inner ones, then the nearer ones ("has been built": has heads
@@ -42,7 +34,11 @@ class FunctionWordRule:
         """
         for content in self._contents(tree):
             children = tree.children[content]
-            words = [child for child in children if base_relation(tree.relations[child]) == self.relation]
+            words = [
+                child
+                for child in children
+                if working_tree.base_relation(tree.relations[child]) == self.relation
+            ]
             here = tree.starts[content]
             words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))
             top = content
@@ -50,7 +46,7 @@ class FunctionWordRule:
                 self._raise(tree, word, top)
                 top = word
 
-    def to_child(self, tree: WorkingTree) -> None:
+    def to_child(self, tree: working_tree.WorkingTree) -> None:
         """Make every such function word a child again; undoes :meth:`to_head`. Changes ``tree``."""
         contents = [node for node, relation in enumerate(tree.relations) if self._is_turned(relation)]
         for content in contents:
@@ -59,24 +55,24 @@ class FunctionWordRule:
 
     def counts(self, relations: Sequence[str]) -> dict[str, int]:
         return {
-            "child": sum(base_relation(relation) == self.relation for relation in relations),
+            "child": sum(working_tree.base_relation(relation) == self.relation for relation in relations),
             "head": sum(map(self._is_turned, relations)),
         }
 
     def _is_turned(self, relation: str) -> bool:
-        return base_relation(turned_relation(relation)) == self.relation
+        return working_tree.base_relation(working_tree.turned_relation(relation)) == self.relation
 
-    def _contents(self, tree: WorkingTree) -> list[int]:
+    def _contents(self, tree: working_tree.WorkingTree) -> list[int]:
         heads = tree.heads
         return list(
             dict.fromkeys(
                 heads[node]
                 for node, relation in enumerate(tree.relations)
-                if heads[node] > 0 and base_relation(relation) == self.relation
+                if heads[node] > 0 and working_tree.base_relation(relation) == self.relation
             )
         )
 
-    def _raise(self, tree: WorkingTree, word: int, content: int) -> None:
+    def _raise(self, tree: working_tree.WorkingTree, word: int, content: int) -> None:
         relation = tree.relations[word]
         outer_subject = any(
             tree.relations[child].endswith(_OUTER_SUBJECT) for child in tree.children[content]
@@ -87,17 +83,17 @@ class FunctionWordRule:
             if child != word and self._goes_along(tree, child, word, content, outer_subject=outer_subject)
         ]
         tree.substitute(content, word)
-        tree.attach(content, word, f"{COMPLEMENT}:{relation}")
+        tree.attach(content, word, f"{working_tree.COMPLEMENT}:{relation}")
         for child in movers:
             tree.attach(child, word, tree.relations[child])
 
     def _goes_along(
-        self, tree: WorkingTree, child: int, word: int, content: int, *, outer_subject: bool
+        self, tree: working_tree.WorkingTree, child: int, word: int, content: int, *, outer_subject: bool
     ) -> bool:
         if _is_bound(tree, child):
             return False
-        base = base_relation(tree.relations[child])
-        if base == "punct" and is_terminal(tree.form(child)):
+        base = working_tree.base_relation(tree.relations[child])
+        if base == "punct" and working_tree.is_terminal(tree.form(child)):
             return True
         # Inside "is that he left" the clause keeps its own subject; only the outer one is the copula's.
         is_outer = base in self.outer and (
@@ -105,8 +101,8 @@ class FunctionWordRule:
         )
         return is_outer or _is_between(tree, word, child, content)
 
-    def _lower(self, tree: WorkingTree, word: int, content: int) -> None:
-        relation = turned_relation(tree.relations[content])
+    def _lower(self, tree: working_tree.WorkingTree, word: int, content: int) -> None:
+        relation = working_tree.turned_relation(tree.relations[content])
         returning = [
             child for child in tree.children[word] if child != content and self._returns(tree, child, content)
         ]
@@ -115,20 +111,20 @@ class FunctionWordRule:
         for child in returning:
             tree.attach(child, content, tree.relations[child])
 
-    def _returns(self, tree: WorkingTree, child: int, content: int) -> bool:
+    def _returns(self, tree: working_tree.WorkingTree, child: int, content: int) -> bool:
         if _is_bound(tree, child):
             return False
-        base = base_relation(tree.relations[child])
+        base = working_tree.base_relation(tree.relations[child])
         return base in self.outer or not _is_between(tree, child, tree.heads[child], content)
 
 
-def _is_bound(tree: WorkingTree, child: int) -> bool:
+def _is_bound(tree: working_tree.WorkingTree, child: int) -> bool:
     """Tell whether a node stays with its head whatever becomes of that."""
-    base = base_relation(tree.relations[child])
-    return base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child)
+    base = working_tree.base_relation(tree.relations[child])
+    return base in working_tree.INSEPARABLE or base == working_tree.COMPLEMENT or tree.is_inside(child)
 
 
-def _is_between(tree: WorkingTree, middle: int, one: int, other: int) -> bool:
+def _is_between(tree: working_tree.WorkingTree, middle: int, one: int, other: int) -> bool:
     here = tree.starts[middle]
     return tree.starts[one] < here < tree.starts[other] or tree.starts[other] < here < tree.starts[one]
 

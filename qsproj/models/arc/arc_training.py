@@ -17,49 +17,14 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, counted, unknown_name
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
-from qsproj.models.arc.arc_examples import (
-    Example,
-    entropy_examples,
-    scorer_score,
-    training_examples,
-    tree_examples,
-    tree_objective,
-    usable_sentences,
-    weighed_example,
-    why_unusable,
-)
-from qsproj.models.arc.arc_learners import (
-    BatchLoss,
-    DualExample,
-    ExponentiatedTrainer,
-    MarginExample,
-    MarginTrainer,
-    minimise,
-)
+from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import (
-    SUPPORTS,
-    ArcExample,
-    ArcLearner,
-    ArcScorer,
-    ArcTrainer,
-    ArcWeights,
-    aligned_weights,
-    supported_by,
-)
 from qsproj.models.arc.labeller import Labeller, train_labeller
-from qsproj.models.arc.training_options import (
-    TrainingOptions,
-    TrainingReport,
-    check_optimizer,
-    check_unclustered,
-    objective_named,
-)
 from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import LeastChange
 
-Scorer = TypeVar("Scorer", bound=ArcWeights)
+Scorer = TypeVar("Scorer", bound=arc_scorer.ArcWeights)
 Trained = TypeVar("Trained")
 
 
@@ -74,7 +39,7 @@ class Prepared:
 
     sentences: list[Sentence]
     weights: list[float]
-    lessons: list[Example]
+    lessons: list[arc_examples.Example]
     template_set: str
     inference: TreeInference
     support: NDArray[np.uint64]
@@ -90,10 +55,10 @@ def train_arc_parser(
     *,
     rng: np.random.Generator,
     dev: Sequence[Sentence] = (),
-    options: TrainingOptions | None = None,
+    options: training_options.TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
-) -> tuple[ArcParser, TrainingReport]:
+) -> tuple[ArcParser, training_options.TrainingReport]:
     """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
     ``dev``: trees to stop early on. ``weights``: how much the arcs of each sentence count, 0 or more;
@@ -102,8 +67,8 @@ def train_arc_parser(
     option names something unknown, features that read tags alone find none, sentences count more or less for
     an objective without a gradient, or the objective makes parsers with clusters.
     """
-    options = options or TrainingOptions()
-    check_unclustered(objective_named(options.objective))
+    options = options or training_options.TrainingOptions()
+    training_options.check_unclustered(training_options.objective_named(options.objective))
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev = prepared.readable(dev)
     scorer, records = train_scorer(
@@ -116,7 +81,7 @@ def train_arc_parser(
         options=options,
     )
     remarks: tuple[str, ...] = ()
-    if objective_named(options.objective).scaled:
+    if training_options.objective_named(options.objective).scaled:
         scaled = scaled_to_likelihood(scorer, dev, prepared.inference)
         if dev and scaled is None:
             remarks = (
@@ -134,7 +99,7 @@ def finished(
     *,
     rng: np.random.Generator,
     remarks: tuple[str, ...] = (),
-) -> tuple[Trained, TrainingReport]:
+) -> tuple[Trained, training_options.TrainingReport]:
     """Learn relations beside a scorer; return the parser and what there is to say of its training."""
     labeller = train_labeller(
         prepared.sentences,
@@ -143,21 +108,21 @@ def finished(
         ignored=prepared.ignored,
     )
     parser = kind(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference)
-    return parser, TrainingReport(tuple(records), prepared.skipped, remarks)
+    return parser, training_options.TrainingReport(tuple(records), prepared.skipped, remarks)
 
 
 def prepare(
     sentences: Sequence[Sentence],
     *,
-    options: TrainingOptions,
+    options: training_options.TrainingOptions,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> Prepared:
     """Choose features and trees, and make lessons, as :func:`train_arc_parser` explains."""
-    check_optimizer(options)
-    if options.support not in SUPPORTS:
-        raise unknown_name("support", options.support, list(SUPPORTS))
-    usable, skipped = usable_sentences(sentences)
+    training_options.check_optimizer(options)
+    if options.support not in arc_scorer.SUPPORTS:
+        raise unknown_name("support", options.support, list(arc_scorer.SUPPORTS))
+    usable, skipped = arc_examples.usable_sentences(sentences)
     given = checked_weights(weights, sentences)
     template_set = _template_set(usable, options.template_set)
     inference = choose_inference(
@@ -165,8 +130,8 @@ def prepare(
         projective=options.projective,
         single_root=options.single_root,
     )
-    untrained = ArcScorer.untrained(template_set)
-    made = training_examples(usable, untrained, inference, options)
+    untrained = arc_scorer.ArcScorer.untrained(template_set)
+    made = arc_examples.training_examples(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
     examples = [example for example in made if example]
     if not examples:
@@ -174,17 +139,21 @@ def prepare(
             "no sentence of the training data can be learned from; is the HEAD column empty?"
         )
     if len(kept) < len(usable):
-        whole = objective_named(options.objective).whole
+        whole = training_options.objective_named(options.objective).whole
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
-    given = [weight for weight, sentence in zip(given, sentences, strict=True) if not why_unusable(sentence)]
+    given = [
+        weight
+        for weight, sentence in zip(given, sentences, strict=True)
+        if not arc_examples.why_unusable(sentence)
+    ]
     counts = [weight for weight, example in zip(given, made, strict=True) if example]
     if weights is not None:
         examples = [
-            weighed_example(example, weight, options)
+            arc_examples.weighed_example(example, weight, options)
             for weight, example in zip(counts, examples, strict=True)
         ]
-    support = supported_by(
+    support = arc_scorer.supported_by(
         template_set,
         ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept)),
         cutoff=options.cutoff,
@@ -193,7 +162,7 @@ def prepare(
     return Prepared(
         sentences=kept,
         weights=counts,
-        lessons=[*examples, *entropy_examples(unlabelled, untrained, inference, options)],
+        lessons=[*examples, *arc_examples.entropy_examples(unlabelled, untrained, inference, options)],
         template_set=template_set,
         inference=inference,
         support=support,
@@ -203,39 +172,41 @@ def prepare(
 
 
 def trainer_of(
-    examples: Sequence[Example],
+    examples: Sequence[arc_examples.Example],
     template_set: str,
     support: NDArray[np.uint64] | None,
-    options: TrainingOptions,
-) -> ArcLearner[Any, Any]:
+    options: training_options.TrainingOptions,
+) -> arc_scorer.ArcLearner[Any, Any]:
     """Return what learns from examples, which are all of one kind."""
     if options.optimizer != "sgd":
-        return BatchLoss(template_set, support, l2=options.l2)
-    if examples and isinstance(examples[0], MarginExample):
-        return MarginTrainer(template_set, support, rule=partial(LeastChange, limit=options.limit))
-    if examples and isinstance(examples[0], DualExample):
-        return ExponentiatedTrainer(template_set, support, cost=options.cost)
-    return ArcTrainer(template_set, support, rule=options.rule())
+        return arc_learners.BatchLoss(template_set, support, l2=options.l2)
+    if examples and isinstance(examples[0], arc_learners.MarginExample):
+        return arc_learners.MarginTrainer(
+            template_set, support, rule=partial(LeastChange, limit=options.limit)
+        )
+    if examples and isinstance(examples[0], arc_learners.DualExample):
+        return arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
+    return arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
 
 
 def train_scorer(
-    examples: Sequence[Example],
+    examples: Sequence[arc_examples.Example],
     template_set: str,
     *,
     rng: np.random.Generator,
     inference: TreeInference,
-    options: TrainingOptions,
+    options: training_options.TrainingOptions,
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
-) -> tuple[ArcScorer, list[EpochRecord]]:
+) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
     trainer = trainer_of(examples, template_set, support, options)
     # Scores without a scale have no probabilities yet.
-    decode = "map" if objective_named(options.objective).scaled else "mbr"
-    score = scorer_score(dev, trainer.live.encode, inference, decode=decode)
-    if isinstance(trainer, BatchLoss):
-        return minimise(
+    decode = "map" if training_options.objective_named(options.objective).scaled else "mbr"
+    score = arc_examples.scorer_score(dev, trainer.live.encode, inference, decode=decode)
+    if isinstance(trainer, arc_learners.BatchLoss):
+        return arc_learners.minimise(
             trainer,
-            [example for example in examples if isinstance(example, ArcExample)],
+            [example for example in examples if isinstance(example, arc_scorer.ArcExample)],
             optimizer=options.optimizer,
             iterations=options.epochs,
             score=score,
@@ -285,8 +256,8 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 
 
 def scaled_to_likelihood(
-    scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeInference
-) -> ArcScorer | None:
+    scorer: arc_scorer.ArcScorer, sentences: Iterable[Sentence], inference: TreeInference
+) -> arc_scorer.ArcScorer | None:
     """Return the scorer with its weights times that factor under which trees are most probable.
 
     The perceptron and MIRA learn which tree scores best, and all multiples of their weights agree on that.
@@ -294,7 +265,7 @@ def scaled_to_likelihood(
     MOST_SENTENCES trees that the model can build are looked at; None where there are none. Held-out ones give
     probabilities that can be trusted, those that were trained on give too sure ones.
     """
-    trees = ((one, tree_objective(one.heads, inference)) for one in sentences)
+    trees = ((one, arc_examples.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
     known = [
         (objective, scorer.scores(scorer.features(scorer.encode(sentence)))) for sentence, objective in sample
@@ -312,7 +283,7 @@ def scaled_to_likelihood(
     bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
     weights = scorer.weights * np.float32(math.exp(found.x))
-    return ArcScorer(scorer.template_set, aligned_weights(weights))
+    return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))
 
 
 def dealt_out(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[list[int], list[int]]]:
@@ -328,10 +299,10 @@ def cross_fitted_scorers(
     rng: np.random.Generator,
     template_set: str,
     inference: TreeInference,
-    options: TrainingOptions,
+    options: training_options.TrainingOptions,
     folds: int = 5,
     again: Sequence[Sentence] = (),
-) -> Iterator[tuple[int, ArcScorer]]:
+) -> Iterator[tuple[int, arc_scorer.ArcScorer]]:
     """Train parsers on all but a part of some sentences, and yield each for the sentences of that part.
 
     A parser is surer of its own training trees than of any others: joint weights that were learned beside its
@@ -340,13 +311,13 @@ def cross_fitted_scorers(
     The sentences, at least two, have whole trees; ``again``: the same with other tags, to learn from as well.
     Of the ``folds`` parsers one is held in memory at a time.
     """
-    untrained = ArcScorer.untrained(template_set)
+    untrained = arc_scorer.ArcScorer.untrained(template_set)
     every = [*sentences, *again]
     encoded = [untrained.encode(sentence) for sentence in every]
-    made = tree_examples(every, untrained, inference, objective=options.objective)
+    made = arc_examples.tree_examples(every, untrained, inference, objective=options.objective)
     for others, held_out in dealt_out(len(sentences), folds, rng):
         rest = [*others, *(len(sentences) + i for i in others if again)]
-        support = supported_by(
+        support = arc_scorer.supported_by(
             template_set,
             ((encoded[i], every[i].heads) for i in rest),
             cutoff=options.cutoff,

@@ -13,15 +13,8 @@ from qsproj.errors import unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
+from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
-from qsproj.models.arc.arc_scorer import (
-    HASH_BITS,
-    ArcExample,
-    ArcWeights,
-    aligned_weights,
-    ignored_in,
-    zero_weights,
-)
 from qsproj.models.packing import unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
 from qsproj.models.tree_inference import DECODERS, MAX_Z
@@ -34,7 +27,7 @@ DEVIATION = 0.01
 
 
 @dataclass(frozen=True)
-class ClusterScorer(ArcWeights):
+class ClusterScorer(arc_scorer.ArcWeights):
     """The score of an arc in a cluster is the sum of its features' ``weights`` float32[buckets, C] there.
 
     *Source*: Smith and Smith 2007, 5.1, eq. 18.
@@ -67,11 +60,13 @@ class ClusterScorer(ArcWeights):
         )
         check_cells(header["buckets"], header["clusters"])
         rows = zero_rows(header["buckets"], header["clusters"])
-        return cls(header["template_set"], unpack_weights(cls.prefix, arrays, rows), ignored_in(header))
+        return cls(
+            header["template_set"], unpack_weights(cls.prefix, arrays, rows), arc_scorer.ignored_in(header)
+        )
 
 
 def zero_rows(buckets: int, clusters: int) -> NDArray[np.float32]:
-    return zero_weights(buckets * clusters).reshape(buckets, clusters)
+    return arc_scorer.zero_weights(buckets * clusters).reshape(buckets, clusters)
 
 
 def random_start(
@@ -81,7 +76,7 @@ def random_start(
     rng: np.random.Generator,
     *,
     deviation: float = DEVIATION,
-    hash_bits: int = HASH_BITS,
+    hash_bits: int = arc_scorer.HASH_BITS,
 ) -> ClusterScorer:
     """Return a scorer whose clusters differ by chance: were they alike, they would stay so.
 
@@ -107,7 +102,7 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
     return (most + np.log(sums))[:, :, 0], chances
 
 
-class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
+class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
     """Learns the weights of arcs in clusters by gradients, one sentence a step. Mutable; final.
 
     The gradient of a sentence is what is expected under the model, less what is expected where its tree is
@@ -116,19 +111,19 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:
-        weights = aligned_weights(start.weights.reshape(-1))
+        weights = arc_scorer.aligned_weights(start.weights.reshape(-1))
         self.support = support
         self.rule = rule(weights)
         self.live = ClusterScorer(start.template_set, weights.reshape(start.weights.shape))
 
-    def gather(self, example: ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
+    def gather(self, example: arc_scorer.ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
         features = self.live.features(example.encoded)
         scores, chances = summed_out(self.live.cluster_scores(features))
         loss, slopes = example.objective.value_and_gradient(scores)
         self.rule.gather(gather_clusters, features, slopes, chances, self.support, negligible)
         return loss
 
-    def step(self, example: ArcExample) -> float:
+    def step(self, example: arc_scorer.ArcExample) -> float:
         loss = self.gather(example)
         self.rule.step()
         return loss
@@ -137,7 +132,7 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
         self.rule.regularise()
 
     def averaged(self) -> ClusterScorer:
-        mean = aligned_weights(self.rule.mean()).reshape(self.live.weights.shape)
+        mean = arc_scorer.aligned_weights(self.rule.mean()).reshape(self.live.weights.shape)
         return ClusterScorer(self.live.template_set, mean)
 
 

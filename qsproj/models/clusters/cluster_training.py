@@ -12,13 +12,7 @@ from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_scorer import ArcExample, supported_by
 from qsproj.models.arc.arc_training import Prepared, finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.models.clusters.cluster_parser import (
-    MOST_CLUSTERS,
-    ClusterParser,
-    ClusterScorer,
-    ClusterTrainer,
-    random_start,
-)
+from qsproj.models.clusters import cluster_parser
 from qsproj.training.loop import EpochRecord, learn
 
 
@@ -30,32 +24,32 @@ def train_cluster_parser(
     options: TrainingOptions,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
-) -> tuple[ClusterParser, TrainingReport]:
+) -> tuple[cluster_parser.ClusterParser, TrainingReport]:
     """Train a parser whose arcs have hidden clusters, by the likelihood of the trees alone.
 
     Penalties are divided by the number of clusters: where all clusters are alike, this is training by
     likelihood, step by step. ``rng`` draws the weights to start from, then orders the sentences. The rest is
     as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
     """
-    if not 1 <= options.clusters <= MOST_CLUSTERS:
-        raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
+    if not 1 <= options.clusters <= cluster_parser.MOST_CLUSTERS:
+        raise UsageError(f"found {options.clusters} clusters, expected 1 to {cluster_parser.MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     scorer, records = _train_scorer(prepared, rng=rng, dev=prepared.readable(dev), options=options)
-    return finished(ClusterParser, scorer, prepared, records, rng=rng)
+    return finished(cluster_parser.ClusterParser, scorer, prepared, records, rng=rng)
 
 
 MORE_EPOCHS = 3
 
 
 def fine_tuned_clusters(
-    parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
-) -> ClusterParser:
+    parser: cluster_parser.ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
+) -> cluster_parser.ClusterParser:
     """Return a parser that has learned from some more trees, whole or partial, from its own weights on."""
     usable, examples = annotated_examples(parser, trees)
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
     options = TrainingOptions(l2=0.0)
-    trainer = ClusterTrainer(parser.scorer, support, rule=options.rule())
+    trainer = cluster_parser.ClusterTrainer(parser.scorer, support, rule=options.rule())
     scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description="training arcs in clusters")
     scorer = replace(parser.scorer, weights=scorer.weights)
     return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))
@@ -63,7 +57,7 @@ def fine_tuned_clusters(
 
 def _train_scorer(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
-) -> tuple[ClusterScorer, list[EpochRecord]]:
+) -> tuple[cluster_parser.ClusterScorer, list[EpochRecord]]:
     examples = [lesson for lesson in prepared.lessons if isinstance(lesson, ArcExample)]
     known = zip(examples, prepared.sentences, strict=False)
     in_trees = supported_by(
@@ -72,9 +66,11 @@ def _train_scorer(
         cutoff=1,
         criterion="trees",
     )
-    start = random_start(prepared.template_set, options.clusters, in_trees & prepared.support, rng)
+    start = cluster_parser.random_start(
+        prepared.template_set, options.clusters, in_trees & prepared.support, rng
+    )
     shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
-    trainer = ClusterTrainer(start, prepared.support, rule=shared.rule())
+    trainer = cluster_parser.ClusterTrainer(start, prepared.support, rule=shared.rule())
     return learn(
         trainer,
         examples,

@@ -29,21 +29,10 @@ from qsproj.bp.links import (
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.conventions import Floats, Mask, Scores
+from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.second_order import (
-    LARGEST_COUNT,
-    TEMPLATE_SETS,
-    CompiledFamily,
-    Places,
-    Words,
-    compile_family,
-    factor_features,
-    grand_places,
-    sequence_places,
-    valence_places,
-)
 from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
 from qsproj.models.arc.arc_scorer import HASH_BITS, HashedWeights
 from qsproj.models.tree_inference import TreeInference
@@ -68,8 +57,8 @@ class FamilyFactors:
     """
 
     name: str
-    members: Words
-    places: Places
+    members: second_order.Words
+    places: second_order.Places
     scored: NDArray[np.int64]
     group: FactorGroup
 
@@ -162,7 +151,9 @@ def _graph_of(
 def _grand(arcs: Arcs) -> FamilyFactors:
     variables, words = grandparents_of(*arcs.ends)
     group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors("grand", words + np.int32(1), grand_places(words), np.arange(len(words)), group)
+    return FamilyFactors(
+        "grand", words + np.int32(1), second_order.grand_places(words), np.arange(len(words)), group
+    )
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
@@ -182,17 +173,22 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
     # The right boundary is beyond all positions.
     beyond = np.where(after == arcs.after[heads], len(arcs.before), after)
-    places = sequence_places(heads, beyond, sides, n=len(arcs.before) - 1)
+    places = second_order.sequence_places(heads, beyond, sides, n=len(arcs.before) - 1)
     return FamilyFactors("childseq", members, places, scored, group)
 
 
 def _valence(arcs: Arcs) -> FamilyFactors:
     chains = _with_arcs(dependent_chains_of(*arcs.ends, size=len(arcs.before)))
-    counts = np.tile(np.arange(LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
-    heads, sides = np.repeat(chains.heads, LARGEST_COUNT + 1), np.repeat(chains.sides, LARGEST_COUNT + 1)
-    group = valence(chains.variables, chains.starts, np.zeros((len(chains.heads), LARGEST_COUNT + 1)))
+    counts = np.tile(np.arange(second_order.LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
+    heads, sides = (
+        np.repeat(chains.heads, second_order.LARGEST_COUNT + 1),
+        np.repeat(chains.sides, second_order.LARGEST_COUNT + 1),
+    )
+    group = valence(
+        chains.variables, chains.starts, np.zeros((len(chains.heads), second_order.LARGEST_COUNT + 1))
+    )
     members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
-    return FamilyFactors("valence", members, valence_places(sides, counts), scored, group)
+    return FamilyFactors("valence", members, second_order.valence_places(sides, counts), scored, group)
 
 
 def _nocross(arcs: Arcs) -> FamilyFactors:
@@ -252,17 +248,17 @@ class FactorScorer(HashedWeights):
     prefix = "factor_"
 
     @cached_property
-    def compiled(self) -> dict[str, CompiledFamily]:
+    def compiled(self) -> dict[str, second_order.CompiledFamily]:
         """The templates of each family, for sentences encoded for the arc templates of the same name."""
         attributes = compile_templates(ARC_TEMPLATE_SETS[self.template_set]).attributes
         return {
-            family: compile_family(family, templates, attributes)
-            for family, templates in TEMPLATE_SETS[self.template_set].items()
+            family: second_order.compile_family(family, templates, attributes)
+            for family, templates in second_order.TEMPLATE_SETS[self.template_set].items()
         }
 
     def features(self, encoded: EncodedSentence, families: Sequence[FamilyFactors]) -> list[FactorFeatures]:
         return [
-            factor_features(
+            second_order.factor_features(
                 encoded, self.compiled[family.name], family.members, family.places, buckets=len(self.weights)
             )
             for family in families

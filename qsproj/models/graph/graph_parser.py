@@ -21,19 +21,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
 from qsproj.models.arc.arc_parser import ArcParser, blocks_of, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.graph.graph_factors import (
-    CONSTRAINTS,
-    FAMILIES,
-    Arcs,
-    FactorScorer,
-    SentenceGraph,
-    arc_log_odds,
-    block_graph,
-    by_gain,
-    candidate_arcs,
-    propagate,
-    sentence_graph,
-)
+from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, restored, told
@@ -57,11 +45,11 @@ class GraphOptions:
     all factors are there. UsageError when a name is unknown or a number is out of range.
     """
 
-    families: tuple[str, ...] | None = told(None, known=("factors", FAMILIES))
+    families: tuple[str, ...] | None = told(None, known=("factors", graph_factors.FAMILIES))
     iterations: int = told(5, least=1)
     threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
     max_factors: int = 200_000
-    constraint: str = told("tree", known=("constraint", CONSTRAINTS))
+    constraint: str = told("tree", known=("constraint", graph_factors.CONSTRAINTS))
     gain: float = told(0.0, least=0.0)
 
     def __post_init__(self) -> None:
@@ -75,10 +63,12 @@ class GraphOptions:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
-    def layout(self, candidates: Mask, inference: TreeInference) -> SentenceGraph:
+    def layout(self, candidates: Mask, inference: TreeInference) -> graph_factors.SentenceGraph:
         """Return the graph over the candidate arcs bool[n+1, n+1] of a sentence."""
         families = self.families_for(inference)
-        return sentence_graph(candidates, inference, families=families, constraint=self.constraint)
+        return graph_factors.sentence_graph(
+            candidates, inference, families=families, constraint=self.constraint
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +101,7 @@ class GraphParser(Stored):
 
     base: ArcParser
     links: ArcScorer
-    factors: FactorScorer
+    factors: graph_factors.FactorScorer
     options: GraphOptions
 
     @property
@@ -144,12 +134,12 @@ class GraphParser(Stored):
         if allowed is not None:
             first_order = np.where(allowed, first_order, -np.inf)
         marginals = self.inference.infer(first_order)[1]
-        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
+        candidates = graph_factors.candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
         graph, scores = self._scored(encoded, marginals, candidates)
         beliefs, n_factors = None, 0
         if scores is not None:
             n_factors = sum(int(np.count_nonzero(values)) for values in scores)
-            beliefs = propagate(
+            beliefs = graph_factors.propagate(
                 graph,
                 self.links.scores_of(features, graph.heads, graph.dependents),
                 scores,
@@ -160,13 +150,13 @@ class GraphParser(Stored):
             reported = self.inference.infer(first_order / self.base.temperature)[1]
             return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
         probabilities = np.zeros_like(marginals)
-        chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
+        chances = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
     def _scored(
         self, encoded: EncodedSentence, marginals: Scores, candidates: Mask
-    ) -> tuple[SentenceGraph, list[Floats] | None]:
+    ) -> tuple[graph_factors.SentenceGraph, list[Floats] | None]:
         """Lay out the graph over the candidates; score its factors, unless there are too many."""
         graph = self.options.layout(candidates, self.inference)
         if graph.n_factors > self.options.max_factors:
@@ -174,7 +164,7 @@ class GraphParser(Stored):
         scores = self.factors.scores(self.factors.features(encoded, graph.families))
         if self.options.gain > 0.0:
             chances = marginals[graph.heads, graph.dependents]
-            scores = by_gain(graph, chances, scores, least=self.options.gain)
+            scores = graph_factors.by_gain(graph, chances, scores, least=self.options.gain)
         return graph, scores
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
@@ -238,18 +228,18 @@ class GraphParser(Stored):
             Tree(variables[a:b], own_heads[a:b], own_dependents[a:b], size, True, single_root)
             for a, b, size in zip((last - counts).tolist(), last.tolist(), sizes.tolist(), strict=True)
         ]
-        graph = block_graph(arcs, trees, families=families)
+        graph = graph_factors.block_graph(arcs, trees, families=families)
         owners = [sentence_of[family.members[:, 0] - 1] for family in graph.families]
         if (np.bincount(np.concatenate([[0], *owners])) > options.max_factors).any():
             return None
         factors = self.factors.scores(self.factors.features(block.words, graph.families))
         if options.gain > 0.0:
-            factors = by_gain(graph, chances[: len(variables)], factors, least=options.gain)
+            factors = graph_factors.by_gain(graph, chances[: len(variables)], factors, least=options.gain)
         links = self.links.scores_of(self.links.features(block.words), arcs.heads, arcs.dependents)
-        beliefs = propagate(graph, links, factors, iterations=options.iterations, tolerance=0.0)
+        beliefs = graph_factors.propagate(graph, links, factors, iterations=options.iterations, tolerance=0.0)
         if beliefs.status is Status.CONTRADICTION:
             return None
-        believed = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
+        believed = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         cells = np.full(len(scores), -np.inf)
         begins = np.repeat(np.cumsum(sizes**2) - sizes**2, counts)
         at = begins + own_heads.astype(np.int64) * np.repeat(sizes, counts) + own_dependents
@@ -287,19 +277,21 @@ class GraphParser(Stored):
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
-            FactorScorer.from_archive(header["factors"], arrays),
+            graph_factors.FactorScorer.from_archive(header["factors"], arrays),
             _options_of(header["options"]),
         )
 
 
-def _arcs_of_block(block: EncodedBlock, ends: NDArray[np.int32]) -> tuple[Arcs, NDArray[np.int64]]:
+def _arcs_of_block(
+    block: EncodedBlock, ends: NDArray[np.int32]
+) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
     """Return arcs int32[2, E] between positions, and which sentence each position is of."""
     inside = np.zeros(len(block.words) + 1, dtype=np.int64)
     inside[block.starts[1:]] = 1
     sentence_of = np.cumsum(inside)
     before = (block.starts - 1).astype(np.int32)[sentence_of]
     after = (block.starts + block.sizes).astype(np.int32)[sentence_of]
-    return Arcs(ends[0].copy(), ends[1].copy(), before, after), sentence_of
+    return graph_factors.Arcs(ends[0].copy(), ends[1].copy(), before, after), sentence_of
 
 
 def _options_of(header: Any) -> GraphOptions:

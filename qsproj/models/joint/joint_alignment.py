@@ -11,18 +11,12 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import Dictionary
+from qsproj.models.joint import joint_weights
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.joint_weights import (
-    JointWeights,
-    PreparedPair,
-    dictionary_arrays,
-    dictionary_from,
-    prepare_pair,
-)
 from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
@@ -39,7 +33,7 @@ class LinkChooser(Stored):
     ``tagged``: whether it was trained on words with tags; it is blind to them otherwise.
     """
 
-    weights: JointWeights
+    weights: joint_weights.JointWeights
     families: tuple[str, ...] = ()
     dictionary: Dictionary | None = None
     tagged: bool = False
@@ -62,7 +56,7 @@ class LinkChooser(Stored):
         )
         return likely_links(links, beliefs.links, threshold)
 
-    def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
+    def prepare(self, pair: SentencePair, *, counted: bool = False) -> joint_weights.PreparedPair:
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
         dictionary = self.dictionary
         strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
@@ -81,7 +75,7 @@ class LinkChooser(Stored):
         return sentence
 
     def to_archive(self) -> Archive:
-        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
+        arrays = self.weights.to_arrays() | joint_weights.dictionary_arrays(self.dictionary)
         return {"families": list(self.families), "tagged": self.tagged}, arrays
 
     @staticmethod
@@ -92,20 +86,20 @@ class LinkChooser(Stored):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkChooser":
         checked(header, {"families": names, "tagged": flag})
         return LinkChooser(
-            JointWeights.from_arrays(arrays),
+            joint_weights.JointWeights.from_arrays(arrays),
             tuple(header["families"]),
-            dictionary_from(arrays),
+            joint_weights.dictionary_from(arrays),
             header["tagged"],
         )
 
 
 def links_only(
     pair: SentencePair, families: tuple[str, ...] = (), strengths: Floats | None = None
-) -> PreparedPair:
+) -> joint_weights.PreparedPair:
     """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
-    return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
+    return joint_weights.prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
 
 
 def _no_scores(side: Side) -> TreeScores:

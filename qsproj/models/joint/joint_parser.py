@@ -15,6 +15,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_lin
 from qsproj.features.joint_templates import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint import joint_weights
 from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
@@ -25,14 +26,6 @@ from qsproj.models.joint.joint_trees import (
     first_order,
     given_source_heads,
     tree_scores,
-)
-from qsproj.models.joint.joint_weights import (
-    JointWeights,
-    PreparedPair,
-    dictionary_arrays,
-    dictionary_from,
-    prepare_pair,
-    with_tag_variables,
 )
 from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
 from qsproj.models.packing import joined, unnested
@@ -82,7 +75,7 @@ class JointParser(Stored):
 
     source: TreeParser
     target: TreeParser
-    weights: JointWeights
+    weights: joint_weights.JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
     training: JointTrainingOptions | None = None
@@ -121,7 +114,7 @@ class JointParser(Stored):
         source_heads: Heads | None = None,
         target_scores: TreeScores | None = None,
         choices: TagChoices | None = None,
-    ) -> PreparedPair:
+    ) -> joint_weights.PreparedPair:
         """Lay out the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = given_source_heads(kind, self.source, pair.source)
@@ -134,7 +127,7 @@ class JointParser(Stored):
         if target_scores is None:
             target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
-        prepared = prepare_pair(
+        prepared = joint_weights.prepare_pair(
             pair,
             source,
             target,
@@ -144,12 +137,12 @@ class JointParser(Stored):
             strengths=strengths,
         )
         if choices is not None and self.tagger is not None:
-            prepared = with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
+            prepared = joint_weights.with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
         return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
 
     def infer(
         self,
-        prepared: PreparedPair,
+        prepared: joint_weights.PreparedPair,
         target_heads: Heads | None = None,
         *,
         target_tags: NDArray[np.int8] | None = None,
@@ -165,7 +158,7 @@ class JointParser(Stored):
     def _relation_evidence(
         self,
         pair: SentencePair,
-        prepared: PreparedPair,
+        prepared: joint_weights.PreparedPair,
         target_heads: Heads,
         target_tags: NDArray[np.int8] | None,
     ) -> Scores | None:
@@ -278,7 +271,7 @@ class JointParser(Stored):
             own, of_side = joined({side: (f"{side}_", one)})
             header |= own | {f"{side}_order": 1 if isinstance(one, ArcParser) else 2}
             arrays |= of_side
-        return header, self.weights.to_arrays() | dictionary_arrays(self.dictionary) | arrays
+        return header, self.weights.to_arrays() | joint_weights.dictionary_arrays(self.dictionary) | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -316,7 +309,7 @@ class JointParser(Stored):
                 "target_order": order,
             },
         )
-        weights = JointWeights.from_arrays(
+        weights = joint_weights.JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
             aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
@@ -332,7 +325,7 @@ class JointParser(Stored):
             **sides,
             weights=weights,
             options=JointOptions.from_header(header),
-            dictionary=dictionary_from(arrays),
+            dictionary=joint_weights.dictionary_from(arrays),
             training=JointTrainingOptions.from_header(header.get("training")),
             labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
             tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),
@@ -347,7 +340,7 @@ def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
 
     *Source*: thesis 4.7.4, "Synchronous parsing".
     """
-    weights = replace(JointWeights.untrained(), aligner_scale=0.0)
+    weights = replace(joint_weights.JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
 
 

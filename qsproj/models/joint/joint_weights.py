@@ -10,17 +10,7 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import odds_of
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.sentence import SentencePair
-from qsproj.features.joint_templates import (
-    FAMILIES,
-    HASH_BITS,
-    Dictionary,
-    factor_buckets,
-    fertility_buckets,
-    jump_buckets,
-    link_buckets,
-    link_posteriors,
-    word_hashes,
-)
+from qsproj.features import joint_templates
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.joint_graph import LEARNED, FamilyScores, JointScores
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, JointStructure, Side, joint_structure
@@ -76,7 +66,7 @@ def prepare_pair(
     source_scores: TreeScores,
     target_scores: TreeScores,
     *,
-    families: tuple[str, ...] = FAMILIES,
+    families: tuple[str, ...] = joint_templates.FAMILIES,
     strengths: Floats | None = None,
 ) -> PreparedPair:
     """Lay out the graph of a pair, hash its features, and take over what its aligner says.
@@ -85,11 +75,11 @@ def prepare_pair(
     """
     first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
-    words = word_hashes(pair.source), word_hashes(pair.target)
-    odds = odds_of(link_posteriors(pair.alignment))
+    words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
+    odds = odds_of(joint_templates.link_posteriors(pair.alignment))
     fertilities = (
-        fertility_buckets(words[0].tags, side="SOURCEFERT"),
-        fertility_buckets(words[1].tags, side="TARGETFERT"),
+        joint_templates.fertility_buckets(words[0].tags, side="SOURCEFERT"),
+        joint_templates.fertility_buckets(words[1].tags, side="TARGETFERT"),
     )
     return PreparedPair(
         structure=structure,
@@ -99,10 +89,12 @@ def prepare_pair(
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         buckets={
-            "links": link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
+            "links": joint_templates.link_buckets(
+                pair.alignment, pair.source, pair.target, *words, strengths
+            ),
             "fertility": np.concatenate(fertilities),
-            "factors": factor_buckets(structure.families, structure.words, *words),
-            "jumps": jump_buckets(structure.align_hmms),
+            "factors": joint_templates.factor_buckets(structure.families, structure.words, *words),
+            "jumps": joint_templates.jump_buckets(structure.align_hmms),
         },
     )
 
@@ -162,13 +154,13 @@ class JointWeights:
         tag_scales: TagScales = NEUTRAL,
     ) -> "JointWeights":
         """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
-        weights = unpack_weights("joint_", arrays, np.zeros(1 << HASH_BITS))
+        weights = unpack_weights("joint_", arrays, np.zeros(1 << joint_templates.HASH_BITS))
         return JointWeights(weights, target_scale, aligner_scale, tag_scales)
 
     @staticmethod
     def untrained() -> "JointWeights":
         """Return weights under which nothing joins the two sides."""
-        return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
+        return JointWeights(np.zeros(1 << joint_templates.HASH_BITS), 1.0)
 
     def scores(self, pair: PreparedPair) -> JointScores:
         learned = {
@@ -186,14 +178,14 @@ class JointWeights:
         )
 
 
-def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
+def dictionary_arrays(dictionary: joint_templates.Dictionary | None) -> dict[str, NDArray[Any]]:
     return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
 
 
-def dictionary_from(arrays: Arrays) -> Dictionary | None:
+def dictionary_from(arrays: Arrays) -> joint_templates.Dictionary | None:
     own = unnested(DICTIONARY, arrays)
     for name in own:
         if name.endswith("_keys"):
             keys = ascending(own, name, np.uint64)
             shaped(own, name.replace("_keys", "_sums"), keys.shape, least=0.0, most=MOST_COUNT)
-    return Dictionary.from_arrays(own) if own else None
+    return joint_templates.Dictionary.from_arrays(own) if own else None

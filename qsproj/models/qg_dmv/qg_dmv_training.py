@@ -17,14 +17,7 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
-from qsproj.models.dmv.dmv import (
-    PUNCTUATION_TAG,
-    Dmv,
-    DmvParameters,
-    TagNumbering,
-    tag_numbers,
-    uniform_parameters,
-)
+from qsproj.models.dmv import dmv
 from qsproj.models.qg_dmv import qg_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
@@ -49,7 +42,7 @@ def train_qg_dmv(
     pairs: Iterable[SentencePair],
     *,
     dev: Sequence[SentencePair] = (),
-    start: Callable[[], Dmv | None] = lambda: None,
+    start: Callable[[], dmv.Dmv | None] = lambda: None,
     options: QgOptions | None = None,
     run: EMRun = LOCAL_RUN,
 ) -> tuple[qg_dmv.QgDmv, QgReport]:
@@ -75,7 +68,9 @@ def train_qg_dmv(
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)
     parameters = result.parameters
-    monolingual = Dmv(packed.inventory, _monolingual(parameters, packed, began, options), options.punctuation)
+    monolingual = dmv.Dmv(
+        packed.inventory, _monolingual(parameters, packed, began, options), options.punctuation
+    )
     report = QgReport(
         iterations=result.records,
         log_likelihood=log_likelihood,
@@ -89,18 +84,18 @@ def train_qg_dmv(
 
 
 def _monolingual(
-    parameters: qg_dmv.QgStep, packed: "PackedPairs", start: Dmv | None, options: QgOptions
-) -> DmvParameters:
+    parameters: qg_dmv.QgStep, packed: "PackedPairs", start: dmv.Dmv | None, options: QgOptions
+) -> dmv.DmvParameters:
     """Return what parses new text: as EM counted, or where it comes back to its start, as that was."""
     if parameters.has_counts:
         return parameters.monolingual.estimate(options.monolingual_smoothing)
     if start is None:
-        return uniform_parameters(len(packed.inventory))
-    return start.parameters.over(tag_numbers(packed.inventory, start.inventory))
+        return dmv.uniform_parameters(len(packed.inventory))
+    return start.parameters.over(dmv.tag_numbers(packed.inventory, start.inventory))
 
 
 def _run_em(
-    packed: "PackedPairs", dev: Sequence[SentencePair], start: Dmv | None, options: QgOptions, run: EMRun
+    packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[qg_dmv.QgStep], float]:
     """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
@@ -133,11 +128,11 @@ def _run_em(
     return result, reached(result, problem)
 
 
-def _initial(start: Dmv | None, packed: "PackedPairs", options: QgOptions) -> qg_dmv.QgParameters:
+def _initial(start: dmv.Dmv | None, packed: "PackedPairs", options: QgOptions) -> qg_dmv.QgParameters:
     source_tags = len(packed.source_inventory) + 1
     if start is None:
         return qg_dmv.biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
-    known = start.parameters.over(tag_numbers(packed.inventory, start.inventory))
+    known = start.parameters.over(dmv.tag_numbers(packed.inventory, start.inventory))
     return qg_dmv.parameters_like(known, source_tags, parent_child=options.parent_child)
 
 
@@ -147,7 +142,7 @@ def linked_share(pair: SentencePair) -> float:
     Where links have weights, a word counts as the largest weight among its links. A sentence of nothing but
     punctuation has a share of 0.
     """
-    words = np.array([tag != PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
+    words = np.array([tag != dmv.PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
     weights = pair.alignment.weights
     shares = np.zeros(len(words))
     np.maximum.at(
@@ -208,7 +203,7 @@ class PackedPairs:
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
     """Pack pairs, consumed one at a time, into files of a folder that outlives what is returned."""
-    numbering, source_numbering = TagNumbering(), TagNumbering()
+    numbering, source_numbering = dmv.TagNumbering(), dmv.TagNumbering()
     nodes = (
         qg_dmv.nodes_of(
             pair,

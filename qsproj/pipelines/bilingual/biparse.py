@@ -18,18 +18,9 @@ from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint import joint_options
+from qsproj.models.joint import joint_options, joint_training
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
-from qsproj.models.joint.joint_training import (
-    HandLinkCounts,
-    JointExample,
-    count_hand_links,
-    observed_links,
-    train_joint_weights,
-    train_target_jointly,
-    with_joint_labeller,
-)
 from qsproj.models.joint.joint_trees import (
     TrainedTarget,
     TreeParser,
@@ -61,7 +52,7 @@ class JointTrainingReport:
     # of the joint weights; loss is minus the log-belief of the true arcs, in nats a pair
     epochs: tuple[EpochRecord, ...] = ()
     by_epoch: tuple[Counter[Status], ...] = ()  # how runs of belief propagation ended, free and clamped
-    hand: HandLinkCounts | None = None
+    hand: joint_training.HandLinkCounts | None = None
 
     @property
     def statuses(self) -> Counter[Status]:
@@ -198,13 +189,13 @@ def train_joint_parser(
     )
     trained = replace(trained, training=options.training)
     if options.labels == "joint":
-        trained = with_joint_labeller(trained, usable, examples, rng=rng, unseen=target.unseen)
+        trained = joint_training.with_joint_labeller(trained, usable, examples, rng=rng, unseen=target.unseen)
     return trained, JointTrainingReport(
         pairs=len(examples),
         skipped=skipped,
         epochs=tuple(records),
         by_epoch=tuple(statuses),
-        hand=count_hand_links(usable),
+        hand=joint_training.count_hand_links(usable),
     )
 
 
@@ -231,7 +222,7 @@ def train_on_more_pairs(
         for pair, scores in zip(usable, target.scores, strict=True)
     ]
     options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
-    weights, *_ = train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
+    weights, *_ = joint_training.train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
     return replace(parser, weights=weights)
 
 
@@ -250,7 +241,7 @@ def _with_hand_links(pair: SentencePair) -> SentencePair:
 
 def _learned(
     parser: JointParser,
-    examples: Sequence[JointExample],
+    examples: Sequence[joint_training.JointExample],
     pairs: Sequence[SentencePair],
     *,
     rng: np.random.Generator,
@@ -258,11 +249,11 @@ def _learned(
     stages: Checkpoint | None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     if options.target_weights == "fixed":
-        weights, records, statuses = train_joint_weights(
+        weights, records, statuses = joint_training.train_joint_weights(
             examples, rng=rng, options=options.training, stages=stages, tell=_tell
         )
         return replace(parser, weights=weights), records, statuses
-    target, weights, records, statuses = train_target_jointly(
+    target, weights, records, statuses = joint_training.train_target_jointly(
         examples,
         [pair.target for pair in pairs],
         first_order(parser.target),
@@ -284,12 +275,16 @@ def _joint_example(
     scores: TreeScores,
     choices: TagChoices | None,
     target_tags: NDArray[np.int8] | None,
-) -> JointExample:
+) -> joint_training.JointExample:
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, choices=choices)
-    states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)
+    states = (
+        None
+        if pair.hand is None
+        else joint_training.observed_links(pair.alignment, pair.hand, parser.options.families)
+    )
     inferred = not prepared.structure.source.observed
-    return JointExample(
+    return joint_training.JointExample(
         prepared, heads, states, heads_alone(parser.source, pair.source) if inferred else None, target_tags
     )
 

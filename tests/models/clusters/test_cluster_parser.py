@@ -13,7 +13,7 @@ from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.clusters import cluster_training
+from qsproj.models.clusters import cluster_parser
 from qsproj.models.clusters.cluster_parser import ClusterParser, ClusterScorer, random_start, zero_rows
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.storage import load_model, save_model
@@ -114,7 +114,7 @@ def test_dev_trees_stop_training_and_unlabelled_sentences_are_learned_from(sente
 @pytest.mark.parametrize("penalties", [{"l2": 60.0}, {"l2": 0.0, "l1": 0.01}])
 def test_clusters_that_are_alike_learn_as_a_parser_without_them(sentences, monkeypatch, penalties):
     """Each of four takes a quarter of every gradient, and of every penalty."""
-    monkeypatch.setattr(cluster_training, "random_start", partial(random_start, deviation=0.0))
+    monkeypatch.setattr(cluster_parser, "random_start", partial(random_start, deviation=0.0))
     options = TrainingOptions(objective="likelihood", template_set="delexicalised", epochs=3, **penalties)
     # One sentence: the weights of the start are drawn first, and change the order of several.
     plain = train_arc_parser(sentences[5:6], rng=np.random.default_rng(1), options=options)[0]

@@ -17,7 +17,7 @@ from qsproj.features.atoms import encode
 from qsproj.features.second_order import LARGEST_COUNT, TEMPLATE_SETS, compile_family, factor_features
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph import graph_parser
+from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_factors import (
     FAMILIES,
     Arcs,
@@ -219,7 +219,7 @@ def test_where_the_first_order_stands_in_it_is_as_sure_as_it_is_alone(
         def contradicting(*arguments, **options):
             return replace(propagate(*arguments, **options), status=Status.CONTRADICTION)
 
-        monkeypatch.setattr(graph_parser, "propagate", contradicting)
+        monkeypatch.setattr(graph_factors, "propagate", contradicting)
     limited = replace(parser, base=base, options=replace(parser.options, max_factors=limit))
     for sentence in sample[:5]:
         np.testing.assert_array_equal(limited.arc_probabilities(sentence), base.arc_probabilities(sentence))
