@@ -138,18 +138,8 @@ class Asked:
     type_system: str
 
 
-@dataclass(frozen=True, slots=True)
-class Suggested:
-    """A document with suggestions, the model that made them, numbers of sentences and words."""
-
-    model: str
-    xmi: str
-    sentences: int
-    words: int
-
-
-def suggest(models: ServedModels, asked: Asked) -> Suggested:
-    """Suggest a tag or an arc for every word of a document."""
+def suggest(models: ServedModels, asked: Asked) -> Processed:
+    """Suggest a tag or an arc for every word of a document; the result is XMI."""
     model = chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
@@ -158,7 +148,7 @@ def suggest(models: ServedModels, asked: Asked) -> Suggested:
         _suggest_tags(document, read, model, asked.feature)
     else:
         _suggest_arcs(document, read, model)
-    return Suggested(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
+    return Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
 
 
 def check_layer(layer: str, feature: str) -> None:
@@ -221,7 +211,7 @@ def inception_routes(models: ServedModels, pool: ComputePool, limits: Limits) ->
     ]
 
 
-def work_on(models: ServedModels, job: Any) -> Processed | Suggested:
+def work_on(models: ServedModels, job: Any) -> Processed:
     """Do a job of either protocol; for the processes of a server that speaks both."""
     return suggest(models, job) if isinstance(job, Asked) else process(models, job)
 
@@ -235,9 +225,9 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
     asked = _asked(request.path_params["model"], _object(body))
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(body)
-    done: Suggested = await outcome_of(asked, pool=pool, limits=limits, request=request)
+    done: Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
-    return Response(json.dumps({"document": done.xmi}, ensure_ascii=False), media_type="application/json")
+    return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 
 
 async def _train(models: ServedModels, limits: Limits, request: Request) -> Response:

@@ -39,9 +39,8 @@ class RequestError(Exception):
         self.status, self.text, self.headers = status, text, headers
 
 
-async def tell_refusal(request: Request, error: Exception) -> Response:
+async def tell_refusal(_: Request, error: Exception) -> Response:
     """Answer a :class:`RequestError`; for ``exception_handlers``."""
-    del request
     assert isinstance(error, RequestError)
     # Names of files that are not UTF-8 have halves of characters.
     text = f"{error.text}\n".encode("utf-8", "replace")

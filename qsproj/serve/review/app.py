@@ -44,18 +44,18 @@ def review_app(
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
             *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
-            Route("/api/overview", review.overview, methods=["GET"]),
+            Route("/api/overview", partial(_shown, session.overview), methods=["GET"]),
             Route("/api/sentences", review.sentences, methods=["GET"]),
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
             Route("/api/sentences/{index}/edit", review.edit, methods=["POST"]),
-            Route("/api/report", review.report, methods=["GET"]),
+            Route("/api/report", partial(_shown, session.report), methods=["GET"]),
             Route("/api/search", review.search, methods=["POST"]),
             Route("/api/search/correct", review.correct, methods=["POST"]),
             Route("/api/sentences/{index}/rest", review.rest, methods=["POST"]),
             Route("/api/load", review.load, methods=["POST"]),
-            Route("/api/training", review.progress, methods=["GET"]),
+            Route("/api/training", partial(_shown, session.progress), methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
         ],
         exception_handlers=EXCEPTION_HANDLERS,
@@ -67,8 +67,11 @@ def _page_files() -> Mapping[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.endswith(tuple(_TYPES))}
 
 
-async def _page_file(name: str, request: Request) -> Response:
-    del request
+async def _shown(tell: Callable[[], dict[str, Any]], _: Request) -> Response:
+    return _json(tell())
+
+
+async def _page_file(name: str, _: Request) -> Response:
     return Response(_page_files()[name], media_type=_TYPES["." + name.rpartition(".")[2]])
 
 
@@ -85,13 +88,8 @@ class _Review:
         self._inference = inference
         self._task: asyncio.Task[None] | None = None
 
-    async def overview(self, request: Request) -> Response:
-        del request
-        return _json(self._session.overview())
-
-    async def report(self, request: Request) -> Response:
-        del request
-        return _json(self._session.report())
+    async def _given(self, request: Request) -> dict[str, Any]:
+        return _object(await body_of(request, self._limits))
 
     async def sentences(self, request: Request) -> Response:
         asked = request.query_params
@@ -110,7 +108,7 @@ class _Review:
 
     async def confirm(self, request: Request) -> Response:
         index = _index(request)
-        given = _correction(await body_of(request, self._limits))
+        given = _correction(await self._given(request))
         tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
         change = partial(
             self._session.confirm,
@@ -124,7 +122,7 @@ class _Review:
 
     async def rest(self, request: Request) -> Response:
         index, session = _index(request), self._session
-        fixed = _fixed(await body_of(request, self._limits))
+        fixed = _fixed(await self._given(request))
         if self._inference is None:
             raise RequestError(
                 409, "there is no model to infer by; start with one: qsproj serve --review FILE -m MODEL"
@@ -139,12 +137,12 @@ class _Review:
 
     async def undo(self, request: Request) -> Response:
         index = _index(request)
-        given = _object(await body_of(request, self._limits))
+        given = await self._given(request)
         return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
 
     async def edit(self, request: Request) -> Response:
         index = _index(request)
-        given = _object(await body_of(request, self._limits))
+        given = await self._given(request)
         word, last, texts = given.get("word", 1), given.get("last", 1), given.get("texts", [])
         if type(word) is not int or type(last) is not int:
             raise RequestError(400, "found words that are no numbers")
@@ -155,12 +153,12 @@ class _Review:
 
     async def search(self, request: Request) -> Response:
         """Find words by a pattern, and show what a correction would make of them."""
-        given = _object(await body_of(request, self._limits))
+        given = await self._given(request)
         pattern, change = str(given.get("pattern", "")), str(given.get("change", "")).strip()
         return _json(self._session.found(pattern, change, most=_MOST_HITS))
 
     async def correct(self, request: Request) -> Response:
-        given = _object(await body_of(request, self._limits))
+        given = await self._given(request)
         hits = given.get("hits")
         if not isinstance(hits, list) or not all(_is_hit(hit) for hit in hits):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
@@ -184,21 +182,15 @@ class _Review:
         counts = {"all_reviewed": self._session.reviewed, "sentences": len(self._session.draft.sentences)}
         return _json(self._session.sentence(index) | counts)
 
-    async def load(self, request: Request) -> Response:
+    async def load(self, _: Request) -> Response:
         """Read the file again, when someone else has written it."""
-        del request
         try:
             self._session.load()
         except QsprojError as error:
             raise RequestError(409, str(error)) from None
         return _json(self._session.overview())
 
-    async def progress(self, request: Request) -> Response:
-        del request
-        return _json(self._session.progress())
-
-    async def train(self, request: Request) -> Response:
-        del request
+    async def train(self, _: Request) -> Response:
         session = self._session
         if self._pool is None or session.train_after is None:
             raise RequestError(
@@ -268,9 +260,8 @@ def _object(body: bytes) -> dict[str, Any]:
     return content
 
 
-def _correction(body: bytes) -> dict[str, Any]:
+def _correction(content: dict[str, Any]) -> dict[str, Any]:
     """Return what a confirmation says, of the right types."""
-    content = _object(body)
     _check_list(content, "heads", int)
     _check_list(content, "relations", str)
     if not isinstance(content.get("version"), str):
@@ -283,9 +274,8 @@ def _correction(body: bytes) -> dict[str, Any]:
     return content
 
 
-def _fixed(body: bytes) -> Fixed:
+def _fixed(content: dict[str, Any]) -> Fixed:
     """Return the cells that stay in a sentence."""
-    content = _object(body)
     kinds = {"heads": int, "relations": str, "upos": str, "tags": bool}
     for name, kind in kinds.items():
         _check_list(content, name, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
@@ -309,30 +309,24 @@ class Edit:
     texts: tuple[str, ...] = ()
 
 
-ACTIONS = (
-    *("split", "merge", "join", "part", "space", "form", "comments"),
-    *("end sentence", "join next"),
-)
+_CHANGES: dict[str, Callable[[Tokens, Edit], None]] = {
+    "split": lambda tokens, edit: split_word(tokens, edit.word, edit.texts),
+    "merge": lambda tokens, edit: merge_words(tokens, edit.word, edit.last),
+    "join": lambda tokens, edit: join_token(tokens, edit.word, edit.last),
+    "part": lambda tokens, edit: part_token(tokens, edit.word),
+    "space": lambda tokens, edit: set_space(tokens, edit.word),
+    "form": lambda tokens, edit: set_form(tokens, edit.word, " ".join(edit.texts)),
+    "comments": lambda tokens, edit: set_comments(tokens, edit.texts),
+}
+ACTIONS = (*_CHANGES, "end sentence", "join next")
 
 
 def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: str) -> list[Sentence]:
     """Return the sentences that stand in the place of one; where it is joined with the next, of both."""
     tokens = Tokens.of(sentence)
     parts, end = [tokens], tokens.layout.end
-    if edit.action == "split":
-        split_word(tokens, edit.word, edit.texts)
-    elif edit.action == "merge":
-        merge_words(tokens, edit.word, edit.last)
-    elif edit.action == "join":
-        join_token(tokens, edit.word, edit.last)
-    elif edit.action == "part":
-        part_token(tokens, edit.word)
-    elif edit.action == "space":
-        set_space(tokens, edit.word)
-    elif edit.action == "form":
-        set_form(tokens, edit.word, " ".join(edit.texts))
-    elif edit.action == "comments":
-        set_comments(tokens, edit.texts)
+    if edit.action in _CHANGES:
+        _CHANGES[edit.action](tokens, edit)
     elif edit.action == "end sentence":
         parts = split_sentence(tokens, edit.word)
     elif edit.action == "join next":

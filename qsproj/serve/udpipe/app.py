@@ -53,8 +53,7 @@ def udpipe_app(
     )
 
 
-async def _models(models: ServedModels, request: Request) -> Response:
-    del request
+async def _models(models: ServedModels, _: Request) -> Response:
     return _told_as_json(
         {
             "models": {name: model.abilities for name, model in models.items()},
@@ -98,13 +97,11 @@ pre {{ overflow-x: auto }}
 """
 
 
-async def _health(models: ServedModels, pool: ComputePool, request: Request) -> Response:
-    del request
+async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Response:
     return _told_as_json({"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting})
 
 
-async def _nothing_here(request: Request) -> Response:
-    del request
+async def _nothing_here(_: Request) -> Response:
     return PlainTextResponse(f"found no such address, expected {', '.join(PATHS)}\n", status_code=404)
 
 

@@ -147,7 +147,7 @@ def test_sentences_without_any_head_are_counted():
 
 def test_dev_score_counts_known_heads_alone():
     class Chain:
-        def parse(self, sentence):
+        def parse(self, sentence, *, decode, confidence):
             return make_sentence(" ".join(sentence.forms), " ".join(sentence.upos), range(len(sentence)))
 
     assert dev_score([]) is None
