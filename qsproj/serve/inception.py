@@ -25,16 +25,7 @@ from qsproj.errors import QsprojError, UsageError
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.requests import Limits, RequestError, body_of, outcome_of
-from qsproj.serve.udpipe.processing import (
-    PARSER,
-    TAGGER,
-    Processed,
-    ServedModel,
-    ServedModels,
-    chosen_model,
-    parsed,
-    process,
-)
+from qsproj.serve.udpipe import processing
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
@@ -138,9 +129,9 @@ class Asked:
     type_system: str
 
 
-def suggest(models: ServedModels, asked: Asked) -> Processed:
+def suggest(models: processing.ServedModels, asked: Asked) -> processing.Processed:
     """Suggest a tag or an arc for every word of a document; the result is XMI."""
-    model = chosen_model(models, asked.model)
+    model = processing.chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
     read = list(document.sentences())
@@ -148,7 +139,7 @@ def suggest(models: ServedModels, asked: Asked) -> Processed:
         _suggest_tags(document, read, model, asked.feature)
     else:
         _suggest_arcs(document, read, model)
-    return Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
+    return processing.Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
 
 
 def check_layer(layer: str, feature: str) -> None:
@@ -158,10 +149,10 @@ def check_layer(layer: str, feature: str) -> None:
 
 
 def _suggest_tags(
-    document: Document, read: list[AnnotatedSentence], model: ServedModel, feature: str
+    document: Document, read: list[AnnotatedSentence], model: processing.ServedModel, feature: str
 ) -> None:
     if model.tagger is None:
-        raise model.unable(TAGGER)
+        raise model.unable(processing.TAGGER)
     for one in read:
         tagged = model.tagger.tag(one.sentence, confidence=True)
         scores = _probabilities(tagged, TAG_PROBABILITY)
@@ -169,11 +160,13 @@ def _suggest_tags(
             document.suggest(token, POS, feature, tag, **{f"{feature}_score": score})
 
 
-def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: ServedModel) -> None:
+def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: processing.ServedModel) -> None:
     """Suggest trees; the arc of a root leads from the word to itself, as in DKPro Core."""
     if model.parser is None:
-        raise model.unable(PARSER)
-    trees = parsed(model, model.parser, [one.sentence for one in read], retag=False, confidence=True)
+        raise model.unable(processing.PARSER)
+    trees = processing.parsed(
+        model, model.parser, [one.sentence for one in read], retag=False, confidence=True
+    )
     for one, tree in zip(read, trees, strict=True):
         heads, scores = tree.heads[1:].tolist(), _probabilities(tree, ARC_PROBABILITY)
         for token, head, relation, score in zip(one.tokens, heads, tree.deprels, scores, strict=True):
@@ -203,7 +196,7 @@ def _probabilities(sentence: Sentence, key: str) -> Iterator[float]:
 PATH = "/inception"
 
 
-def inception_routes(models: ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
+def inception_routes(models: processing.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
     """Return what is answered below ``/inception``; the pool's work is :func:`work_on` on these models."""
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
@@ -211,9 +204,9 @@ def inception_routes(models: ServedModels, pool: ComputePool, limits: Limits) ->
     ]
 
 
-def work_on(models: ServedModels, job: Any) -> Processed:
+def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
     """Do a job of either protocol; for the processes of a server that speaks both."""
-    return suggest(models, job) if isinstance(job, Asked) else process(models, job)
+    return suggest(models, job) if isinstance(job, Asked) else processing.process(models, job)
 
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
@@ -225,15 +218,15 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
     asked = _asked(request.path_params["model"], _object(body))
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(body)
-    done: Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)
+    done: processing.Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
     return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 
 
-async def _train(models: ServedModels, limits: Limits, request: Request) -> Response:
+async def _train(models: processing.ServedModels, limits: Limits, request: Request) -> Response:
     """Answer that all is done: a served model stays as it is, and may be asked at once."""
     content = _object(await body_of(request, limits))
-    chosen_model(models, request.path_params["model"])
+    processing.chosen_model(models, request.path_params["model"])
     check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
     return Response(status_code=204)
 

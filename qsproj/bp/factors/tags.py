@@ -7,14 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
-from qsproj.kernels.bp.bp_tags import (
-    tag_beliefs,
-    tag_link_beliefs,
-    tag_link_messages,
-    tag_messages,
-    trigram_beliefs,
-    trigram_messages,
-)
+from qsproj.kernels.bp import bp_tags
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +16,7 @@ class Tag(KernelGroup):
 
     edges: Variables
     scores: NDArray[np.float64]
-    beliefs = staticmethod(tag_beliefs)
+    beliefs = staticmethod(bp_tags.tag_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         n_factors, n_states = self.scores.shape
@@ -34,7 +27,7 @@ class Tag(KernelGroup):
         return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return np.asarray(tag_messages(*self.given(incoming))).reshape(-1)
+        return np.asarray(bp_tags.tag_messages(*self.given(incoming))).reshape(-1)
 
     def log_score(self, states: NDArray[np.int32]) -> float:
         return float(sum(row[state] for row, state in zip(self.scores, states)))
@@ -60,7 +53,7 @@ class TagLink(KernelGroup):
 
     edges: Variables
     scores: NDArray[np.float64]
-    beliefs = staticmethod(tag_link_beliefs)
+    beliefs = staticmethod(bp_tags.tag_link_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         # Messages of arcs [F], heads [F, H-1] and dependents [F, D-1].
@@ -75,7 +68,7 @@ class TagLink(KernelGroup):
         return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        parts = tag_link_messages(*self.given(incoming), maximise)
+        parts = bp_tags.tag_link_messages(*self.given(incoming), maximise)
         return np.concatenate([part.reshape(-1) for part in parts])
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -107,8 +100,8 @@ class Trigram(KernelGroup):
 
     edges: Variables
     scores: NDArray[np.float64]
-    messages = staticmethod(trigram_messages)
-    beliefs = staticmethod(trigram_beliefs)
+    messages = staticmethod(bp_tags.trigram_messages)
+    beliefs = staticmethod(bp_tags.trigram_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         return incoming.reshape(self.edges.size, self.scores.shape[0] - 2), self.scores

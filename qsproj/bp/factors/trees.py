@@ -9,14 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_scores, starts_of
 from qsproj.bp.links import arcs_of
-from qsproj.kernels.bp.bp_trees import (
-    forest_messages,
-    no_cross_beliefs,
-    no_cross_messages,
-    projective_messages,
-    tree_messages,
-    tree_scores,
-)
+from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
 
@@ -39,12 +32,12 @@ class Tree(HardGroup):
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         if self.projective and not maximise:
             outgoing = np.empty(incoming.size)
-            if projective_messages(
+            if bp_trees.projective_messages(
                 incoming, self.heads, self.dependents, self.size, self.single_root, outgoing
             ):
                 return outgoing
         inference = projective if self.projective else nonprojective
-        scores = tree_scores(incoming, self.heads, self.dependents, self.size)
+        scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
             if maximise:
                 with_arc = inference.max_marginals(scores, single_root=self.single_root)
@@ -52,11 +45,11 @@ class Tree(HardGroup):
                 with_arc = inference.posterior(scores, single_root=self.single_root).log_marginals
         except NoTreeError:
             return np.full(incoming.size, np.nan)
-        return np.asarray(tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
+        return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
     def log_partition(self, incoming: Messages) -> float:
         inference = projective if self.projective else nonprojective
-        scores = tree_scores(incoming, self.heads, self.dependents, self.size)
+        scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
             return float(inference.posterior(scores, single_root=self.single_root).log_z)
         except NoTreeError:
@@ -117,7 +110,7 @@ class Forest(HardGroup):
         outgoing, done = np.empty(incoming.size), np.zeros(len(self.trees), dtype=np.bool_)
         if not maximise:
             arcs, single_root = (self.heads, self.dependents, self.counts), self.trees[0].single_root
-            forest_messages(incoming, *arcs, self.sizes, single_root, outgoing, done)
+            bp_trees.forest_messages(incoming, *arcs, self.sizes, single_root, outgoing, done)
         parts = self._parts(incoming), self._parts(outgoing)
         for tree, own, answer, answered in zip(self.trees, *parts, done.tolist(), strict=True):
             if not answered:
@@ -161,8 +154,8 @@ class NoCross(KernelGroup):
     dependents: NDArray[np.int32]
     scores: NDArray[np.float64]
     size: int
-    messages = staticmethod(no_cross_messages)
-    beliefs = staticmethod(no_cross_beliefs)
+    messages = staticmethod(bp_trees.no_cross_messages)
+    beliefs = staticmethod(bp_trees.no_cross_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         return incoming, self.heads, self.starts, self.dependents, self.scores, self.size

@@ -12,16 +12,9 @@ from qsproj.corpus.language.recognition import are_swapped, recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
+from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
-from qsproj.pipelines.bootstrap.texts import (
-    BLANK_SIDE,
-    FEWEST_PAIRS,
-    LINE,
-    VERSE,
-    SourceText,
-    too_few_pairs,
-)
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
 from qsproj.progress import notice
 
@@ -37,10 +30,10 @@ SHIFTED_SHARE = 0.25
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
 
-def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
+def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     """Check all that can be told of a source language before hours are spent on it; return its sizes."""
     pairs, source, target = check_pairs(text)
-    if text.paired_by == LINE:
+    if text.paired_by == texts.LINE:
         check_lines(text)
     treebank = check_sides(text)
     if (
@@ -58,14 +51,14 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     return Sizes(treebank=treebank, pairs=pairs, source=source, target=target)
 
 
-def check_pairs(text: SourceText) -> tuple[int, int, int]:
+def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     """Check that a bitext is text, that its sides have as many lines, and enough of these on both.
 
     Returns how many pairs have two sides, and about how many words either side of these has.
     """
     for path in text.bitext:
         _refuse_conllu(path, "the bitext")
-    if text.paired_by == VERSE:
+    if text.paired_by == texts.VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):
                 notice(line)
@@ -78,10 +71,10 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
         if all(sides):
             whole += 1
         else:
-            left_out[BLANK_SIDE] += 1
+            left_out[texts.BLANK_SIDE] += 1
         letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
-    if whole < FEWEST_PAIRS:
-        raise too_few_pairs(text.bitext[0], whole, left_out)
+    if whole < texts.FEWEST_PAIRS:
+        raise texts.too_few_pairs(text.bitext[0], whole, left_out)
     source, target = (
         round(count / (LETTERS_OF_UNSPACED if code in UNSPACED_LANGUAGES else LETTERS_A_WORD))
         for count, code in zip(letters, text.languages, strict=True)
@@ -89,7 +82,7 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
     return whole, source, target
 
 
-def check_lines(text: SourceText) -> None:
+def check_lines(text: texts.SourceText) -> None:
     """Check, block by block, that line i of one side translates line i of the other.
 
     Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. Of fewer
@@ -117,7 +110,7 @@ def check_lines(text: SourceText) -> None:
     raise DataError(text.bitext[-1], None, found=found, expected="line i to translate line i", remedy=remedy)
 
 
-def check_no_pairs(text: SourceText) -> None:
+def check_no_pairs(text: texts.SourceText) -> None:
     """Raise DataError when more than half of the lines looked at in two files have a tab, as pairs do."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
@@ -131,7 +124,7 @@ def check_no_pairs(text: SourceText) -> None:
             )
 
 
-def check_sides(text: SourceText) -> int:
+def check_sides(text: texts.SourceText) -> int:
     """Check on the first pairs that the source side is in the treebank's language; return this one's words.
 
     Raises DataError when the treebank knows more words of the target side, or, being large enough, few of
@@ -165,7 +158,7 @@ def check_sides(text: SourceText) -> int:
     return counts.total()
 
 
-def check_languages(text: SourceText) -> None:
+def check_languages(text: texts.SourceText) -> None:
     """Raise DataError when the first pairs show that codes are swapped, or that one is wrong."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
@@ -222,7 +215,7 @@ def _refuse_conllu(path: str, what: str) -> None:
         )
 
 
-def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
+def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
     """Raise DataError when tagged sentences have more words of the bitext's source than of its target."""
     for path in tagged:
         sentences = list(read_sentences(path))
@@ -240,7 +233,7 @@ def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
         _tell_repeated(text, sentences, path)
 
 
-def _tell_repeated(text: SourceText, sentences: Sequence[Sentence], path: str) -> None:
+def _tell_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
     """Say how many sentences of a file stand in the bitext: it may be a test file."""
     # Its text has contractions, its words what they are split into; the bitext may have either.
     spelt = [
@@ -260,7 +253,7 @@ def _letters(line: str) -> str:
     return "".join(line.split())
 
 
-def known_shares(text: SourceText, vocabulary: set[str]) -> tuple[float, float]:
+def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, float]:
     """Return the shares of the words of source and target that are in a vocabulary of lower-cased words."""
     known, words = [0, 0], [0, 0]
     for sides in islice(text.pairs(), LOOKED_AT):

@@ -5,18 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus import editing
 from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UPOS, XPOS, bare_relation
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.editing import (
-    ARC_PROBABILITY,
-    FEATURE_PROBABILITY,
-    RELATION_PROBABILITY,
-    TAG_PROBABILITY,
-    misc_values,
-    with_columns,
-    with_misc,
-    without_misc,
-)
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError, unknown_name
 
@@ -80,7 +71,7 @@ CELLS = {
     "deps": (DEPS, _DEPS, "head:relation|head:relation, or _"),
     "misc": (MISC, r"[^\t\r\n]+", "text without tabs, or _"),
 }
-_PROBABILITY_OF = {"upos": TAG_PROBABILITY, "feats": FEATURE_PROBABILITY}
+_PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PROBABILITY}
 
 
 def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
@@ -114,9 +105,9 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
             sentence = _with_last_cells(sentence, column, given)
         else:
             sorted_ = map(_sorted_features, given) if name == "feats" else given
-            sentence = with_columns(sentence, **{name: sorted_})
+            sentence = editing.with_columns(sentence, **{name: sorted_})
         if name in _PROBABILITY_OF:
-            sentence = without_misc(sentence, _PROBABILITY_OF[name], words=changed)
+            sentence = editing.without_misc(sentence, _PROBABILITY_OF[name], words=changed)
     return sentence
 
 
@@ -146,15 +137,15 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
     moved = _differing(old.heads, tree.heads)
     renamed = _differing(old.relations, tree.relations)
     corrected = replace(
-        without_misc(
-            without_misc(sentence, ARC_PROBABILITY, words=moved),
-            RELATION_PROBABILITY,
+        editing.without_misc(
+            editing.without_misc(sentence, editing.ARC_PROBABILITY, words=moved),
+            editing.RELATION_PROBABILITY,
             words=sorted({*moved, *renamed}),
         ),
         heads=frozen_heads([NO_HEAD, *tree.heads]),
         deprels=tree.relations,
     )
-    return with_misc(corrected, REVIEWED, [YES] * len(sentence))
+    return editing.with_misc(corrected, REVIEWED, [YES] * len(sentence))
 
 
 def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
@@ -165,12 +156,12 @@ def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
 
 def is_reviewed(sentence: Sentence) -> bool:
     """Return whether every word is marked as reviewed."""
-    return set(misc_values(sentence, REVIEWED)) == {YES}
+    return set(editing.misc_values(sentence, REVIEWED)) == {YES}
 
 
 def arc_chances(sentence: Sentence) -> tuple[float | None, ...]:
     """Return the probability of each word's arc as MISC tells it; None where it tells none."""
-    return tuple(map(_number, misc_values(sentence, ARC_PROBABILITY)))
+    return tuple(map(_number, editing.misc_values(sentence, editing.ARC_PROBABILITY)))
 
 
 def _number(text: str | None) -> float | None:

@@ -19,17 +19,7 @@ from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.pipelines.suggest import Candidate, rank
-from qsproj.serve.review.correction import (
-    CELLS,
-    Tree,
-    arc_chances,
-    cells,
-    check_tree,
-    doubt_about,
-    is_reviewed,
-    tree_of,
-    unsureness,
-)
+from qsproj.serve.review import correction
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.search import compiled, corrected, in_context
@@ -70,7 +60,7 @@ class DoubtError(QsprojError):
 class Belief:
     """The tree that is shown for a sentence, and the probability of each arc where it is known."""
 
-    tree: Tree
+    tree: correction.Tree
     chances: tuple[float | None, ...]
     upos: tuple[str, ...]
 
@@ -120,12 +110,14 @@ class Session:
             self._translations = read_translations(self.pairs, self.draft.sentences)
         self._proposed, self.told = {}, {}
         self.readings += 1
-        self._reviewed = [is_reviewed(sentence) for sentence in self.draft.sentences]
+        self._reviewed = [correction.is_reviewed(sentence) for sentence in self.draft.sentences]
         self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
         self._sort()
 
     def _sort(self) -> None:
-        unsure = [unsureness(self.belief(index).chances) for index in range(len(self.draft.sentences))]
+        unsure = [
+            correction.unsureness(self.belief(index).chances) for index in range(len(self.draft.sentences))
+        ]
         self._worth = 0, []
         self._order = sorted(range(len(unsure)), key=lambda index: -unsure[index])
 
@@ -134,7 +126,7 @@ class Session:
         if index in self._proposed:
             return self._proposed[index]
         sentence = self.draft.sentences[index]
-        return Belief(tree_of(sentence), arc_chances(sentence), sentence.upos)
+        return Belief(correction.tree_of(sentence), correction.arc_chances(sentence), sentence.upos)
 
     @property
     def reviewed(self) -> int:
@@ -267,7 +259,7 @@ class Session:
             "id": sentence.sent_id or str(index + 1),
             "text": text_of(sentence)[:_PREVIEW],
             "words": len(sentence),
-            "unsure": round(unsureness(self.belief(index).chances), 4),
+            "unsure": round(correction.unsureness(self.belief(index).chances), 4),
             "reviewed": self._reviewed[index],
             **({"differing": self._differing(index)} if self.beside else {}),
         }
@@ -287,7 +279,7 @@ class Session:
             "other": self._other(index),
             "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
-            **{name: cells(sentence, name) for name in CELLS},
+            **{name: correction.cells(sentence, name) for name in correction.CELLS},
             "upos": belief.upos,
             "heads": belief.tree.heads,
             "relations": belief.tree.relations,
@@ -343,7 +335,7 @@ class Session:
     def confirm(
         self,
         index: int,
-        tree: Tree,
+        tree: correction.Tree,
         *,
         version: str,
         sure: bool = True,
@@ -351,9 +343,9 @@ class Session:
     ) -> None:
         """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an odd one of which nobody is sure."""
         self.check(index)
-        doubt = None if sure else doubt_about(tree, root_relation=self.root_relation())
+        doubt = None if sure else correction.doubt_about(tree, root_relation=self.root_relation())
         if doubt is not None:
-            check_tree(tree, len(self.draft.sentences[index]))
+            correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         self.draft.confirm(index, tree, version=version, columns=columns)
         self._proposed.pop(index, None)
@@ -389,7 +381,7 @@ class Session:
         pair = self._translations.get(at)
         if count != new or pair is None or len(pair.target) != len(self.draft.sentences[at]):
             self._translations = shifted(self._translations)
-        self._reviewed[at : at + count] = map(is_reviewed, self.draft.sentences[at : at + new])
+        self._reviewed[at : at + count] = map(correction.is_reviewed, self.draft.sentences[at : at + new])
         if count != new:
             self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
             self._sort()
@@ -454,7 +446,7 @@ class Session:
             self.told = dict(retrained.told)
             return
         self._proposed = {
-            index: Belief(Tree(heads, relations), chances, upos)
+            index: Belief(correction.Tree(heads, relations), chances, upos)
             for index, (heads, relations, chances, upos) in retrained.beliefs.items()
             if not self._reviewed[index]
         }
@@ -481,7 +473,7 @@ def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
     """Return what a search may correct of a word."""
     head = int(sentence.heads[word])
-    column = [cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
+    column = [correction.cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
     return [*column, str(head), sentence.deprels[word - 1]]
 
 
