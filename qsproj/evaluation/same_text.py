@@ -57,7 +57,6 @@ def same_text(
 
 
 def laid_out(sentences: Sequence[Sentence]) -> Text:
-    """Lay sentences out as one text."""
     text = Text("".join(map(_characters, sentences)), [], [], [], [], sentences)
     at = 0
     for sentence in sentences:

@@ -123,7 +123,6 @@ def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
 
 
 def has_tree(sentence: Sentence) -> bool:
-    """Tell whether any word has a head."""
     return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 

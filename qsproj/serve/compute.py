@@ -43,7 +43,6 @@ class ComputePool:
 
     @property
     def busy(self) -> int:
-        """Number of processes at work."""
         return len(self._all) - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:
@@ -81,7 +80,6 @@ class ComputePool:
         return other
 
     def stop(self) -> None:
-        """End all processes."""
         for worker in self._all:
             worker.stop()
 

@@ -57,7 +57,6 @@ class Document:
         self._cas = _read("document.xmi", cassis.load_cas_from_xmi, xmi, typesystem=types)
 
     def sentences(self) -> Iterator[AnnotatedSentence]:
-        """Yield the sentences that have tokens."""
         for sentence in _checked(self._cas.select, SENTENCE):
             tokens = tuple(_checked(self._cas.select_covered, TOKEN, sentence))
             if tokens:
@@ -79,7 +78,6 @@ class Document:
         self._cas.add(kind(begin=token.begin, end=token.end, **values, **marked))
 
     def xmi(self) -> str:
-        """Return the document with its suggestions, as XMI."""
         text: str = _checked(self._cas.to_xmi)
         return text
 

@@ -71,7 +71,6 @@ class RightTrees:
         return is_whole(self.heads)
 
     def best(self, scores: Scores) -> Heads:
-        """Return the best of these trees under some scores."""
         return self.heads if self.whole else self.inference.best(np.where(self.allowed, scores, -np.inf))
 
     def likelihood(self, margin: float = 0.0) -> objectives.Objective:

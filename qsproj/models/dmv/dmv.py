@@ -351,7 +351,6 @@ class Dmv(Stored):
         return with_heads(sentence, whole, relations)
 
     def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
-        """Return the relations of the arcs of a tree."""
         if self.labeller is None:
             return tuple("root" if head == ROOT else "dep" for head in heads[1:])
         return self.labeller.label(self.labeller.encode(sentence), heads)

@@ -260,10 +260,6 @@ class Morphology:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Morphology":
-        """Make what :meth:`to_archive` gave.
-
-        Raises KeyError, ValueError when something is not there, or does not fit.
-        """
         checked(
             header,
             {
@@ -309,7 +305,6 @@ class Morphology:
 
 
 def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> frozenset[str]:
-    """Return the lemmas of a lexicon."""
     made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
     return frozenset(scripts[script].apply(form) or form for form, script in made if script != NO_SCRIPT)
 

@@ -186,7 +186,6 @@ class QgStep(QgParameters):
 
     @property
     def monolingual(self) -> dmv.DmvCounts:
-        """Counts for the DMV that parses new text."""
         return dmv.DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
 
 

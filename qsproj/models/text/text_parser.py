@@ -51,7 +51,6 @@ class TextParser(Stored):
         )
 
     def tag(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with its UPOS replaced."""
         return self.tagger.tag(sentence)
 
     def parse(

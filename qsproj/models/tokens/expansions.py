@@ -57,7 +57,6 @@ class Expansions:
         return sorted(lengths, key=lambda pair: (-sum(pair), -pair[1]))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what :meth:`from_json` makes the same expansions of."""
         return {
             "table": {token: list(words) for token, words in self.table.items()},
             "rules": [[*affixes, *words] for affixes, words in self.rules.items()],
@@ -65,7 +64,6 @@ class Expansions:
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "Expansions":
-        """Rebuild what :meth:`to_json` gave."""
         checked(content, {"table": word_lists, "rules": text_rows(3)})
         table, rules = content["table"], content["rules"]
         return Expansions(

@@ -64,7 +64,6 @@ class Splitter:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Splitter":
-        """Make a splitter from what :meth:`to_archive` returned."""
         checked(header, {"language": optional(text), "templates": names})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the model finds sentences by other templates than this version of qsproj")

@@ -133,7 +133,6 @@ class Tokenizer:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Tokenizer":
-        """Make a tokeniser from what :meth:`to_archive` returned."""
         checked(header, {"language": optional(text), "inner_spaces": flag, "templates": names})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the tokeniser has other templates than this version of qsproj")

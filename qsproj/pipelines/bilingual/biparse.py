@@ -56,7 +56,6 @@ class JointTrainingReport:
 
     @property
     def statuses(self) -> Counter[Status]:
-        """Ends of all runs."""
         return sum(self.by_epoch, Counter())
 
     def summary(self) -> str:

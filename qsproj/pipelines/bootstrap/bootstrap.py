@@ -46,7 +46,6 @@ class BootstrapOptions:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All files that are named."""
         named = (*self.also, *self.tagged, *self.annotated, *self.parsed, *self.text)
         return *named, *filter(None, [self.lexicon])
 

@@ -38,7 +38,6 @@ class LinkCounts:
     linked: int = 0
 
     def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-        """Pass alignments on."""
         for alignment in alignments:
             self.pairs += 1
             self.target_words += alignment.n_target
@@ -50,7 +49,6 @@ class LinkCounts:
 
     @property
     def share_linked(self) -> float:
-        """The share of the target words that have a likely link."""
         return self.linked / max(self.target_words, 1)
 
 

@@ -178,7 +178,6 @@ def parse_source(
 
 
 def read_from(path: str, number: int) -> Iterator[Sentence]:
-    """Read the sentences of a file after the first ``number``."""
     return islice(read_conllu(path), number, None)
 
 
@@ -198,7 +197,6 @@ class _Mean:
         return self.total / max(self.count, 1)
 
     def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Pass parsed sentences on."""
         for sentence in sentences:
             stated = stated_confidences(sentence, name="parsed")[1:]
             self.total += float(np.nansum(stated))
@@ -254,12 +252,10 @@ class Compared:
 
     @property
     def share(self) -> float:
-        """The share of its words that are unknown."""
         return self.unknown / max(self.words, 1)
 
     @property
     def report(self) -> tuple[str, ...]:
-        """What there is to say of it."""
         if not self.sentences:
             return ()
         far = (
@@ -320,7 +316,6 @@ def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
 
 
 def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
-    """Tag a file of words."""
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in kept)
         rest = track(read_from(words, done), "tagging the target", total=total - done, unit="sentence")

@@ -45,7 +45,6 @@ class SourceText:
     cut: bool = False  # whether long pairs are cut where punctuation and lengths agree, as verses always are
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield source and target, blank sides among them."""
         return ((source, target) for _, source, target in self.named(Counter()))
 
     def pieces(self, named: Iterable[Named], whole: Container[str] = ()) -> Iterator[Named]:

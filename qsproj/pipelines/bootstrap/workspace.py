@@ -317,7 +317,6 @@ def _runs(record: Mapping[str, Any]) -> list[str]:
 
 
 def digest_of(path: str) -> str:
-    """Return the digest of a file's bytes."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as handle:

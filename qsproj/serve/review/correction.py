@@ -155,7 +155,6 @@ def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
 
 
 def is_reviewed(sentence: Sentence) -> bool:
-    """Return whether every word is marked as reviewed."""
     return set(editing.misc_values(sentence, REVIEWED)) == {YES}
 
 

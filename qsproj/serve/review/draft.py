@@ -49,11 +49,9 @@ class Change:
 
     @staticmethod
     def now(at: int, before: Iterable[bytes], after: Iterable[bytes], *, who: str | None) -> Change:
-        """Return a change of this moment."""
         return Change(at, list(before), list(after), datetime.now(UTC).isoformat(timespec="seconds"), who)
 
     def reversed(self) -> Change:
-        """Return the change that takes this one back."""
         return Change(self.at, self.after, self.before)
 
     @property
@@ -214,7 +212,6 @@ class Draft:
         self._history.load(blocks)
 
     def content(self) -> bytes:
-        """Return the file as it stands."""
         return b"".join(self._blocks)
 
     def version(self, index: int) -> str:

@@ -50,7 +50,6 @@ Lesson = Sentence | SentencePair
 
 
 def tree_in(lesson: Lesson) -> Sentence:
-    """Return the sentence that has the tree."""
     return lesson.target if isinstance(lesson, SentencePair) else lesson
 
 

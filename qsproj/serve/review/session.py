@@ -130,7 +130,6 @@ class Session:
 
     @property
     def reviewed(self) -> int:
-        """Number of reviewed sentences."""
         return sum(self._reviewed)
 
     def overview(self) -> dict[str, Any]:
@@ -265,7 +264,6 @@ class Session:
         }
 
     def sentence(self, index: int) -> dict[str, Any]:
-        """Return all that the page shows of a sentence, as JSON."""
         self.check(index)
         sentence, belief = self.draft.sentences[index], self.belief(index)
         translation = self._translations.get(index)
@@ -431,7 +429,6 @@ class Session:
         return len(after)
 
     def check(self, index: int) -> None:
-        """Raise UsageError where there is no such sentence."""
         if not 0 <= index < len(self.draft.sentences):
             raise UsageError(f"found no sentence {index}, expected 0 to {len(self.draft.sentences) - 1}")
 

@@ -64,7 +64,6 @@ class Tokens:
 
     @staticmethod
     def of(sentence: Sentence) -> Tokens:
-        """Return the tokens of a sentence as it stands."""
         layout = layout_of(sentence)
         lines = [line.rstrip("\r") for line in layout.lines]
         rows = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -88,16 +87,13 @@ class Tokens:
 
     @property
     def words(self) -> list[_Word]:
-        """The words in their order."""
         return [word for token in self.tokens for word in token.words]
 
     @property
     def text(self) -> str:
-        """The text as it is written."""
         return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
 
     def token_of(self, word: _Word) -> _Token:
-        """Return the token that a word is of."""
         return next(token for token in self.tokens if any(word is one for one in token.words))
 
     def lines(self) -> list[str]:
@@ -239,7 +235,6 @@ def set_space(tokens: Tokens, word: int) -> None:
 
 
 def set_form(tokens: Tokens, word: int, form: str) -> None:
-    """Spell a word otherwise."""
     _word(tokens, word).row[FORM] = form
     tokens.set_text()
 
