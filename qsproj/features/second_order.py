@@ -45,8 +45,8 @@ ATOM = re.compile(r"([a-z]+)\.([a-z]+)([+-]1)?$")
 class FamilyTemplates:
     """Templates of one family: with and without the factor's place (``plain``), or only with it."""
 
-    plain: tuple[Template, ...]
-    placed: tuple[Template, ...]
+    plain: tuple[Template, ...] = ()
+    placed: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +77,24 @@ def _triples(first: str, second: str, third: str, word: str) -> tuple[Template, 
 
 
 def _pairs(first: str, second: str, word: str) -> tuple[Template, ...]:
-    return (
-        (f"{first}.upos", f"{second}.upos"),
-        (f"{first}.{word}", f"{second}.upos"),
-        (f"{first}.upos", f"{second}.{word}"),
-        (f"{first}.{word}", f"{second}.{word}"),
-    )
+    return tuple((f"{first}.{one}", f"{second}.{two}") for two in ("upos", word) for one in ("upos", word))
 
 
 DELEXICALISED = {
-    "grand": FamilyTemplates((("grand.upos", "head.upos", "dep.upos"), ("grand.upos", "dep.upos")), ()),
+    "grand": FamilyTemplates((("grand.upos", "head.upos", "dep.upos"), ("grand.upos", "dep.upos"))),
     "childseq": FamilyTemplates(
-        (("head.upos", "previous.upos", "next.upos"), ("previous.upos", "next.upos")), ()
+        (("head.upos", "previous.upos", "next.upos"), ("previous.upos", "next.upos"))
     ),
-    "valence": FamilyTemplates((), (("head.upos",), ("head.upos-1", "head.upos", "head.upos+1"))),
-    "nocross": FamilyTemplates((("first.upos", "second.upos"), ("first.upos",), ("second.upos",)), ()),
+    "valence": FamilyTemplates(placed=(("head.upos",), ("head.upos-1", "head.upos", "head.upos+1"))),
+    "nocross": FamilyTemplates((("first.upos", "second.upos"), ("first.upos",), ("second.upos",))),
 }
 
 WORDS = {
-    "grand": FamilyTemplates(
-        (*_triples("grand", "head", "dep", "lower"), *_pairs("grand", "dep", "lower")), ()
-    ),
+    "grand": FamilyTemplates((*_triples("grand", "head", "dep", "lower"), *_pairs("grand", "dep", "lower"))),
     "childseq": FamilyTemplates(
-        (*_triples("head", "previous", "next", "lower"), *_pairs("previous", "next", "lower")), ()
+        (*_triples("head", "previous", "next", "lower"), *_pairs("previous", "next", "lower"))
     ),
-    "valence": FamilyTemplates((), (*DELEXICALISED["valence"].placed, ("head.lower", "head.upos"))),
+    "valence": FamilyTemplates(placed=(*DELEXICALISED["valence"].placed, ("head.lower", "head.upos"))),
     "nocross": DELEXICALISED["nocross"],
 }
 
@@ -114,8 +107,7 @@ MORPHOLOGY = {
             ("grand.upos", "head.upos", "head.case", "dep.upos", "dep.lower"),
             ("grand.lemma", "head.case", "dep.lower"),
             ("grand.upos", "grand.verbform", "head.upos", "head.case", "dep.upos", "dep.case"),
-        ),
-        (),
+        )
     ),
     "childseq": FamilyTemplates(
         (
@@ -124,12 +116,10 @@ MORPHOLOGY = {
             ("head.xpos", "previous.xpos", "next.xpos"),
             ("head.upos", "previous.upos", "previous.case", "next.upos", "next.case"),
             ("head.upos", "previous.upos", "previous.verbform", "next.upos", "next.verbform"),
-        ),
-        (),
+        )
     ),
     "valence": FamilyTemplates(
-        (),
-        (
+        placed=(
             *DELEXICALISED["valence"].placed,
             ("head.lemma", "head.upos"),
             ("head.xpos",),
@@ -137,8 +127,7 @@ MORPHOLOGY = {
         ),
     ),
     "nocross": FamilyTemplates(
-        (*DELEXICALISED["nocross"].plain, ("first.xpos", "second.xpos"), ("first.xpos",), ("second.xpos",)),
-        (),
+        (*DELEXICALISED["nocross"].plain, ("first.xpos", "second.xpos"), ("first.xpos",), ("second.xpos",))
     ),
 }
 
@@ -213,10 +202,21 @@ def factor_features(
     ``members`` int32[F, R]: the words of each factor plus one: 0 and n + 2 are the outside of the sentence.
     ``places`` uint64[F]: 1..15. ``buckets``: a power of two.
     """
-    roles, templates = compiled.seeds.shape
     # One more row before, so that the outside itself is a position that may be asked for its neighbours.
     atoms = np.concatenate([encoded.atoms[:1], encoded.atoms])
-    parts = np.empty((roles, len(atoms) - 2 * PADDING + 1, templates), dtype=np.uint64)
+    return _hashed(atoms, len(atoms) - 2 * PADDING + 1, compiled, members, places, buckets)
+
+
+def _hashed(
+    atoms: NDArray[np.uint64],
+    positions: int,
+    compiled: CompiledFamily,
+    members: Words,
+    places: Places,
+    buckets: int,
+) -> FactorFeatures:
+    roles, templates = compiled.seeds.shape
+    parts = np.empty((roles, positions, templates), dtype=np.uint64)
     for role in range(roles):
         position_parts(atoms, compiled.operations[role], compiled.seeds[role], parts[role])
     shift = np.uint64(64 - (buckets.bit_length() - 1))
@@ -279,8 +279,4 @@ def tag_link_features(
     atoms[tagged, attributes.index("upos")] = hashes[tagged]
     # The kernel skips the rows that stand for the outside of a sentence.
     atoms = np.concatenate([encoded.atoms[:PADDING], atoms])
-    parts = np.empty((2, len(words), compiled.seeds.shape[1]), dtype=np.uint64)
-    for role in range(2):
-        position_parts(atoms, compiled.operations[role], compiled.seeds[role], parts[role])
-    shift = np.uint64(64 - (buckets.bit_length() - 1))
-    return FactorFeatures(parts, members, places, compiled.plain, shift)
+    return _hashed(atoms, len(words), compiled, members, places, buckets)
