@@ -47,22 +47,14 @@ class Propagation:
 class JointOptions:
     """The graph of a pair: stored with a model, which is trained and parses by it. Names are checked.
 
-    Attributes
-    ----------
-    families : tuple of str
-        The quasi-synchronous factors in use, and which of LINK_FAMILIES; or SYNCH.
-    source_tree : str
-        ``joint``: inferred with the rest; ``best``: the source parser's; ``observed``: that of the source.
-    propagation : Propagation
-        In parsing.
-    least_probability : float
-        An arc whose first-order probability is below it has no variable, unless the best tree has it. Parsers
-        that are unsure, as projected ones are, leave a hundred times as many factors to the usual one. A
-        second-order parser prunes by its own threshold.
-    link_threshold : float
-        Links of at least this probability are taken; 0.5 gives the fewest expected errors.
-    tag_threshold : float or None
-        An untagged target word with two or more tags this probable has a TAG variable; None: none has.
+    ``families``: the quasi-synchronous factors in use, and which of LINK_FAMILIES; or SYNCH. ``source_tree``:
+    ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``, that of the source.
+    ``propagation``: in parsing. ``least_probability``: an arc whose first-order probability is below it has
+    no variable, unless the best tree has it. Parsers that are unsure, as projected ones are, leave a hundred
+    times as many factors to the usual one. A second-order parser prunes by its own threshold.
+    ``link_threshold``: links of at least this probability are taken; 0.5 gives the fewest expected errors.
+    ``tag_threshold``: an untagged target word with two or more tags this probable has a TAG variable; None:
+    none has.
     """
 
     families: tuple[str, ...] = told(FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)))
@@ -124,27 +116,14 @@ TAGS = ("given", "links", "joint")
 class BiparseOptions:
     """Training of a joint parser. Raises UsageError when options do not go together.
 
-    Attributes
-    ----------
-    joint : JointOptions
-        Stored with the parser.
-    training : JointTrainingOptions
-        Of the joint weights.
-    target_training : TrainingOptions
-        Of the target parser.
-    target_weights : str
-        ``fixed``: as the target trees alone teach them; ``joint``: moved with the joint weights (thesis
-        4.7.3).
-    with_dictionary : bool
-        Whether to count a dictionary from the candidate links of the pairs.
-    order : int
-        Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
-    labels : str
-        ``joint``: relations are decided with those of the source as evidence; ``after``: by the target's
-        labeller.
-    tags : str
-        ``given``: those of the target's file; ``links``: the model tags untagged target words, and learns
-        from trees tagged so; ``joint``: tags that stay uncertain are decided together with the trees.
+    ``joint`` is stored with the parser, ``training`` is of the joint weights, ``target_training`` of the
+    target parser. ``target_weights``: ``fixed``, as the target trees alone teach them, or ``joint``, moved
+    with the joint weights (thesis 4.7.3). ``with_dictionary``: whether to count a dictionary from the
+    candidate links of the pairs. ``order`` of the target parser: 1, or 2 for one whose factors over several
+    arcs join those of the pair. ``labels``: ``joint``, relations are decided with those of the source as
+    evidence, or ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file;
+    ``links``, the model tags untagged target words, and learns from trees tagged so; ``joint``, tags that
+    stay uncertain are decided together with the trees.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)
