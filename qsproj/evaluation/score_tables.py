@@ -18,8 +18,8 @@ _TREE_SCORES = (
     ("las_no_subtypes", "LAS, no subtypes", "labelled_no_subtypes", "the same up to subtypes"),
 )
 _TAG_SCORES = (("upos", "UPOS", "tags", "with the right tag"),)
-_WORD_SCORES = (*_TREE_SCORES, *_TAG_SCORES)
-_SENTENCE_SCORES = (
+WORD_SCORES = (*_TREE_SCORES, *_TAG_SCORES)
+SENTENCE_SCORES = (
     ("uem", "UEM", "unlabelled", "with every head right"),
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
@@ -52,9 +52,9 @@ def _calibration_row(row: ReliabilityBin) -> str:
 
 def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, float]:
     """Return the two-sided p-value of the difference in each score that is a sum over sentences."""
-    names = [(score, name) for score, _, name, _ in _WORD_SCORES]
+    names = [(score, name) for score, _, name, _ in WORD_SCORES]
     values = {score: exact_paired_test(second.counts[name] - first.counts[name]) for score, name in names}
-    for score, _, name, _ in _SENTENCE_SCORES:
+    for score, _, name, _ in SENTENCE_SCORES:
         values[score] = exact_paired_test(
             second.complete(name).astype(int) - first.complete(name).astype(int)
         )
@@ -122,19 +122,18 @@ def scores_as_table(
 def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -> list[str]:
     """Return the lines of a table with a line for each system."""
     width = max(len(path) for path in paths)
-    columns = (*_TREE_SCORES, *_TAG_SCORES)
-    lines = [f"{'':<{width}}  {'  '.join(f'{label:>7}' for _, label, _, _ in columns)}"]
+    lines = [f"{'':<{width}}  {'  '.join(f'{label:>7}' for _, label, _, _ in WORD_SCORES)}"]
     for path, system in zip(paths, scores, strict=True):
-        cells = (_cell(getattr(system, score), max(7, len(label))) for score, label, _, _ in columns)
+        cells = (_cell(getattr(system, score), max(7, len(label))) for score, label, _, _ in WORD_SCORES)
         lines.append(f"{path:<{width}}  {'  '.join(cells)}")
     return lines
 
 
 def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
     lines = []
-    for score, label, name, meaning in _WORD_SCORES if trees else _TAG_SCORES:
+    for score, label, name, meaning in WORD_SCORES if trees else _TAG_SCORES:
         lines.append((label, getattr(scores, score), f"{counted(scores.total(name), 'word')} {meaning}"))
-    for score, label, name, meaning in _SENTENCE_SCORES if trees else ():
+    for score, label, name, meaning in SENTENCE_SCORES if trees else ():
         complete = int(scores.complete(name).sum())
         lines.append((label, getattr(scores, score), f"{counted(complete, 'sentence')} {meaning}"))
     if trees:
@@ -152,9 +151,9 @@ def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *,
         "",
         f"{'':<16}  {'SYSTEM':>7} {'OTHER':>7} {'change':>7}  p",
     ]
-    for score, label, _, _ in (*_WORD_SCORES, *_SENTENCE_SCORES) if trees else _TAG_SCORES:
+    for score, label, _, _ in (*WORD_SCORES, *SENTENCE_SCORES) if trees else _TAG_SCORES:
         cells = _compared(getattr(first, score), getattr(second, score))
-        lines.append(f"{label:<16}  {cells}  {_p_text(p_values[score])}")
+        lines.append(f"{label:<16}  {cells}  {p_text(p_values[score])}")
     if trees:
         lines.append(f"{'root F1':<16}  {_compared(first.root_f1, second.root_f1)}")
     return lines
@@ -260,7 +259,7 @@ def alignment_scores_as_table(paths: tuple[str, str], scores: AlignmentScores) -
     ]
 
 
-def _p_text(p_value: float) -> str:
+def p_text(p_value: float) -> str:
     return "< 0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 

@@ -15,6 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
+from qsproj.evaluation.score_tables import SENTENCE_SCORES, WORD_SCORES, p_text
 from qsproj.evaluation.significance import exact_paired_test
 from qsproj.viz.drawing import Drawing, legend
 from qsproj.viz.page import Heading, Piece, Table, page
@@ -26,15 +27,7 @@ SHOWN_SENTENCES = 10
 # Longer ones do not fit on a screen.
 _LONGEST = 40
 _LONGEST_NAME = 28
-_SCORES = (
-    ("UAS", "uas"),
-    ("LAS", "las"),
-    ("LAS, no subtypes", "las_no_subtypes"),
-    ("UPOS", "upos"),
-    ("UEM", "uem"),
-    ("LEM", "lem"),
-    ("root F1", "root_f1"),
-)
+_SCORES = (*((label, name) for name, label, *_ in (*WORD_SCORES, *SENTENCE_SCORES)), ("root F1", "root_f1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +101,7 @@ def _p_values(first: AttachmentScores, other: AttachmentScores) -> str:
     values = [
         exact_paired_test(other.counts[name] - first.counts[name]) for name in ("unlabelled", "labelled")
     ]
-    return ", ".join("< 0.0001" if value < 0.0001 else f"{value:.4f}" for value in values)
+    return ", ".join(map(p_text, values))
 
 
 def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) -> Drawing:

@@ -28,7 +28,7 @@ from qsproj.models.joint.joint_trees import TreeParser, relation_chances
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels, number
-from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
+from qsproj.training.sense_mixture import LEAST_SCALE, SenseRows, SenseWeights
 
 # Families that ask for an arc between the target words, then any other way to be linked. Model files have
 # rows of a table for these, in this order: a family that is added later is one of the other ways.
@@ -195,11 +195,3 @@ def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) 
     if ROOT_RELATION in numbers:
         known[heads == ROOT] = -1
     return known
-
-
-def train_joint_labeller(
-    start: JointLabeller, examples: Sequence[SenseExample], *, rng: np.random.Generator
-) -> JointLabeller:
-    return replace(
-        start, table=train_senses(start.table, examples, rng=rng, description="training relations")
-    )

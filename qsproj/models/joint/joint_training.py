@@ -36,7 +36,6 @@ from qsproj.models.joint.joint_labeller import (
     JointLabeller,
     known_relations,
     relation_senses,
-    train_joint_labeller,
 )
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
@@ -47,7 +46,7 @@ from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_inference import arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
-from qsproj.training.sense_mixture import SenseExample
+from qsproj.training.sense_mixture import SenseExample, train_senses
 
 # Which ends of a link belong to words that a factor links once at most.
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
@@ -450,8 +449,9 @@ def with_joint_labeller(
         _relation_example(parser, start, pair, example, own)
         for pair, example, own in zip(pairs, examples, scores, strict=True)
     )
-    labeller = train_joint_labeller(start, [example for example in found if example is not None], rng=rng)
-    return replace(parser, labeller=labeller)
+    seen = [example for example in found if example is not None]
+    table = train_senses(start.table, seen, rng=rng, description="training relations")
+    return replace(parser, labeller=replace(start, table=table))
 
 
 def _source_relations(labeller: Labeller, examples: Sequence[JointExample]) -> tuple[str, ...]:
