@@ -82,8 +82,9 @@ def write_alignments(
         for number, alignment in enumerate(alignments, start=1):
             weights = alignment.weights if with_weights else None
             probabilities = [None] * len(alignment.links) if weights is None else weights.tolist()
-            rows = zip(alignment.links.tolist(), alignment.sure.tolist(), probabilities)
-            links = [write_link(number, *link, sure, p, first_word=first_word) for link, sure, p in rows]
+            words = (alignment.links - 1 + first_word).tolist()
+            rows = zip(words, alignment.sure.tolist(), probabilities)
+            links = [write_link(number, *link, sure, probability) for link, sure, probability in rows]
             handle.write(separator.join(links) + end)
 
 
@@ -225,20 +226,12 @@ def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
             yield _NO_LINKS._replace(line=found[0].line)
         # A row with word 0 after the shift says that the other word is aligned to NULL.
         linked = [row for row in found if row.source and row.target]
-        has_weights = any(row.weight is not None for row in linked)
-        yield Links(
-            found[0].line,
-            [row.line for row in linked],
-            [row.source for row in linked],
-            [row.target for row in linked],
-            [row.sure for row in linked],
-            [link_weight(row.weight, row.line, name) for row in linked] if has_weights else None,
-        )
+        yield _of_rows(found[0].line, linked, name, weighed=any(row.weight is not None for row in linked))
         following = number + 1
 
 
-class _NaaclRow(NamedTuple):
-    """A row of a NAACL file, its words 1-based with 0 for NULL."""
+class _Row(NamedTuple):
+    """A link on a line of its own, its words 1-based with 0 for NULL."""
 
     line: int
     sentence: int
@@ -248,7 +241,18 @@ class _NaaclRow(NamedTuple):
     weight: str | None
 
 
-def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]:
+def _of_rows(line: int, rows: list[_Row], name: str, *, weighed: bool) -> Links:
+    return Links(
+        line,
+        [row.line for row in rows],
+        [row.source for row in rows],
+        [row.target for row in rows],
+        [row.sure for row in rows],
+        [link_weight(row.weight, row.line, name) for row in rows] if weighed else None,
+    )
+
+
+def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(BYTE_ORDER_MARK).strip()
         match = _NAACL_LINK.fullmatch(stripped)
@@ -260,23 +264,17 @@ def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
         check_first_and_last([max(words)], line, name, base=base)
-        yield _NaaclRow(line, number_of(number), words[0], words[1], kind != "P", weight)
+        yield _Row(line, number_of(number), words[0], words[1], kind != "P", weight)
 
 
-def _pharaoh_link(
-    _: int, source: int, target: int, sure: bool, weight: float | None, *, first_word: int
-) -> str:
-    mark = "-" if sure else "p"
+def _pharaoh_link(_: int, source: int, target: int, sure: bool, weight: float | None) -> str:
     suffix = "" if weight is None else f":{weight:.6g}"
-    return f"{source - 1 + first_word}{mark}{target - 1 + first_word}{suffix}"
+    return f"{source}{'-' if sure else 'p'}{target}{suffix}"
 
 
-def _naacl_link(
-    number: int, source: int, target: int, sure: bool, weight: float | None, *, first_word: int
-) -> str:
+def _naacl_link(number: int, source: int, target: int, sure: bool, weight: float | None) -> str:
     suffix = "" if weight is None else f" {weight:.6g}"
-    words = f"{source - 1 + first_word} {target - 1 + first_word}"
-    return f"{number} {words} {'S' if sure else 'P'}{suffix}\n"
+    return f"{number} {source} {target} {'S' if sure else 'P'}{suffix}\n"
 
 
 def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
@@ -325,36 +323,27 @@ def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     """Yield the links of lines ``source target weight``, with a blank line after each pair."""
-    begun = Links(1, [], [], [], [], [])
+    first, rows = 1, list[_Row]()
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(BYTE_ORDER_MARK).strip()
         if not stripped:
-            yield begun
-            begun = Links(line + 1, [], [], [], [], [])
+            yield _of_rows(first, rows, name, weighed=True)
+            first, rows = line + 1, []
             continue
         match = _TRIPLE.fullmatch(stripped)
         if match is None:
             expected = "source target weight, three numbers, or a blank line after a pair"
             raise DataError(name, line, repr(stripped[:40]), expected, "check the format")
-        _add(begun, match, line, name, base)
-    if begun.lines:
-        yield begun
+        words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
+        check_first_and_last(words, line, name, base=base)
+        rows.append(_Row(line, 0, words[0], words[1], True, match[3]))
+    if rows:
+        yield _of_rows(first, rows, name, weighed=True)
 
 
-def _add(links: Links, match: re.Match[str], line: int, name: str, base: Base) -> None:
-    words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
-    check_first_and_last(words, line, name, base=base)
-    links.lines.append(line)
-    links.sources.append(words[0])
-    links.targets.append(words[1])
-    links.sure.append(True)
-    assert links.weights is not None
-    links.weights.append(link_weight(match[3], line, name))
-
-
-def _triple(_: int, source: int, target: int, sure: bool, weight: float | None, *, first_word: int) -> str:
+def _triple(_: int, source: int, target: int, sure: bool, weight: float | None) -> str:
     """Write a link without a weight with weight 1; whether it is sure is lost."""
-    return f"{source - 1 + first_word} {target - 1 + first_word} {1.0 if weight is None else weight:.6g}\n"
+    return f"{source} {target} {1.0 if weight is None else weight:.6g}\n"
 
 
 _READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
