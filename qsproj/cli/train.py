@@ -272,28 +272,16 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, Tra
 
     if objective_named(options.objective).clustered:
         return train_cluster_parser
+    given = {"iterations": options.iterations} if options.iterations else {}
     if options.order == 2:
-        return _second_order(options)
+        from qsproj.models.graph.graph_parser import GraphOptions
+        from qsproj.models.graph.graph_training import train_graph_parser
+
+        families = tuple(options.factors.split(",")) if options.factors else None
+        return partial(train_graph_parser, graph_options=GraphOptions(families=families, **given))
     if options.joint_tags:
-        return _joint_tags(options)
+        from qsproj.models.tagging.tagging_parser import TaggingOptions
+        from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
+
+        return partial(train_tagging_parser, tagging_options=TaggingOptions(**given))
     return train_labelled_parser if options.labels == "joint" else train_arc_parser
-
-
-def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:
-    from qsproj.models.graph.graph_parser import GraphOptions
-    from qsproj.models.graph.graph_training import train_graph_parser
-
-    defaults = GraphOptions()
-    graph_options = GraphOptions(
-        families=tuple(options.factors.split(",")) if options.factors else None,
-        iterations=options.iterations or defaults.iterations,
-    )
-    return partial(train_graph_parser, graph_options=graph_options)
-
-
-def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParser, TrainingReport]]:
-    from qsproj.models.tagging.tagging_parser import TaggingOptions
-    from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
-
-    iterations = options.iterations or TaggingOptions().iterations
-    return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=iterations))

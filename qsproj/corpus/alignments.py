@@ -75,9 +75,9 @@ def write_alignments(
 
     ``with_weights``: write those that there are, to six digits. Raises UsageError for another format.
     """
-    if format not in _WRITERS:
-        raise unknown_name("alignment format to write", format, list(_WRITERS))
-    (write_link, separator, end), first_word = _WRITERS[format], _READERS[format][1].first_word
+    if format not in WRITERS:
+        raise unknown_name("alignment format to write", format, list(WRITERS))
+    (write_link, separator, end), first_word = WRITERS[format], READERS[format][1].first_word
     with open_output(path) as handle:
         for number, alignment in enumerate(alignments, start=1):
             weights = alignment.weights if with_weights else None
@@ -92,7 +92,7 @@ def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Do for the formats of this module what :func:`qsproj.corpus.formats.read_alignments` does for all."""
-    read, base = _READERS[format]
+    read, base = READERS[format]
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
     count = linked = first = 0
@@ -346,7 +346,7 @@ def _triple(_: int, source: int, target: int, sure: bool, weight: float | None) 
     return f"{source} {target} {1.0 if weight is None else weight:.6g}\n"
 
 
-_READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
+READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "pharaoh": (_read_pharaoh, Base(0, "talp")),
     "talp": (_read_pharaoh, Base(1, "pharaoh")),
     "naacl": (_read_naacl, Base(1, "naacl-zero")),
@@ -357,7 +357,7 @@ _READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "giza": (_read_giza, Base(1, None)),
 }
 # What writes a link, what stands between two, and what ends a pair.
-_WRITERS: dict[str, tuple[Callable[..., str], str, str]] = {
+WRITERS: dict[str, tuple[Callable[..., str], str, str]] = {
     "pharaoh": (_pharaoh_link, " ", "\n"),
     "talp": (_pharaoh_link, " ", "\n"),
     "naacl": (_naacl_link, "", ""),

@@ -45,24 +45,17 @@ class Format:
     has_misc: bool = True  # whether what is in MISC is written
 
 
-def _links(name: str, *, written: bool = True) -> Format:
+def _links(name: str) -> Format:
     """Return the row of a format of :mod:`qsproj.corpus.alignments`."""
     read = partial(alignments.read_alignment_lines, format=name)
     write = partial(alignments.write_alignments, format=name, with_weights=True)
-    return Format(name, ALIGNMENTS, read, write if written else None)
+    return Format(name, ALIGNMENTS, read, write if name in alignments.WRITERS else None)
 
 
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
-    _links("pharaoh"),
-    _links("talp"),
-    _links("naacl"),
-    _links("naacl-zero"),
-    _links("tsv", written=False),
-    _links("triples"),
-    _links("triples-one"),
-    _links("giza", written=False),
+    *map(_links, alignments.READERS),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
 )
