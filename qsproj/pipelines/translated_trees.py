@@ -33,6 +33,10 @@ NAME = "PROPN"
 
 # How words are translated is learned from so many pairs: seven of ten words of a treebank are found in them.
 LEXICON_PAIRS = 20_000
+# Where there are as many, links teach an order as like as this by themselves, and trees stay as they are. In
+# German, Spanish, Swedish and Czech news .04 to .09 of the arcs are the other way round; trees that are moved
+# lost .1 UAS on the mean of development files; in Armenian it is .14, in Turkish .26.
+LIKE_ORDER = 0.1
 # A word in lower case, with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
@@ -62,15 +66,17 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> Translate:
     """Return what translates trees by the first pairs; ``rng`` draws translations whenever it does.
 
+    Words stand in the target's order then, but for what LIKE_ORDER says.
     A second parser, of translations with the tags that the target's tagger gives them, was worth nothing on
     the mean of development files, and took as long as the first.
     """
     order = WordOrder()
     lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
+    moves = order.pairs < LEXICON_PAIRS or order.difference > LIKE_ORDER
 
     def translate(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        for sentence in translated_trees(sentences, lexicon, rng=rng):
-            yield order.reordered(sentence, rng)
+        translated = translated_trees(sentences, lexicon, rng=rng)
+        return (order.reordered(sentence, rng) for sentence in translated) if moves else translated
 
     return translate
 

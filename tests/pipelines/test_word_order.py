@@ -6,7 +6,8 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.pipelines.translated_trees import way_to_translate
+from qsproj.pipelines import translated_trees
+from qsproj.pipelines.translated_trees import LIKE_ORDER, way_to_translate
 from qsproj.pipelines.word_order import SEEN, WordOrder
 from tests.sentences import make_sentence
 
@@ -115,3 +116,18 @@ def test_trees_are_translated_and_reordered_at_once():
     translate = way_to_translate([pair(*TURKISH)] * 1000, rng=np.random.default_rng(1))
     (made,) = translate([SAW])
     assert list(made.upos) == ["PRON", "PROPN", "ADP", "NOUN", "VERB", "PUNCT"]
+
+
+def test_of_plenty_trees_are_moved_only_where_the_order_is_another(monkeypatch):
+    def moved(pairs):
+        made = way_to_translate(pairs, rng=np.random.default_rng(1))([SAW] * 200)
+        return any(tree.upos != SAW.upos for tree in made)
+
+    monkeypatch.setattr(translated_trees, "LEXICON_PAIRS", 100)
+    turkish, like = [pair(*TURKISH)] * 100, [pair(*ENGLISH)] * 95 + [pair(*TURKISH)] * 5
+    differences = [order_of(*pairs).difference for pairs in (turkish, like)]
+    assert differences[0] > LIKE_ORDER > differences[1] == pytest.approx(differences[0] / 20)
+    assert moved(turkish)
+    assert not moved(like)
+    # Of few pairs, however alike: one tree in twenty, and so two hundred trees.
+    assert moved(like[1:])

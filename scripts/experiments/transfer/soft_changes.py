@@ -133,7 +133,6 @@ UNCHANGED = "unchanged"
 CHANGES = {
     UNCHANGED: Change(),
     "words not translated": Change(priors=SoftParsers.untranslated),
-    "words not moved": Change(priors=SoftParsers.in_source_order),
     "no prior": Change(priors=nothing),
     "no evidence": Change(options=None),
     "relations of the prior": Change(after=relations_of_prior),

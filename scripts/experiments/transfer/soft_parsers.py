@@ -19,20 +19,15 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import (
-    PRIOR_EPOCHS,
     SOURCE_TREES,
-    TEMPLATE_SET,
     join_priors,
     train_translated_prior,
     weighted_prior,
 )
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
-from qsproj.pipelines.translated_trees import LEXICON_PAIRS, lexicon_of, linked_words, translated_trees
 from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.bootstrap_runs import other_treebanks
@@ -70,19 +65,6 @@ class SoftParsers:
         return self._kept(
             "translated", lambda: [train_translated_prior(self.pairs(), rng=np.random.default_rng(1))]
         )
-
-    def in_source_order(self) -> list[ArcParser]:
-        """Return a parser of the English trees, their words translated where they stand."""
-
-        def make() -> Parsers:
-            rng = np.random.default_rng(1)
-            lexicon = lexicon_of(linked_words(islice(self.pairs(), LEXICON_PAIRS)))
-            english = (pair.source for pair in islice(self.pairs(), SOURCE_TREES))
-            options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-            trees = list(translated_trees(english, lexicon, rng=rng))
-            return [train_arc_parser(trees, rng=rng, options=options)[0]]
-
-        return listed_in(self._kept("source order", make))
 
     def of_tags(self) -> list[ArcParser]:
         """Return parsers of tags alone: of English; of all treebanks, each weighed; of those of other languages."""
