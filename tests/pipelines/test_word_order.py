@@ -123,7 +123,7 @@ def test_of_plenty_trees_are_moved_only_where_the_order_is_another(monkeypatch):
         made = way_to_translate(pairs, rng=np.random.default_rng(1))([SAW] * 200)
         return any(tree.upos != SAW.upos for tree in made)
 
-    monkeypatch.setattr(translated_trees, "LEXICON_PAIRS", 100)
+    monkeypatch.setattr(translated_trees, "FEW_PAIRS", 100)
     turkish, like = [pair(*TURKISH)] * 100, [pair(*ENGLISH)] * 95 + [pair(*TURKISH)] * 5
     differences = [order_of(*pairs).difference for pairs in (turkish, like)]
     assert differences[0] > LIKE_ORDER > differences[1] == pytest.approx(differences[0] / 20)
