@@ -23,3 +23,22 @@ def suggest(tables: Tables) -> Phrases:
     tasks = ("converter", "english", "naija")
     ratios = (words(task, "suggested, as many trees") / words(task, "random") for task in tasks)
     return {"length": span(ratios)}
+
+
+def two_styles(tables: Tables) -> Phrases:
+    four, others = tables["four"], tables["others"]
+    adapted, native, joint = (
+        {part: four.number(row, f"{part}, UAS") for part in ("dev", "test")}
+        for row in ("adapted parser", "parser of the new style", "joint")
+    )
+    shares = {
+        part: (joint[part] - adapted[part]) / (native[part] - adapted[part]) for part in ("dev", "test")
+    }
+    ten = [row for row in others.rows if row[0].startswith("Naija test") and row[1].startswith("10 ")]
+    return {
+        **{f"share {part}": f"{100 * share:.0f}%" for part, share in shares.items()},
+        **{f"gain {part}": f"{joint[part] - adapted[part]:+.2f}" for part in ("dev", "test")},
+        "known relations": span(numbers(row[-1])[0] for row in ten),
+        "ten converter": span(numbers(row[others.column("converter, old tree given")])[1] for row in ten),
+        "ten joint": span(numbers(row[others.column("joint, old tree given")])[1] for row in ten),
+    }
