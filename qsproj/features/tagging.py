@@ -5,20 +5,25 @@ previous word to the last three letters of this one. Words that keep the same co
 class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from qsproj.corpus.characters import plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 LONGEST_AFFIX = 5
 WORD_ATTRIBUTES = (
@@ -194,6 +199,9 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     stands for sentence boundaries and one for rarer words. O(PASSES * n_classes * distinct bigrams) time at
     most; n_classes^2 + distinct bigrams memory.
     """
+    # Here and below: it takes a tenth of a second, and whoever tags does not need it.
+    from scipy import sparse
+
     counts = Counter(chain.from_iterable(sentences))
     frequent = [word for word, count in counts.items() if count >= RAREST]
     vocabulary = sorted(frequent, key=lambda word: (-counts[word], word))
@@ -219,6 +227,8 @@ def _numbered(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> It
 
 
 def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
+    from scipy import sparse
+
     n_words = len(classes)
     member = sparse.csr_array(
         (np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)), shape=(n_words, n_classes)

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.hashing import stable_hash
-from qsproj.features.tagging import word_attributes
+from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, cased_as
@@ -54,8 +55,8 @@ class Lemmatizer:
 
     def _best(self, word: Word) -> str:
         found = dict(self.candidates(word))
-        if not found:
-            return word.form
+        if len(found) < 2:
+            return next(iter(found.values()), word.form)
         scores = np.empty(len(found))
         features = candidate_features(word, found, self.scripts, self.lemmas)
         script_scores(*features, self.weights, shift_of(self.weights), scores)
@@ -113,16 +114,10 @@ def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
 
 def _word_features(word: Word) -> Iterator[str]:
     """Yield what a script is chosen by, all of it the same for every script."""
-    upos, xpos, feats = word.analysis
+    upos, _, feats = word.analysis
     lower = word.form.lower()
-    kind = word_attributes(word.form)[0]
-    yield "any"
-    yield f"upos {upos}"
-    yield f"xpos {xpos}"
-    yield f"feats {upos} {feats}"
-    yield f"kind {upos} {kind}"
-    for attribute, value in feature_pairs(feats):
-        yield f"feature {upos} {attribute} {value}"
+    yield from _analysis_features(word.analysis)
+    yield f"kind {upos} {word_kind(word.form)}"
     for length in range(1, min(LONGEST_SUFFIX, len(lower)) + 1):
         suffix = lower[-length:]
         yield f"suffix {suffix}"
@@ -131,6 +126,13 @@ def _word_features(word: Word) -> Iterator[str]:
             yield f"suffix {upos} {feats} {suffix}"
     for length in range(1, min(LONGEST_PREFIX, len(lower)) + 1):
         yield f"prefix {upos} {lower[:length]}"
+
+
+@lru_cache(maxsize=1 << 12)
+def _analysis_features(analysis: Analysis) -> tuple[str, ...]:
+    upos, xpos, feats = analysis
+    named = (f"feature {upos} {attribute} {value}" for attribute, value in feature_pairs(feats))
+    return "any", f"upos {upos}", f"xpos {xpos}", f"feats {upos} {feats}", *named
 
 
 def _hashes(features: Iterator[str]) -> NDArray[np.uint64]:

@@ -174,7 +174,9 @@ class Morphology:
             same = [entry for entry in entries if self.table.analyses[entry[0]] == analysis]
             made = [entry for entry in same or entries if entry[1] != NO_SCRIPT]
             if made:
-                _, script, _ = max(made, key=lambda entry: self._fitness(entry, analysis))
+                _, script, _ = (
+                    made[0] if len(made) == 1 else max(made, key=lambda entry: self._fitness(entry, analysis))
+                )
                 return self.scripts[script].apply(known) or form
         return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
 
