@@ -124,12 +124,21 @@ class WordTable:
         return number
 
 
+def word_kind(form: str) -> str:
+    """Return the first of :func:`word_attributes`."""
+    return _kind(_plain(form))
+
+
+def _plain(form: str) -> str:
+    return _QUOTES.sub('"', _DIGIT.sub("0", form))
+
+
 def word_attributes(form: str) -> tuple[str, ...]:
     """Return the text of each of ``WORD_ATTRIBUTES``, empty for an affix longer than the word.
 
     All but the form see every digit as 0 and every quotation mark as ``"``: treebanks differ in them.
     """
-    plain = _QUOTES.sub('"', _DIGIT.sub("0", form))
+    plain = _plain(form)
     lower = plain.lower()
     lengths = range(1, LONGEST_AFFIX + 1)
     return (
