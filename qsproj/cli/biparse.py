@@ -28,7 +28,7 @@ from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 
 if TYPE_CHECKING:
-    from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.models.joint.joint_parser import JointParser, ParsedPair
 
 METHODS = ("co-training", "noisy-channel")
 
@@ -263,6 +263,7 @@ def _check_source_tree(options: argparse.Namespace) -> None:
 
 
 def _parse(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.given_parsers import LOOKED_AT, tell_unknown_tags
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
@@ -300,12 +301,18 @@ def _parse(options: argparse.Namespace) -> None:
         parsing = pair_files.located_pairs(
             pair_files.pair_files_of(options), parse, source_tree=source_tree, sides=_tagged_sides(model)
         )
+        first: list[ParsedPair] = []
         for parsed in track(parsing, "parsing", unit="pair"):
+            if len(first) < LOOKED_AT:
+                first.append(parsed)
             write_conllu([parsed.target], target)
             if source is not None:
                 write_conllu([parsed.source], source)
             if links is not None:
                 write_alignments([parsed.alignment], links, with_weights=True)
+    for side in _tagged_sides(model):
+        sentences = [getattr(parsed, side) for parsed in first]
+        tell_unknown_tags(sentences, getattr(model, side), path=options.model, name=getattr(options, side))
     print(counts.summary(), file=sys.stderr)
 
 

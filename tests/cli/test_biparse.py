@@ -12,6 +12,7 @@ import pytest
 
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
@@ -548,3 +549,14 @@ def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models,
     }
     outcome = run_cli("biparse", action, *files, *needed[action])
     assert_one_line(outcome, f"headless.conllu:{starts[2] + 2}: found no head at word 2")
+
+
+def test_tags_that_a_side_was_not_trained_on_are_told(run_cli, models, tmp_path):
+    _, joint = models
+    strange = tmp_path / "strange.conllu"
+    trees = [with_columns(one, upos=["Q" + tag for tag in one.upos]) for one in read_conllu(PAIRS[3])]
+    write_conllu(trees, strange)
+    pairs = (*PAIRS[:2], "--target", strange, *LINKS)
+    told = run_cli("biparse", "parse", "-m", joint, *pairs, "-o", tmp_path / "out.conllu").err
+    assert f"has learned from 0% of the tags (UPOS) of {strange}" in told
+    assert f"(UPOS) of {PAIRS[1]}" not in told

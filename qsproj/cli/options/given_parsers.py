@@ -78,12 +78,7 @@ def share_of_known_relations(converter: Converter, sentences: Sequence[Sentence]
 
 
 # So many sentences show whether a model knows what it is given, and such a share of it is too little.
-_LOOKED_AT, _FEW = 100, 0.1
-
-if TYPE_CHECKING:
-    from qsproj.models.converter.converter import Converter
-    from qsproj.models.storage import Parser
-    from qsproj.models.tagging.tagger import Tagger
+LOOKED_AT, _FEW = 100, 0.1
 
 
 def tell_one_side(parser: Parser, path: str) -> None:
@@ -107,17 +102,23 @@ def telling_ignored(
         yield sentence
 
 
-def telling_unknown(
-    sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
-) -> Iterator[Sentence]:
-    """Pass sentences on, and say once where few of their tags, or of their words, were ever seen."""
-    first = list(islice(sentences, _LOOKED_AT))
-    tags = share_of_known_tags(parser, first) if parser is not None else None
+def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
+    """Say where a parser knows few of the tags that it is given."""
+    tags = share_of_known_tags(parser, sentences)
     if tags is not None and tags < _FEW:
         notice(
             f"{path} has learned from {100 * tags:.0f}% of the tags (UPOS) of {name}; give it the tags that "
             "it was trained on, for instance of qsproj tag"
         )
+
+
+def telling_unknown(
+    sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
+) -> Iterator[Sentence]:
+    """Pass sentences on, and say once where few of their tags, or of their words, were ever seen."""
+    first = list(islice(sentences, LOOKED_AT))
+    if parser is not None:
+        tell_unknown_tags(first, parser, path=path, name=name)
     words = share_of_known_words(tagger, first) if tagger is not None else None
     if words is not None and words < _FEW:
         notice(
@@ -164,11 +165,11 @@ def telling_unknown_relations(
 
     for sentence in sentences:
         yield sentence
-        if len(first) < _LOOKED_AT:
+        if len(first) < LOOKED_AT:
             first.append(sentence)
-            if len(first) == _LOOKED_AT:
+            if len(first) == LOOKED_AT:
                 tell()
-    if len(first) < _LOOKED_AT:
+    if len(first) < LOOKED_AT:
         tell()
 
 
