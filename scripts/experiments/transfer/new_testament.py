@@ -8,7 +8,6 @@ rows are measured now. ``--quick`` shows that it runs.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +74,6 @@ class Row:
     trees: int = 0
     drawn: bool = False
     words: int = 0
-    unknown: bool = False
 
     @property
     def given(self) -> str:
@@ -86,9 +84,7 @@ class Row:
         if self.trees:
             found.append(f"{self.trees} trees {'by chance' if self.drawn else 'as suggested'}")
         if self.words:
-            found.append(
-                f"lexicon of {self.words} {'unknown words' if self.unknown else 'words as suggested'}"
-            )
+            found.append(f"lexicon of {self.words} words as suggested")
         return ", ".join(found)
 
     @property
@@ -202,20 +198,14 @@ def trees_to_annotate(lab: Lab, row: Row, model: TextParser) -> list[Sentence]:
 
 
 def lexicon_of(lab: Lab, row: Row, first: Bootstrapped) -> list[str]:
-    """Return lines of a lexicon: the words that are suggested, or the commonest unknown ones, with all their tags."""
+    """Return lines of a lexicon: the words that are suggested, with all their tags."""
     tags: dict[str, set[str]] = {}
-    times: Counter[str] = Counter()
     for part in parts_of(row.target):
         for sentence in read_conllu(part_path(lab, row.target, part)):
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
                 tags.setdefault(form.lower(), set()).add(tag)
-                times[form.lower()] += 1
-    if row.unknown:
-        known = known_words(first)
-        words = [word for word, _ in times.most_common() if word not in known and any(map(str.isalpha, word))]
-    else:
-        lines = Path(first.doubtful).read_text("utf-8").splitlines()
-        words = [line.split("\t")[0] for line in lines]
+    lines = Path(first.doubtful).read_text("utf-8").splitlines()
+    words = [line.split("\t")[0] for line in lines]
     return [f"{word}\t{' '.join(sorted(tags[word]))}" for word in words if word in tags][: row.words]
 
 

@@ -1,7 +1,7 @@
 """What a few trees, or a few words of a lexicon, add to a New Testament, in the target's own treebank.
 
 Trees are of the first half of a development file, suggested by the model that has none (`--suggest`) or drawn; words are those
-that its report asks for, or the commonest unknown ones, with all tags that they have in the gold files. The second half is scored.
+that its report asks for, with all tags that they have in the gold files. The second half is scored.
 Each figure is kept as it is measured: ``--rows`` says which rows are measured now.
 """
 
@@ -19,9 +19,9 @@ ROWS = tuple(
     for target in ("uk", "wo", "hy")
     for row in (
         Row(target),
-        *(Row(target, trees=count, drawn=drawn) for count in (10, 20, 50) for drawn in (False, True)),
+        *(Row(target, trees=count) for count in (10, 20, 50)),
+        Row(target, trees=20, drawn=True),
         *(Row(target, words=count) for count in (100, 500)),
-        Row(target, words=100, unknown=True),
     )
 )
 
