@@ -22,6 +22,12 @@ _COMPOSING = re.compile(
     "[\u1161-\u1175\u11a8-\u11c2\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57"
     "\u0dcf\u0ddf\u102e\u1b35]"
 )
+# Letters written as one character where others write two, Armenian *ev* among them; the long s; Arabic
+# letters in the shape that their place gives them.
+_LIGATURE = re.compile(
+    "[\u0132\u0133\u013f\u0140\u0149\u017f\u01c4-\u01cc\u01f1-\u01f3\u0587\ufb00-\ufb06\ufb13-\ufb17"
+    "\ufb50-\ufdfb\ufe70-\ufefc]"
+)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -29,7 +35,8 @@ def plain_form(form: str) -> str:
     """Return a word as models read it; one of nothing but what is not seen stays as it is."""
     if form.isascii():
         return form
-    return unicodedata.normalize("NFC", _INVISIBLE.sub("", form)) or form
+    seen = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _INVISIBLE.sub("", form))
+    return unicodedata.normalize("NFC", seen) or form
 
 
 def composed_as(form: str, text: str) -> str:

@@ -3,6 +3,7 @@
 UD treebanks write German *am* as the two words *an dem* under a range row; a tokeniser leaves *am* whole.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,11 @@ from functools import cache
 from qsproj.corpus.sentence import Sentence
 
 Contractions = Mapping[str, tuple[str, ...]]
+
+# Marks of stress, call and question stand on the vowel of an Armenian word; treebanks have each as a word of
+# its own behind that word, under one range row.
+MARKS_ON_WORDS = "\u055b\u055c\u055e"
+_ON_WORD = re.compile(f"[{MARKS_ON_WORDS}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +74,25 @@ def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ..
 
 
 def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[WordRange]]:
-    """Return the words of ``tokens``, those in ``table`` split, and the range of each that was.
+    """Return the words of ``tokens``, and the range of each that was split: in ``table``, or marked.
 
     Case carries over: *Im* gives *In dem*, *IM* gives *IN DEM*.
     """
     words: list[str] = []
     ranges = []
     for token in tokens:
-        parts = table.get(token.lower())
-        if parts is None:
-            words.append(token)
-            continue
-        ranges.append(WordRange(len(words) + 1, len(words) + len(parts), token))
-        words.extend(cased_like(token, parts))
+        listed = table.get(token.lower())
+        parts = _without_marks(token) if listed is None else cased_like(token, listed)
+        if len(parts) > 1:
+            ranges.append(WordRange(len(words) + 1, len(words) + len(parts), token))
+        words.extend(parts)
     return words, ranges
+
+
+def _without_marks(token: str) -> list[str]:
+    """Return a word and the marks that stand on it; one of nothing else stays whole."""
+    bare = _ON_WORD.sub("", token)
+    return [bare, *_ON_WORD.findall(token)] if bare and bare != token else [token]
 
 
 def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:

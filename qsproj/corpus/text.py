@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import readable, without_unseen_words
-from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, split_contractions
 from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError
@@ -43,6 +43,10 @@ _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
 # Stands for a whole token while rules cut around it: they take it for a word and leave it alone.
 _STAND_IN = "QSPROJWHOLETOKEN"
+# These stand for marks on words, which rules would cut at: letters that Armenian does not have.
+_LETTERS_FOR_MARKS = "\ua717\ua718\ua719"
+_MARKS_HIDDEN = str.maketrans(MARKS_ON_WORDS, _LETTERS_FOR_MARKS)
+_MARKS_SHOWN = str.maketrans(_LETTERS_FOR_MARKS, MARKS_ON_WORDS)
 
 
 def whole_tokens(text: str) -> list[tuple[int, int]]:
@@ -158,7 +162,11 @@ def tokenize(line: str, language: str) -> list[str]:
     French ``dit`` + ``-il`` and *aujourd'hui*. Raises UsageError as :func:`check_language`.
     """
     text = readable(normalise(line, language))[0]
-    words = cut_around(text, partial(_moses(language).tokenize, escape=False))
+    cut = partial(_moses(language).tokenize, escape=False)
+    if any(mark in text for mark in MARKS_ON_WORDS):
+        words = [word.translate(_MARKS_SHOWN) for word in cut_around(text.translate(_MARKS_HIDDEN), cut)]
+    else:
+        words = cut_around(text, cut)
     if language == "fr":
         return _french_as_in_treebanks(words)
     return _negations_as_in_treebanks(words) if language == "en" else words

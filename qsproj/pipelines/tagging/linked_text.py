@@ -1,7 +1,7 @@
 """The target side of a bitext with the tags that its links bring, as arrays; read from a stream in one go."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.errors import NothingToLearnError
-from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags, trust_in_tags
+from qsproj.pipelines.tagging.conventions import (
+    CONVENTIONS,
+    EITHER,
+    settled_names,
+    source_tags,
+    trust_in_tags,
+)
 from qsproj.pipelines.tagging.marks import NO_LINK, Mark, marks_of
 from qsproj.pipelines.translations import Translations
 
@@ -182,13 +188,19 @@ def _numbered(
     numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
     types = np.array(numbers, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
-    links = _links(sentences, starts)
+    links = _as_oftener(_links(sentences, starts), types, vocabulary, tags)
     shares = _shares(links, types, tags, len(vocabulary))
     settled = settled_names(vocabulary, shares, known, language=language)
-    of_source = {tag: settled.get(tag, tag) for tag in tags}
+    of_source = {tag: EITHER[tag].tag if tag in EITHER else settled.get(tag, tag) for tag in tags}
     names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
     columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
     votes, n_links = _dense(links, len(types), columns, len(names))
+    for name in sorted(tags.keys() & EITHER.keys()):
+        one = EITHER[name]
+        if one.share is not None and one.other in names:
+            of_name = links.tags == tags[name]
+            place = (links.words[of_name], names.index(one.other))
+            np.add.at(votes, place, one.share * links.votes[of_name])
     if not n_links:
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
@@ -230,6 +242,24 @@ def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
         marks=np.concatenate([linked.marks for linked in sentences]),
         votes=np.concatenate([linked.weights for linked in sentences]) ** SURENESS,
     )
+
+
+def _as_oftener(
+    links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
+) -> _Links:
+    """Give words of EITHER without a share the other tag, where their type has more votes for it."""
+    numbers: dict[str, int] = {}
+    lowered = np.array([numbers.setdefault(form.lower(), len(numbers)) for form in vocabulary])
+    of_type = lowered[types[links.words]]
+    found = links.tags.copy()
+    for name, one in EITHER.items():
+        if one.share is None and name in tags and one.other in tags:
+            own, others = (
+                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=len(numbers))
+                for tag in (name, one.other)
+            )
+            found[(links.tags == tags[name]) & (others > own)[of_type]] = tags[one.other]
+    return replace(links, tags=found)
 
 
 def _shares(
