@@ -70,6 +70,15 @@ def test_words_that_nobody_sees_are_none():
     assert plain_form("Zu\u0308\u00adrich") == "Zürich"
 
 
+def test_letters_in_one_character_are_read_as_two():
+    """Armenian *ev*, fi, the long s, an Arabic letter in its final shape; not signs: a half, a trade mark."""
+    assert plain_form("\u0587") == "\u0565\u0582"
+    assert plain_form("\ufb01n") == "fin"
+    assert plain_form("die\u017fer") == "dieser"
+    assert plain_form("\ufe8e") == "\u0627"
+    assert [plain_form(sign) for sign in "½™…"] == ["½", "™", "…"]
+
+
 @pytest.mark.parametrize("piece", ["e\u0301", "\u0301", "\u00ad", "\u200d", "\U0001f468\u200d"])
 def test_time_is_linear_in_the_text(piece):
     assert_linear(readable, piece)

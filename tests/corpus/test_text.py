@@ -2,6 +2,8 @@
 
 import pytest
 
+from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text, sentence_from_text, tokenize
 from qsproj.errors import UsageError
 from tests.timing import assert_linear
@@ -110,3 +112,12 @@ def test_pronouns_are_cut_off_in_linear_time():
         "-t-il",
     ]
     assert_linear(lambda text: tokenize(f"{text}x", "fr"), "-je")
+
+
+def test_marks_on_armenian_words_are_words_of_their_own_behind_them():
+    """As in UD_Armenian-ArmTDP: the mark stands on the last vowel, and is no end of a word."""
+    line = "«Ո՞ւր է, Դաւթի՛ որդի ՞»"
+    (sentence,) = read_text([line], "hy")
+    assert sentence.forms == ("«", "Ուր", "՞", "է", ",", "Դաւթի", "՛", "որդի", "՞", "»")
+    assert [span.form for span in word_ranges(sentence)] == ["Ո՞ւր", "Դաւթի՛"]
+    assert comment_value(sentence, "text") == line

@@ -8,6 +8,7 @@ rows are measured now. ``--quick`` shows that it runs.
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,7 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 from scripts.experiments.transfer.by_tags import UNCERTAIN_TAGS, Part, scores, scores_by_tags
+from scripts.experiments.transfer.stages import timed
 
 NAMES = {
     "uk": "Ukrainian",
@@ -228,11 +230,26 @@ def measured(lab: Lab, row: Row) -> dict[str, Any]:
         found[part] = scores_by_tags(model.parser, [Part(gold, model.tagger)], kinds=kinds)[UNCERTAIN_TAGS]
     found["pairs"] = sum(1 for _ in read_conllu(done.trees))
     if row in EXAMINED:
+        found["took"] = took(lab, row)
         gold = list(read_conllu(part_path(lab, row.target, "dev")))
         known = known_words(done)
         found["sorts"] = tags_by_sorts(gold, model, known)
         found["ceilings"] = {name: made_right(gold, model, of) for name, of in tags_made_right(known).items()}
     return found
+
+
+def took(lab: Lab, row: Row) -> dict[str, Any]:
+    """Run the command as a user does, nothing kept from before; return seconds and the peak of memory."""
+    read = {
+        "--treebank": [lab.treebank_path(name) for name in TREEBANKS["en"]],
+        "--bitext": [bitext_path(lab, "en", row.target)],
+        "--languages": ["en", row.target],
+        "--text": [raw_file(lab, row.target)],
+    }
+    command = ["bootstrap", "--cut", "--jobs", "1"]
+    command += [str(word) for option, words in read.items() for word in (option, *words)]
+    with tempfile.TemporaryDirectory() as folder:
+        return timed([*command, "-o", f"{folder}/model"])
 
 
 def tags_by_sorts(gold: Sequence[Sentence], model: TextParser, known: set[str]) -> dict[str, float]:
@@ -325,6 +342,16 @@ def shown(found: dict[Row, Any]) -> Figures:
                     for part in parts_of(target)
                     for row in CHAINS
                     if row.target == target and row in found
+                ],
+            ),
+            "time": table(
+                ["", "processor, s", "wall, s", "peak MB"],
+                [
+                    [
+                        NAMES[row.target],
+                        *(f"{found[row]['took'][key]:.0f}" for key in ("cpu", "wall", "peak")),
+                    ]
+                    for row in examined
                 ],
             ),
             "sorts": table(
