@@ -240,7 +240,7 @@ def measured(lab: Lab, row: Row) -> dict[str, Any]:
 
 def took(lab: Lab, row: Row) -> dict[str, Any]:
     """Run the command as a user does, nothing kept from before; return seconds and the peak of memory."""
-    read = {
+    read: dict[str, list[str | Path]] = {
         "--treebank": [lab.treebank_path(name) for name in TREEBANKS["en"]],
         "--bitext": [bitext_path(lab, "en", row.target)],
         "--languages": ["en", row.target],
