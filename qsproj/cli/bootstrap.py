@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --languages SOURCE TARGET...!: their codes of ISO 639, two or three letters: en de; qaa to qtz for a
             language without one
         -o --output MODEL!: where the model is written
-        --also FILE+: treebanks of any other languages, to vote
+        --also FILE+: treebanks of any other languages, to vote; they help where pairs are few
         --parsed-source FILE+: trees over the very text of a source side, CoNLL-U, taken as they are: of a
             Bible, PROIEL's Greek, Latin, Gothic
         --tagged FILE+: target sentences with UPOS, CoNLL-U
