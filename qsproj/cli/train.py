@@ -142,7 +142,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             (default); joint: they are part of what trees are chosen by, more accurate, and RelProb= tells how
             sure they are
         --factors NAMES: with --order 2, what is scored: a list, with commas, of grand, childseq, valence,
-            nocross (default: all, nocross where arcs may cross)
+            nocross, hidden (a hidden projective tree, for arcs that may cross, in place of nocross; default:
+            all but hidden, nocross where arcs may cross)
         --joint-tags: a parser that reads nothing but forms and infers UPOS and tree together, by belief
             propagation
         --iterations N[1..]: with --order 2 or --joint-tags, iterations of belief propagation in training and

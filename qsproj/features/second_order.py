@@ -8,6 +8,7 @@ roles depend on the family of factors:
   before the first is the outside of the sentence on the left, that after the last the one on the right;
 - ``valence``: the ``head`` that is to have so many dependents on a side;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
+- ``hidden``: an arc ``head`` -> ``dep`` that a hidden projective tree has, too;
 - ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, which
   ``head.upos`` asks for. There are no offsets: with the tagger's tags of the words around, the templates
   fitted Turkish training trees better and its dev file no better.
@@ -36,6 +37,7 @@ ROLES = {
     "childseq": ("head", "previous", "next"),
     "valence": ("head",),
     "nocross": ("first", "second"),
+    "hidden": ("head", "dep"),
     "taglink": ("head", "dep"),
 }
 ATOM = re.compile(r"([a-z]+)\.([a-z]+)([+-]1)?$")
@@ -87,6 +89,16 @@ DELEXICALISED = {
     ),
     "valence": FamilyTemplates(placed=(("head.upos",), ("head.upos-1", "head.upos", "head.upos+1"))),
     "nocross": FamilyTemplates((("first.upos", "second.upos"), ("first.upos",), ("second.upos",))),
+    "hidden": FamilyTemplates(
+        (
+            ("head.upos", "dep.upos"),
+            ("head.upos", "dep.upos", "dep.upos+1"),
+            ("head.upos", "dep.upos-1", "dep.upos"),
+            ("head.upos", "head.upos+1", "dep.upos"),
+            ("head.upos-1", "head.upos", "dep.upos"),
+        ),
+        placed=(("head.upos",), ("dep.upos",)),
+    ),
 }
 
 WORDS = {
@@ -96,6 +108,10 @@ WORDS = {
     ),
     "valence": FamilyTemplates(placed=(*DELEXICALISED["valence"].placed, ("head.lower", "head.upos"))),
     "nocross": DELEXICALISED["nocross"],
+    "hidden": FamilyTemplates(
+        (*DELEXICALISED["hidden"].plain, *_pairs("head", "dep", "lower")[1:]),
+        placed=(*DELEXICALISED["hidden"].placed, ("head.lower",), ("dep.lower",)),
+    ),
 }
 
 MORPHOLOGY = {
@@ -128,6 +144,16 @@ MORPHOLOGY = {
     ),
     "nocross": FamilyTemplates(
         (*DELEXICALISED["nocross"].plain, ("first.xpos", "second.xpos"), ("first.xpos",), ("second.xpos",))
+    ),
+    "hidden": FamilyTemplates(
+        (
+            *DELEXICALISED["hidden"].plain,
+            *_pairs("head", "dep", "lemma")[1:],
+            ("head.xpos", "dep.xpos"),
+            ("head.upos", "dep.upos", "dep.case"),
+            ("head.upos", "head.verbform", "dep.upos", "dep.verbform"),
+        ),
+        placed=(*DELEXICALISED["hidden"].placed, ("head.lemma",), ("dep.lemma",), ("dep.lower",)),
     ),
 }
 

@@ -19,7 +19,10 @@ def test_a_second_order_parser_is_trained_and_parses(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--factors", "grand,luck"], "unknown factors 'luck'; known: grand, childseq, valence, nocross"),
+        (
+            ["--factors", "grand,luck"],
+            "unknown factors 'luck'; known: grand, childseq, valence, nocross, hidden",
+        ),
         (
             ["--objective", "risk"],
             "unknown objective of a second-order parser 'risk'; known: margin, likelihood",

@@ -1,4 +1,4 @@
-"""TREE and PTREE: the true arcs form a dependency tree; NOCROSS: a score where arcs cross."""
+"""TREE, PTREE: the true arcs form a tree; NOCROSS, a hidden projective tree: scores by what crosses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_scores, starts_of
+from qsproj.bp.group import (
+    FactorGroup,
+    HardGroup,
+    KernelGroup,
+    Messages,
+    Variables,
+    checked_scores,
+    starts_of,
+)
 from qsproj.bp.links import arcs_of
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
@@ -201,3 +209,78 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
 def word_pairs(n: int) -> NDArray[np.int32]:
     """Return int32[n (n - 1) / 2, 2], all pairs of words, the lower first."""
     return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32) + 1
+
+
+# What an arc of a hidden tree scores that no boolean stands for: so there always is such a tree.
+UNNAMED = -5.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HiddenTree(FactorGroup):
+    """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
+
+    The hidden tree may have all arcs between words and root; those that no boolean stands for score UNNAMED.
+    Max-product takes the best hidden tree in place of the sum. O(n^3).
+
+    ``edges``, ``heads``, ``dependents`` int32[E], ``size``, ``single_root``: as for :class:`Tree`.
+
+    *Source*: thesis 5.1.1; that the hidden arcs have no scores of their own is ours.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    heads: NDArray[np.int32]
+    dependents: NDArray[np.int32]
+    size: int
+    single_root: bool
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        told = _gain(incoming, self.scores, maximise=maximise)
+        arcs = self._arcs(told)
+        try:
+            if maximise:
+                with_arc = projective.max_marginals(arcs, single_root=self.single_root)
+            else:
+                with_arc = projective.posterior(arcs, single_root=self.single_root).log_marginals
+        except NoTreeError:
+            return np.full(incoming.size, np.nan)
+        hidden = bp_trees.tree_messages(told, self.heads, self.dependents, with_arc, maximise)
+        return _gain(hidden, self.scores, maximise=maximise)
+
+    def log_partition(self, incoming: Messages) -> float:
+        weights = np.where(incoming == np.inf, 0.0, np.logaddexp(0.0, incoming))
+        return float(weights.sum()) + self._log_z(_gain(incoming, self.scores))
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        arcs = self._arcs(_gain(incoming, self.scores))
+        chances = projective.posterior(arcs, single_root=self.single_root).marginals
+        both = np.exp(-np.logaddexp(0.0, -(incoming + self.scores)))
+        return np.asarray(chances[self.heads, self.dependents] * both)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        return self._log_z(np.where(states == 1, self.scores, 0.0))
+
+    def _arcs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        arcs = np.full((self.size, self.size), UNNAMED)
+        arcs[self.heads, self.dependents] = scores
+        return arcs
+
+    def _log_z(self, scores: NDArray[np.float64]) -> float:
+        try:
+            return float(projective.posterior(self._arcs(scores), single_root=self.single_root).log_z)
+        except NoTreeError:
+            return -np.inf
+
+
+def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:
+    """Make the factor of a hidden projective tree, by scores float[E], natural log, of the arcs."""
+    heads, dependents, edges = arcs_of(links)
+    checked = checked_scores(scores, edges.shape, "the hidden tree")
+    return HiddenTree(edges, checked, heads, dependents, len(links), single_root)
+
+
+def _gain(log_odds: Messages, scores: NDArray[np.float64], *, maximise: bool = False) -> NDArray[np.float64]:
+    """Return by how much a boolean being allowed to score raises its total weight, in logs."""
+    plus = np.maximum if maximise else np.logaddexp
+    finite = np.where(log_odds == np.inf, 0.0, log_odds)
+    return np.where(log_odds == np.inf, scores, plus(0.0, finite + scores) - plus(0.0, finite))

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import Beliefs, odds_of, probability
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
-from qsproj.bp.factors.trees import Forest, Tree, forest, projective_tree, tree
+from qsproj.bp.factors.trees import Forest, Tree, forest, hidden_tree, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, rescored
 from qsproj.bp.links import (
+    NO_LINK,
     Chains,
     arcs_of,
     candidate_heads,
@@ -53,7 +54,7 @@ class FamilyFactors:
     ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
         reads them; members are words plus one.
     ``scored`` int64[F]: where among the scores of the group, laid flat, the score of each factor stands.
-    ``group``: all scores zero.
+    ``group``: all scores zero. ``above``: what scores are counted from.
     """
 
     name: str
@@ -61,10 +62,11 @@ class FamilyFactors:
     places: second_order.Places
     scored: NDArray[np.int64]
     group: FactorGroup
+    above: float = 0.0
 
     def with_scores(self, scores: Floats) -> FactorGroup:
         """Return the group with a score float64[F], natural log, for each factor."""
-        return rescored(self.group, scores, self.scored)
+        return rescored(self.group, scores + self.above, self.scored)
 
     def numbered_from(self, first: int) -> "FamilyFactors":
         """Return the family in a larger graph, where arcs are numbered from ``first`` on.
@@ -112,12 +114,14 @@ class Arcs:
 
     ``heads``, ``dependents`` int32[E], head after head; variables are 0..E - 1. ``before``, ``after``
     int32[positions]: the outside of the sentence that a position is in, on the left and on the right.
+    ``single_root``: what is required of a hidden tree.
     """
 
     heads: Table
     dependents: Table
     before: Table
     after: Table
+    single_root: bool = False
 
     @property
     def ends(self) -> tuple[Table, Table, Table]:
@@ -129,7 +133,9 @@ def sentence_graph(
 ) -> SentenceGraph:
     links, size = chosen_links(candidates), len(candidates)
     heads, dependents, _ = arcs_of(links)
-    arcs = Arcs(heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32))
+    arcs = Arcs(
+        heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32), inference.single_root
+    )
     return _graph_of(links, arcs, families, CONSTRAINTS[constraint](links, inference))
 
 
@@ -201,6 +207,20 @@ def _nocross(arcs: Arcs) -> FamilyFactors:
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 
 
+# How much an arc gains that the hidden tree has, too, before anything is learned; chosen on dev files.
+HIDDEN_GAIN = 2.0
+
+
+def _hidden(arcs: Arcs) -> FamilyFactors:
+    heads, dependents, variables = arcs.ends
+    links = np.full((len(arcs.before),) * 2, NO_LINK, dtype=np.int32)
+    links[heads, dependents] = variables
+    members = np.stack([heads, dependents], axis=1) + np.int32(1)
+    places = second_order.arc_places(heads, dependents)
+    group = hidden_tree(links, np.zeros(len(variables)), single_root=arcs.single_root)
+    return FamilyFactors("hidden", members, places, np.arange(len(variables)), group, HIDDEN_GAIN)
+
+
 def _with_arcs(chains: Chains) -> Chains:
     """Leave out chains without an arc, which have nothing to choose."""
     kept = np.diff(chains.starts) > 0
@@ -214,6 +234,7 @@ FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
     "childseq": _childseq,
     "valence": _valence,
     "nocross": _nocross,
+    "hidden": _hidden,
 }
 
 

@@ -37,12 +37,13 @@ class GraphOptions:
     """The shape of the graphs, and how long messages are passed.
 
     ``families``: of ``FAMILIES``; None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training
-    fills it in. ``iterations``: of belief propagation, as many in training as in parsing. ``threshold``: an
-    arc whose first-order probability is below it is no candidate, unless the best tree has it.
+    fills it in. ``hidden``: a projective tree that nobody sees scores the arcs that both trees have (thesis
+    5.1.1). ``iterations``: of belief propagation, as many in training as in parsing. ``threshold``: an arc
+    whose first-order probability is below it is no candidate, unless the best tree has it.
     ``max_factors``: a sentence with more is parsed first-order. ``constraint``: of ``CONSTRAINTS``: what is
     required of the arcs. ``gain``: in parsing, a factor is left out that would move first-order beliefs by
-    less than so many nats (:func:`qsproj.models.graph.graph_factors.by_gain`); 0:
-    all factors are there. UsageError when a name is unknown or a number is out of range.
+    less than so many nats (:func:`qsproj.models.graph.graph_factors.by_gain`); 0: all factors are there.
+    UsageError when a name is unknown or a number is out of range.
     """
 
     families: tuple[str, ...] | None = told(None, known=("factors", graph_factors.FAMILIES))
@@ -212,7 +213,7 @@ class GraphParser(Stored):
         """Return the heads of sentences, one after the other; None where that cannot be done at once."""
         options, inference, sizes = self.options, self.inference, block.sizes
         families = options.families_for(inference)
-        if not inference.projective or options.constraint != "tree" or "nocross" in families:
+        if not inference.projective or options.constraint != "tree" or {"nocross", "hidden"} & set(families):
             return None
         scores, single_root = self.base.scorer.score_block(block), inference.single_root
         ends, chances = np.empty((2, len(scores)), dtype=np.int32), np.empty(len(scores))

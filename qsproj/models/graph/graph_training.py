@@ -40,7 +40,8 @@ class GraphExample:
     """A sentence to learn from.
 
     ``graph``: over the candidate arcs and those that agree with the tree, ``agrees`` bool[E]. ``observed``:
-    the arcs float64[E], and factors of each family float64[F], that the tree has; None where it is partial.
+    the arcs float64[E], and factors of each family float64[F], that the tree has; None where it is partial,
+    or another tree is hidden.
     """
 
     encoded: EncodedSentence
@@ -103,7 +104,7 @@ def _example(
     graph = options.layout(candidates | agreeing, base.inference)
     agrees = agreeing[graph.heads, graph.dependents]
     observed = None
-    if not partial:
+    if not partial and "hidden" not in options.families_for(base.inference):
         nothing = [np.zeros(len(family.scored)) for family in graph.families]
         observed = expectations(graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1)[1]
     return GraphExample(encoded, graph, agrees, observed)

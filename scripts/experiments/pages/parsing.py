@@ -51,6 +51,22 @@ def nonprojective(tables: Tables) -> Phrases:
     }
 
 
+def hidden_tree(tables: Tables) -> Phrases:
+    rivals = {
+        "first": ("+ hidden tree", "+ NOCROSS"),
+        "second": ("+ second order, hidden tree", "+ second order, NOCROSS"),
+    }
+    phrases = {}
+    for order, (hidden, nocross) in rivals.items():
+        for part in ("crossing", "rest"):
+            uas = tables[part]
+            *each, mean = (uas.number(hidden, name) - uas.number(nocross, name) for name in uas.header[1:])
+            phrases[f"{order}, {part}"] = f"{mean:+.2f}"
+            gains = (f"{name} {gain:+.2f}" for name, gain in zip(uas.header[1:], each, strict=False))
+            phrases[f"{order}, {part}, each"] = ", ".join(gains)
+    return phrases
+
+
 def hard_constraints(tables: Tables) -> Phrases:
     uas = tables["uas"]
     names = uas.header[1:]
