@@ -207,7 +207,8 @@ def _nocross(arcs: Arcs) -> FamilyFactors:
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 
 
-# How much an arc gains that the hidden tree has, too, before anything is learned; chosen on dev files.
+# How much an arc gains that the hidden tree has, too, before anything is learned: on dev files of Danish,
+# Dutch and Hungarian .2 UAS better than 0 where arcs cross, and as good elsewhere.
 HIDDEN_GAIN = 2.0
 
 

@@ -72,7 +72,7 @@ def measure(train: list[Sentence], test: list[Sentence]) -> dict[str, object]:
     pruners = train_pruners(usable, base, rng=rng, options=options)
     crossing = [bool(crossing_arcs(sentence.heads).any()) for sentence in test]
     unlike = [nearest_projective(sentence.heads) != sentence.heads for sentence in test]
-    result = Result(list(map(len, test)), crossing, sum(map(np.count_nonzero, unlike)), {})
+    result = Result(list(map(len, test)), crossing, int(sum(map(np.count_nonzero, unlike))), {})
     for name, families in WAYS.items():
         rng = np.random.default_rng(SEED)
         shape = GraphOptions(families=families)
