@@ -242,7 +242,7 @@ class DualTree:
         self.share = 1.0
         self._before = self._scores, self._in_weights, self.wrong
 
-    def ascend(self, scores: Scores, *, share: float) -> Scores:
+    def ascend(self, scores: Scores, *, share: float, negligible: float = NEGLIGIBLE) -> Scores:
         """Take a step up the dual objective, of ``share`` (at most 1) divided by C.
 
         ``scores`` float64[n+1, n+1] are by the weights of the moment, the sum of what all sentences have put
@@ -254,7 +254,7 @@ class DualTree:
         marginals = self._infer(self._scores)[1]
         self.wrong = float((self._handicap * marginals).sum())
         change = marginals - self._in_weights
-        change[np.abs(change) < NEGLIGIBLE] = 0.0
+        change[np.abs(change) < negligible] = 0.0
         self._in_weights = self._in_weights + change
         return change
 

@@ -13,8 +13,9 @@ from qsproj.conventions import Floats, Scores
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, aligned_weights, zero_weights
+from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
-from qsproj.training.margins import TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
+from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
 # So many constraints are all met at once; of more, only those that are broken, until none is.
@@ -58,6 +59,8 @@ class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
 # What the step of a sentence is multiplied by where it would lower the dual objective, how often at most, and
 # what it grows by again where it does not: the line search of Collins et al. 2008, 8.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
+# Where half of the sentences take shorter steps than this, nothing comes of them.
+SHORTEST = 1e-6
 # Changes too small to be put in may take so much off the dual objective, in proportion to it.
 ROUNDING = 1e-3
 
@@ -85,6 +88,10 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         super().__init__(template_set, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
+        # The dearer a missed margin, the smaller the changes that weights must hear of: with C = 10, what they
+        # did not hear of grew to half of the dual objective.
+        self._negligible = NEGLIGIBLE * min(1.0, 0.1 / cost)
+        self._shares: list[float] = []
         self._share = 1.0
         self._wrong = 0.0
 
@@ -92,7 +99,7 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         features, tree = self.live.features(example.encoded), example.tree
         scores = self.live.scores(features)
         for halving in range(HALVINGS):
-            change = tree.ascend(scores, share=self._share * tree.share)
+            change = tree.ascend(scores, share=self._share * tree.share, negligible=self._negligible)
             self._put_in(features, change)
             moved, arcs = scores.copy(), np.nonzero(change)
             heads, dependents = (ends.astype(np.int32) for ends in arcs)
@@ -105,6 +112,7 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
             tree.share *= SHORTER
         self.rule.steps += 1
         self._wrong += tree.wrong
+        self._shares.append(tree.share)
         return tree.wrong
 
     def _put_in(self, features: ArcFeatures, change: Scores) -> None:
@@ -117,7 +125,12 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         dual = self._cost * self._wrong - 0.5 * float(weights @ weights)
         if dual < self.dual - ROUNDING * abs(self.dual):
             self._share /= 2.0
-        self.dual, self._wrong = dual, 0.0
+        if np.median(self._shares or [1.0]) < SHORTEST:
+            notice(
+                f"found hardly a step of exponentiated gradient that fits a cost of {self._cost:g}, so that "
+                "little is learned; take a smaller --cost"
+            )
+        self.dual, self._wrong, self._shares = dual, 0.0, []
 
     def averaged(self) -> ArcScorer:
         return ArcScorer(self.live.template_set, aligned_weights(self.rule.weights))

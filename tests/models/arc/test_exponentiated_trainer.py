@@ -9,6 +9,7 @@ from qsproj.models.arc.arc_learners import ExponentiatedTrainer
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
+from qsproj.progress import notices
 from qsproj.training.margins import START, DualTree
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
@@ -126,3 +127,36 @@ def test_an_epoch_that_lowers_the_dual_objective_halves_the_steps(sentences):
 def test_a_tree_that_is_not_whole_is_left_out():
     partial = make_sentence("a b c", "X X X", [2, 0, -1])
     assert dual_examples([partial], "words") == [None]
+
+
+@pytest.mark.parametrize("cost", [1.0, 10.0])
+def test_weights_hear_of_all_that_counts(sentences, cost):
+    """With C = 10, changes too small for the weights once made up half of the dual objective."""
+    trainer = ExponentiatedTrainer("delexicalised", cost=cost)
+    examples = dual_examples(sentences)
+    for _ in range(20):
+        for example in examples:
+            trainer.step(example)
+        trainer.regularise()
+    unheard = sum(
+        (e.tree._handicap * np.abs(TREES.infer(e.tree._scores)[1] - e.tree._in_weights)).sum()
+        for e in examples
+    )
+    assert cost * unheard < 0.1 * trainer.dual
+
+
+def test_steps_that_do_not_fit_are_told(sentences):
+    """With C = 100 a parser of 400 sentences was as good as chance, and nothing said so."""
+    told = []
+    trainer = ExponentiatedTrainer("delexicalised", cost=COST)
+    with notices(told.append):
+        for example in dual_examples(sentences):
+            trainer.step(example)
+        trainer.regularise()
+        assert told == []
+        for example in (examples := dual_examples(sentences)):
+            example.tree.share = 1e-9
+            trainer.step(example)
+        trainer.regularise()
+    assert len(examples) > 1
+    assert "take a smaller --cost" in "".join(told)
