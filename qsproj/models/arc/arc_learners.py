@@ -88,8 +88,8 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         super().__init__(template_set, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
-        # The dearer a missed margin, the smaller the changes that weights must hear of: with C = 10, what they
-        # did not hear of grew to half of the dual objective.
+        # The dearer a missed margin, the smaller the changes that weights must hear of: with C = 10, what
+        # they did not hear of grew to half of the dual objective.
         self._negligible = NEGLIGIBLE * min(1.0, 0.1 / cost)
         self._shares: list[float] = []
         self._share = 1.0
