@@ -39,6 +39,14 @@ def test_tags_that_a_parser_has_never_seen(models, run_cli, tmp_path):
         assert f"{models / model} has learned from 0% of the tags (UPOS) of {path}" in line
         assert told(run_cli, "parse", "-m", models / model, GERMAN) == []
     assert told(run_cli, "parse", "-m", models / "both", path, "--retag") == []
+    renamed = {"NOUN": "N", "VERB": "V", "PUNCT": "SENT", "DET": "ART", "ADP": "PREP"}
+    write_conllu(
+        (with_columns(one, upos=[renamed.get(tag, tag) for tag in one.upos]) for one in read_conllu(GERMAN)),
+        path,
+    )
+    (line,) = told(run_cli, "parse", "-m", models / "parser", path)
+    share = int(line.split("learned from ")[1].split("%")[0])
+    assert 10 < share < 50
 
 
 def test_words_of_another_language(models, run_cli):
