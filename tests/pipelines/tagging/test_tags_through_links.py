@@ -76,12 +76,13 @@ def test_what_is_held_out_is_not_learned_from():
     assert rows["hält"] == -1
 
 
-@pytest.mark.parametrize(("parts", "temperature"), [(1, 1.5), (2, 1.2)])
-def test_one_tagger_is_made_less_sure_than_a_mean(parts, temperature):
-    options = TagProjectionOptions(fewest=60, parts=parts)
-    as_learned = replace(options, temperature=1.0, temperature_of_mean=1.0)
+@pytest.mark.parametrize(("parts", "raw", "temperature"), [(1, 0, 1.5), (2, 0, 1.2), (2, 30, 2.0)])
+def test_one_tagger_is_made_less_sure_than_a_mean_and_surer_than_one_of_raw_text(parts, raw, temperature):
+    options = TagProjectionOptions(fewest=60, parts=parts, shortest=1)
+    as_learned = replace(options, temperature=1.0, temperature_of_mean=1.0, temperature_of_raw=1.0)
     pairs = made_pairs(150, wrong=0.1)
-    cool, warm = (projected(pairs, options=one).tagger for one in (options, as_learned))
+    text = [one.forms for one in gold(made_pairs(raw, seed=3))]
+    cool, warm = (projected(pairs, raw=text, options=one).tagger for one in (options, as_learned))
     np.testing.assert_allclose(cool.transitions * temperature, warm.transitions)
 
 
