@@ -38,7 +38,7 @@ class GraphOptions:
 
     ``families``: of ``FAMILIES``; None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training
     fills it in. ``hidden``: a projective tree that nobody sees scores the arcs that both trees have (thesis
-    5.1.1). ``iterations``: of belief propagation, as many in training as in parsing. ``threshold``: an arc
+    5.1.1). ``iterations``: of belief propagation in parsing; in training, four at most. ``threshold``: an arc
     whose first-order probability is below it is no candidate, unless the best tree has it.
     ``max_factors``: a sentence with more is parsed first-order. ``constraint``: of ``CONSTRAINTS``: what is
     required of the arcs. ``gain``: in parsing, a factor is left out that would move first-order beliefs by

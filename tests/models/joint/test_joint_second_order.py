@@ -270,7 +270,7 @@ def trained(pairs, source_parser):
     options = BiparseOptions(
         order=2, target_training=OPTIONS, training=JointTrainingOptions(epochs=2, source_evidence=0.25)
     )
-    return train_joint_parser(pairs[:10], source_parser, rng=np.random.default_rng(1), options=options)
+    return train_joint_parser(pairs[:20], source_parser, rng=np.random.default_rng(1), options=options)
 
 
 def test_a_pair_that_nothing_joins_is_parsed_as_the_parsers_would(pairs, source_parser):
