@@ -72,7 +72,9 @@ def udpipe(lab: Lab, train: str, test: str) -> float:
             "morphodita_parsito", treebank, library.Sentences(), "", "none", "none", fault
         )
         path.write_bytes(model)
-    pipeline = library.Pipeline(library.Model.load(str(path)), "tokenize", "none", "none", "conllu")
+    # A pipeline does not keep its model alive.
+    model = library.Model.load(str(path))
+    pipeline = library.Pipeline(model, "tokenize", "none", "none", "conllu")
     gold = lab.treebank(test)
     cut = lab.cache.folder / f"{test}.udpipe.conllu"
     cut.write_text(pipeline.process(text_of(gold), library.ProcessingError()), encoding="utf-8")
