@@ -98,7 +98,7 @@ EXAMPLES = f"""objectives:
 examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
-  qsproj train train.conllu.gz -o my.model --order 2           # more accurate; parses 7 to 9 times slower
+  qsproj train train.conllu.gz -o my.model --order 2           # more accurate; parses 5 to 6 times slower
   qsproj train train.conllu -o labelled.model --labels joint         # better relations, RelProb=
   qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
   qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
