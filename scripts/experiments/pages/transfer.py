@@ -13,9 +13,8 @@ ENGLISH, OTHERS = "English", "other treebanks too"
 UNKNOWN = "not measured yet"
 KINDS_OF_TAGS = GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags", "uncertain tags"
 # Rows and columns of the page on soft projection.
-SOFT, SOFT_ALL = "soft, English", "soft, every treebank"
+SOFT = "soft, English"
 UNCHANGED, SHARE = "unchanged", "share of wrong heads"
-GRAMMAR = "weighed by a grammar"
 LOSSES = (
     "no prior",
     "no evidence",
@@ -106,12 +105,11 @@ def soft_projection(tables: Tables) -> Phrases:
         return by_language(found)
 
     def ece(tags: str) -> str:
-        rows = [(table, name, tags, "ECE") for table in systems.values() for name in (SOFT, SOFT_ALL)]
+        rows = [(table, SOFT, tags, "ECE") for table in systems.values()]
         return span_known(table.number(*names) for table, *names in rows if table.has(*names))
 
     return {
         **{f"lost: {name}": gained(UNCHANGED, over=name) for name in LOSSES},
-        **{f"gained: {name}": gained(name) for name in (GRAMMAR,)},
         "aims reached": aims_reached(tables["aims"]),
         **{f"ECE, {tags}": ece(tags) for tags in KINDS_OF_TAGS},
         "relations": gained(UNCHANGED, "LAS, no subtypes", "relations of the prior"),

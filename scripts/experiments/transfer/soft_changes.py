@@ -12,12 +12,9 @@ from itertools import islice
 
 import numpy as np
 
-from qsproj.conventions import Scores as Matrix
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
@@ -29,7 +26,6 @@ from qsproj.pipelines.projection.soft_evidence import (
     coverage,
 )
 from qsproj.pipelines.projection.soft_projection import HELD_OUT, project_soft, soft_sources
-from qsproj.pipelines.translations import Translations
 from scripts.experiments.transfer.by_tags import (
     BEST_TAGS,
     GOLD_TAGS,
@@ -82,28 +78,6 @@ def relations_of_prior(parser: Parser, members: Parsers) -> Parser:
     return replace(parser, labeller=prior_alone(members).labeller)
 
 
-# A grammar over tags is full by then; see docs/ladder.md.
-GRAMMAR_PAIRS = 20_000
-# What is wanted is the model of the pairs, not that of new text, which more than one step of EM makes worse.
-GRAMMAR = QgOptions(iterations=3, min_linked=0.9)
-
-
-def weighed_by_grammar(pairs: Pairs) -> Callable[[Translations], Matrix]:
-    """Return evidence of pairs, each alone, as the geometric mean with a QG-DMV's posterior of each arc.
-
-    The grammar is learned from those that are linked throughout. An arc needs both: the grammar knows which
-    carried arcs its language does not have, but little of words without links.
-    """
-    grammar, _ = train_qg_dmv(pairs[:GRAMMAR_PAIRS], options=GRAMMAR)
-
-    def evidence(translations: Translations) -> Matrix:
-        (pair,) = translations
-        found = arc_evidence(pair)
-        return np.sqrt(found * grammar.arc_probabilities_given_source(pair)) if found.any() else found
-
-    return evidence
-
-
 def no_temperature(parser: Parser, _: Parsers) -> Parser:
     assert isinstance(parser, ArcParser)
     return replace(parser, temperature=1.0)
@@ -119,7 +93,6 @@ class Change:
     priors: Callable[[SoftParsers], Parsers] = SoftParsers.translated
     pairs: Callable[[Pairs], Pairs] = list
     options: SoftProjectionOptions | None = FEW
-    by_grammar: bool = False
     after: Callable[[Parser, Parsers], Parser] = as_it_is
     tags: str = BEST_TAGS
 
@@ -143,7 +116,6 @@ CHANGES = {
     "pairs drawn": Change(pairs=drawn, options=replace(FEW, sentences=FEW_PAIRS)),
     "half of the pairs": Change(pairs=half, options=replace(FEW, sentences=CHOSEN // 2)),
     "probabilities as learned (temperature 1)": Change(after=no_temperature),
-    "weighed by a grammar": Change(by_grammar=True),
     "uncertain tags tried": Change(tags=UNCERTAIN_TAGS),
 }
 
@@ -178,8 +150,6 @@ class ChangedParsers:
             return prior_alone(members)
         pairs = change.pairs(self.pairs)
         sources = soft_sources([[pairs]], rng=np.random.default_rng(1), priors=members)
-        if change.by_grammar:
-            sources = replace(sources, evidence=weighed_by_grammar(pairs))
         learned = project_soft(sources, rng=np.random.default_rng(1), options=change.options).parser
         assert isinstance(learned, Parser)
         return learned

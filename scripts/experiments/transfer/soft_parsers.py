@@ -30,7 +30,6 @@ from qsproj.pipelines.projection.soft_prior import (
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
-from scripts.experiments.transfer.bootstrap_runs import other_treebanks
 from scripts.experiments.transfer.stages import Stages
 
 Parsers = Sequence[ArcParser]
@@ -38,7 +37,7 @@ Parsers = Sequence[ArcParser]
 
 @dataclass(frozen=True)
 class SoftParsers:
-    """What English and a bitext give a target language, and what treebanks of other languages add."""
+    """What English and a bitext give a target language."""
 
     stages: Stages
     language: str
@@ -48,11 +47,6 @@ class SoftParsers:
         """The files of the parsed source, the tagged target, and the links."""
         stages, language = self.stages, self.language
         return [stages.parsed_english(language), stages.tagged(language, language), stages.links(language)]
-
-    @property
-    def treebanks(self) -> list[Path]:
-        """Those of all languages but English and the target."""
-        return other_treebanks(self.stages.lab, self.language)
 
     def pairs(self) -> AlignedFiles:
         return AlignedFiles(*map(str, self.bitext))
@@ -66,32 +60,26 @@ class SoftParsers:
             "translated", lambda: [train_translated_prior(self.pairs(), rng=np.random.default_rng(1))]
         )
 
-    def of_tags(self) -> list[ArcParser]:
-        """Return parsers of tags alone: of English; of all treebanks, each weighed; of those of other languages."""
+    def untranslated(self) -> list[ArcParser]:
+        """Return a parser of the English trees that reads tags alone."""
 
         def make() -> Parsers:
             english = [pair.source for pair in islice(self.pairs(), SOURCE_TREES)]
-            others = [Treebank(path.name, list(read_conllu(path))) for path in self.treebanks]
-            tagged = read_conllu(self.stages.tagged(self.language, self.language))
             rng = np.random.default_rng(1)
-            return weighted_prior([Treebank("English", english)], others, target=tagged, rng=rng).members
+            return weighted_prior([Treebank("English", english)], target=(), rng=rng).members
 
-        return listed_in(self._kept("tags", make, more=self.treebanks))
-
-    def untranslated(self) -> list[ArcParser]:
-        """Return a parser of the English trees that reads tags alone."""
-        return self.of_tags()[:1]
-
-    def with_others(self) -> list[ArcParser]:
-        """Return the prior of English and all other treebanks, as `qsproj bootstrap --also` joins them."""
-        return [*self.translated(), *self.of_tags()[1:]]
+        return listed_in(self._kept("tags", make))
 
     def projected(self) -> Path:
         """Project a parser from English alone, by the options of `qsproj project`; see :func:`project`."""
-        return self._projected("English", self.translated(), [])
-
-    def projected_with_others(self) -> Path:
-        return self._projected("all", self.with_others(), self.treebanks)
+        priors = self.translated()
+        return self.stages.lab.cache.file(
+            f"{self.language}.English.soft.parser",
+            lambda path: project(path, self.pairs(), priors=priors),
+            options={"soft": "English"},
+            data=self.bitext,
+            experiment=Path(__file__),
+        )
 
     def took(self) -> dict[str, float]:
         """Return the processor seconds of the last steps of the main job, of English alone."""
@@ -100,16 +88,7 @@ class SoftParsers:
             "project": said(self.projected())["cpu"],
         }
 
-    def _projected(self, name: str, priors: Parsers, more: list[Path]) -> Path:
-        return self.stages.lab.cache.file(
-            f"{self.language}.{name}.soft.parser",
-            lambda path: project(path, self.pairs(), priors=priors),
-            options={"soft": name},
-            data=[*self.bitext, *more],
-            experiment=Path(__file__),
-        )
-
-    def _kept(self, name: str, make: Callable[[], Parsers], more: Iterable[Path] = ()) -> Path:
+    def _kept(self, name: str, make: Callable[[], Parsers]) -> Path:
         """Make some parsers, unless they are kept; return the path of a list of their files."""
 
         def write(path: Path) -> dict[str, float]:
@@ -125,7 +104,7 @@ class SoftParsers:
             f"{self.language}.{name}.priors",
             write,
             options={"priors": name},
-            data=[*self.bitext, *more],
+            data=self.bitext,
             experiment=Path(__file__),
         )
 

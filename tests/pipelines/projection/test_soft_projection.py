@@ -14,7 +14,6 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
@@ -43,7 +42,6 @@ from qsproj.pipelines.projection.soft_projection import (
     trusted,
 )
 from qsproj.pipelines.translations import link_strengths
-from scripts.experiments.transfer.soft_changes import GRAMMAR, weighed_by_grammar
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
@@ -202,27 +200,6 @@ def test_sources_are_brought_together_by_the_target():
             list(JoinedSources((([one], others),)))
     with pytest.raises(UsageError, match="tag the target first"):
         list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
-
-
-def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
-    grammar, _ = train_qg_dmv(sample, options=GRAMMAR)
-    weighed = weighed_by_grammar(sample)
-    for example in sample[:20]:
-        evidence = arc_evidence(example)
-        wanted = np.sqrt(evidence * grammar.arc_probabilities_given_source(example))
-        np.testing.assert_allclose(weighed((example,)), wanted)
-        assert not (wanted > 0)[evidence == 0].any()
-    assert not weighed((pair(2, []),)).any()
-
-
-def test_a_grammar_changes_what_is_learned(sample, english):
-    def scores(evidence):
-        rng = np.random.default_rng(1)
-        sources = replace(soft_sources([[sample]], rng=rng, priors=[english]), evidence=evidence)
-        projected = project_soft(sources, rng=rng, options=SoftProjectionOptions(epochs=1))
-        return projected.parser.scores(sample[0].target)
-
-    assert not np.array_equal(scores(weighed_by_grammar(sample)), scores(pooled_evidence))
 
 
 def test_the_densest_pairs_are_chosen_in_their_order(sample):
