@@ -29,6 +29,7 @@ from qsproj.pipelines.bootstrap.workspace import Given, Workspace
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+from qsproj.pipelines.tagging.conventions import Conventional
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Lab, data_folder, exit_with
 from scripts.experiments.harness.tables import Table, table
@@ -59,12 +60,15 @@ def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Pa
         stages.PRIOR,
         sources=[source],
         others=(),
+        unshared=language.unshared,
         seed=seed,
         files=stages.prior_files(()),
     )
     rng = np.random.default_rng(seed)
     members = [load_prior(path, reads_words=True) for path in priors.files]
-    sources = soft_sources([[list(language.corpus)]], rng=rng, priors=members)
+    sources = soft_sources(
+        [[list(Conventional(language.corpus, language.unshared))]], rng=rng, priors=members
+    )
     options = SoftProjectionOptions(**values_of(way, *FIELDS))
     parser = project_soft(sources, rng=rng, options=options).parser
     assert isinstance(parser, Parser)

@@ -77,6 +77,8 @@ class Prepared:
     code: str
     corpus: AlignedFiles
     tagger: Path
+    # conventions of English that do not hold in it
+    unshared: tuple[str, ...]
 
     def load_tagger(self) -> Tagger:
         return load_tags(self.tagger)
@@ -112,11 +114,19 @@ def prepared(code: str, data: Path, work: Path, most: int | None) -> Prepared:
     told = {"total": int(words.told.figures.get("pairs", 0)), **aside}
     trees = made(stages.TREES, words=ours, model=model, aside=told).file
     corpus = AlignedFiles(trees, theirs, links)
-    tagger = made(
-        stages.TAGGER, corpora=[corpus], tagged=(), lexicon=None, text=(), language=code, seed=1
-    ).file
-    tagged = made(stages.TAGGED, words=theirs, tagger=tagger, aside=told).file
-    return Prepared(code, replace(corpus, target=tagged), Path(tagger))
+    learned = made(
+        stages.TAGGER,
+        corpora=[corpus],
+        tagged=(),
+        lexicon=None,
+        text=(),
+        paragraphs=False,
+        language=code,
+        seed=1,
+    )
+    tagged = made(stages.TAGGED, words=theirs, tagger=learned.file, aside=told).file
+    unshared = tuple(learned.told.figures.get("unshared", ()))
+    return Prepared(code, replace(corpus, target=tagged), Path(learned.file), unshared)
 
 
 def bitext_of(code: str, data: Path, work: Path, most: int | None) -> Path:
