@@ -448,7 +448,7 @@ def test_the_temperature_undoes_what_sharpened_the_scores():
 
 @pytest.mark.parametrize(
     ("precision", "arcs", "share"),
-    [(0.7, 2000, 0.5), (0.85, 2000, 0.875), (0.95, 2000, 1.25), (0.95, 100, 1.0)],
+    [(0.7, 2000, 0.75), (0.85, 2000, 1.0), (0.95, 2000, 1.25), (0.95, 100, 1.0)],
 )
 def test_the_more_evidence_is_right_the_more_of_it_is_learned(precision, arcs, share):
     assert Fit(2.0, precision, arcs).share == pytest.approx(share)
