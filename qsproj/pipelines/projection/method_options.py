@@ -73,7 +73,7 @@ class SoftProjectionOptions:
         None,
         least=0.0,
         most=2.0,
-        help="how much of what links teach of heads is added to the prior (default: 0.5 to 1.25, the more "
+        help="how much of what links teach of heads is added to the prior (default: 0.75 to 1.25, the more "
         "the oftener the prior finds right what they carry over)",
     )
     projective: bool = True
