@@ -8,7 +8,7 @@ from qsproj.viz.drawing import Drawing, figure, opening
 from qsproj.viz.marks import STYLE, escape
 
 _STYLE = """\
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: canvas; }
 body { margin: 2em auto; max-width: 75em; padding: 0 1em; line-height: 1.5; }
 body { font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
 h1 { font-size: 1.4em; overflow-wrap: anywhere; }

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,22 +23,83 @@ from tests.serve.client import Client
 pytest.importorskip("uvicorn", reason="qsproj[serve] is not installed")
 
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+SCHEMES = ("light", "dark")
+CHROMIUM, FIREFOX = ("chromium", "chromium-browser", "google-chrome"), ("firefox-esr", "firefox")
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: qsproj[browser]"
-    )
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    with playwright.sync_playwright() as running:
-        try:
-            browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"no Chromium that runs: {str(error).splitlines()[0]}")
+def playwright():
+    """Return what drives browsers."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: qsproj[browser]")
+    with driver.sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(playwright):
+    with launched(playwright.chromium, CHROMIUM, args=["--no-sandbox"]) as browser:
         yield browser
-        browser.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(playwright):
+    """Return a Firefox, and one whose pages are dark: it cannot be told later."""
+    if (path := path_of(FIREFOX)) is None:
+        pytest.skip("no Firefox")
+    with ExitStack() as stack:
+        dark, still = "layout.css.prefers-color-scheme.content-override", {"ui.prefersReducedMotion": 1}
+        yield [
+            stack.enter_context(
+                launched(
+                    playwright.firefox, [path], channel="moz-firefox", firefox_user_prefs={dark: way, **still}
+                )
+            )
+            for way in (1, 0)
+        ]
+
+
+@pytest.fixture(scope="module")
+def faults():
+    """Return what tells the faults of a page."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed: qsproj[browser]"
+    ).Axe()
+
+    def found(page, scheme):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", scheme)
+        response = axe.run(page).response
+        assert response["passes"]
+        return [(one["id"], [node["html"] for node in one["nodes"]]) for one in response["violations"]]
+
+    return found
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def browsers(request):
+    """Return Chromium, then Firefox, each twice: with light pages, with dark ones."""
+    if request.param == "firefox":
+        return request.getfixturevalue("firefox")
+    return [request.getfixturevalue("browser")] * 2
+
+
+def path_of(names):
+    """Return the first program of these that is there."""
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@contextmanager
+def launched(kind, names, **options):
+    """Run a browser; where none runs, skip and say so."""
+    from playwright.sync_api import Error
+
+    try:
+        browser = kind.launch(executable_path=path_of(names), **options)
+        browser.new_page().close()  # not with each pair of versions of Firefox and Playwright
+    except Error as error:
+        pytest.skip(f"no {kind.name} that runs: {str(error).splitlines()[0]}")
+    with browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

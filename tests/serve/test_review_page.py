@@ -1,4 +1,4 @@
-"""The page in a real browser: Chromium, driven by Playwright. Skipped, saying so, where either is missing."""
+"""The page in Chromium, by the keyboard in Firefox, too; skipped, saying so, where one is missing."""
 
 from __future__ import annotations
 
@@ -191,33 +191,38 @@ def test_a_list_that_comes_late_does_not_replace_a_newer_one(window):
     assert page.locator("#list button").count() == 1
 
 
-def test_the_keyboard_does_it_all(window, path):
-    page = window()
-    for key in ("Enter", "ArrowUp", "Enter"):
-        page.keyboard.press(key)
-    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
-    page.keyboard.press("u")
-    assert word(page, 4).locator(".head").inner_text() == "2 Hund"
-    page.keyboard.press("0")
-    assert word(page, 4).locator(".head").inner_text() == "root"
-    page.keyboard.press("r")
-    page.keyboard.type("ccomp")
-    page.keyboard.press("Enter")
-    page.keyboard.press("c")
-    said(page, "Confirm again if that is meant")
-    page.keyboard.press("c")
-    page.locator("#progress", has_text="1 of 5").wait_for()
-    # The old root hangs below the new one, with its relation.
-    assert heads(path, "unsure") == [2, 3, 4, 0]
-    until(lambda: page.locator("#name").inner_text() != "unsure")
-    name = page.locator("#name").inner_text()
-    page.keyboard.press("n")
-    until(lambda: page.locator("#name").inner_text() != name)
-    page.keyboard.press("p")
-    page.locator("#name", has_text=name).wait_for()
-    page.keyboard.press("/")
-    page.keyboard.type("markup")
-    until(lambda: page.locator("#list button").count() == 1)
+def test_the_keyboard_does_it_all(browsers, server, path):
+    with windows(browsers[0], server) as open_window:
+        page = open_window()
+        for key in ("Enter", "ArrowUp", "Enter"):
+            page.keyboard.press(key)
+        assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+        page.keyboard.press("u")
+        assert word(page, 4).locator(".head").inner_text() == "2 Hund"
+        page.keyboard.press("0")
+        assert word(page, 4).locator(".head").inner_text() == "root"
+        page.keyboard.press("r")
+        page.keyboard.type("ccomp")
+        page.keyboard.press("Enter")
+        for key in ("e", *"Laut", "Tab", "Tab", *"Degree=Pos", "Escape"):
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.word") == "4"
+        page.keyboard.press("c")
+        said(page, "Confirm again if that is meant")
+        page.keyboard.press("c")
+        page.locator("#progress", has_text="1 of 5").wait_for()
+        # The old root hangs below the new one, with its relation.
+        assert heads(path, "unsure") == [2, 3, 4, 0]
+        assert "4\tlaut\tLaut\tX\t_\tDegree=Pos\t0\tccomp\t" in path.read_text()
+        until(lambda: page.locator("#name").inner_text() != "unsure")
+        name = page.locator("#name").inner_text()
+        page.keyboard.press("n")
+        until(lambda: page.locator("#name").inner_text() != name)
+        page.keyboard.press("p")
+        page.locator("#name", has_text=name).wait_for()
+        page.keyboard.press("/")
+        page.keyboard.type("markup")
+        until(lambda: page.locator("#list button").count() == 1)
 
 
 def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_files):

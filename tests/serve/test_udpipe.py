@@ -13,6 +13,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.storage import load_model
+from tests.serve.conftest import SCHEMES
 
 TEXT = "Der Hund bellt.\nDie Katze schläft.\n"
 EVERYTHING = {"tokenizer": "", "tagger": "", "parser": ""}
@@ -58,6 +59,15 @@ def test_the_first_page_says_what_is_served(client):
     assert page.headers["content-type"].startswith("text/html")
     for told in ("only-parses", "tokenizer, tagger, parser", f"{client.address}/process", "model=de "):
         assert told in page.text
+
+
+def test_the_first_page_in_a_browser(browsers, client, faults):
+    for scheme, browser in zip(SCHEMES, browsers, strict=True):
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        page.goto(client.address)
+        assert faults(page, scheme) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        page.close()
     odd = client.ask("/", headers={"Host": "<b>x"}).text
     assert "<b>x" not in odd
 

@@ -81,7 +81,7 @@ _START = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>qsproj serve</title>
 <style>
-:root {{ color-scheme: light dark; font: 1em/1.5 sans-serif }}
+:root {{ color-scheme: light dark; background: canvas; font: 1em/1.5 sans-serif }}
 main {{ max-width: 45em; margin: 2em auto; padding: 0 1em }}
 th {{ text-align: start; padding-inline-end: 2em }}
 pre {{ overflow-x: auto }}
