@@ -8,7 +8,7 @@ nothing else.
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -18,13 +18,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
+from qsproj.models.storage import Parser
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.requests import Limits, RequestError, body_of, outcome_of
+from qsproj.serve.review.inference import Fixed, infer_rest
 from qsproj.serve.udpipe import processing
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
@@ -62,6 +65,16 @@ class Document:
             if tokens:
                 words = [_checked(token.get_covered_text) for token in tokens]
                 yield AnnotatedSentence(tokens, Sentence.from_words(words, upos=map(_tag_of, tokens)))
+
+    def arcs(self) -> dict[int, tuple[Any, str | None]]:
+        """Return the governors and relations that annotators gave, by the ``id`` of the dependent's token."""
+        if not self._cas.typesystem.contains_type(DEPENDENCY):
+            return {}
+        return {
+            id(one.Dependent): (one.Governor, getattr(one, _RELATION, None))
+            for one in _checked(self._cas.select, DEPENDENCY)
+            if not getattr(one, IS_PREDICTED, None) and getattr(one, "flavor", None) in (None, _BASIC)
+        }
 
     def suggest(self, token: Any, layer: str, feature: str, label: str, **others: Any) -> None:
         """Add a suggestion at a token: a label, and those other features that the layer has.
@@ -112,7 +125,7 @@ def _tag_of(token: Any) -> str | None:
     return next((value for value in values if value in UNIVERSAL_TAGS), None)
 
 
-_RELATION = "DependencyType"
+_RELATION, _BASIC = "DependencyType", "basic"
 _KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
 
 
@@ -162,12 +175,13 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
     """Suggest trees; the arc of a root leads from the word to itself, as in DKPro Core."""
     if model.parser is None:
         raise model.unable(processing.PARSER)
+    arcs = document.arcs()
     trees = processing.parsed(
         model, model.parser, [one.sentence for one in read], retag=False, confidence=True
     )
     for one, tree in zip(read, trees, strict=True):
-        heads, scores = tree.heads[1:].tolist(), _probabilities(tree, ARC_PROBABILITY)
-        for token, head, relation, score in zip(one.tokens, heads, tree.deprels, scores, strict=True):
+        found = _under(arcs, model.parser, one, tree)
+        for token, head, relation, score in zip(one.tokens, *found, strict=True):
             document.suggest(
                 token,
                 DEPENDENCY,
@@ -175,9 +189,30 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
                 _label(head, relation),
                 Governor=one.tokens[head - 1] if head > 0 else token,
                 Dependent=token,
-                flavor="basic",
+                flavor=_BASIC,
                 DependencyType_score=score,
             )
+
+
+def _under(
+    arcs: Mapping[int, tuple[Any, str | None]], parser: Parser, one: AnnotatedSentence, tree: Sentence
+) -> tuple[Sequence[int], Sequence[str], Sequence[float]]:
+    """Return heads, relations, probabilities, under the arcs that annotators gave where a tree has them."""
+    numbers = {id(token): number for number, token in enumerate(one.tokens, start=1)}
+    heads, relations = list[int](), list[str]()
+    for token in one.tokens:
+        governor, relation = arcs.get(id(token), (None, None))
+        heads.append(0 if governor is token else numbers.get(id(governor), NO_HEAD))
+        relations.append(relation if relation and heads[-1] != NO_HEAD else UNSPECIFIED)
+    if max(heads) != NO_HEAD:
+        tags = tuple(tag != UNSPECIFIED for tag in one.sentence.upos)
+        try:
+            rest = infer_rest(parser, tree, Fixed(tuple(heads), tuple(relations), tree.upos, tags))
+        except QsprojError:  # two roots, a cycle; a model that takes no part of a tree
+            pass
+        else:
+            return rest.heads, rest.relations, rest.chances
+    return tree.heads[1:].tolist(), tree.deprels, tuple(_probabilities(tree, ARC_PROBABILITY))
 
 
 def _label(head: int, relation: str) -> str:

@@ -129,6 +129,9 @@ def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
             if self._is_answering():
                 self._stop_timer()
 
+        def _unsupported_upgrade_warning(self) -> None:
+            """Say nothing: clients in Java ask each time whether this is HTTP/2, and go on without."""
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_timer()
             super().connection_lost(exc)

@@ -1,10 +1,12 @@
-"""INCEpTION's external recommender protocol, asked as INCEpTION asks; answers are read without cassis."""
+"""INCEpTION's external recommender protocol, asked as INCEpTION asks."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import xml.etree.ElementTree as ET
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +137,54 @@ def test_tags_are_those_of_the_model_where_utf16_counts(client, model_files, fea
     assert [(one["begin"], one["end"]) for one in found] == list(places.values())
     assert places[next(iter(places))] == ("0", "2")
     assert all(0 < float(one[f"{feature}_score"]) <= 1 for one in found)
+
+
+# What Java says first, as INCEpTION asks it; the body is a document of ours as Apache UIMA writes it.
+JAVA = (
+    "POST /inception/de/predict HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nContent-Length: {}\r\n"
+    "Host: 127.0.0.1:8001\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n"
+    "Upgrade: h2c\r\nUser-Agent: Java-http-client/17.0.15\r\nContent-Type: application/json\r\n\r\n"
+)
+
+
+def test_a_recorded_request_is_answered_for_its_client(client):
+    body = Path(__file__).with_name("inception-request.json").read_bytes()
+    with client.connect() as connection:
+        connection.sendall(JAVA.format(len(body)).encode())
+        connection.sendall(body)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert (answer.status, answer.version) == (200, 11)
+        xmi = json.load(answer)["document"]
+    cas = cassis.load_cas_from_xmi(xmi, cassis.load_typesystem(json.loads(body)["typeSystem"]))
+    assert cas.sofa_string == '😀 bellt & "ruft".\nDie alte  Katze schläft .'
+    annotated, predicted = (
+        [one for one in cas.select(DEPENDENCY) if bool(one.inception_internal_predicted) == suggested]
+        for suggested in (False, True)
+    )
+    tokens = cas.select(TOKEN)
+    assert [one.Dependent for one in predicted] == tokens
+    assert sum(one.Governor is one.Dependent for one in predicted) == 2
+    # The arc that is annotated holds; the tree is inferred under it.
+    (kept,) = annotated
+    assert (kept.Governor.get_covered_text(), kept.get_covered_text()) == ("Katze", "Die")
+    (same,) = [one for one in predicted if one.Dependent is kept.Dependent]
+    assert (same.Governor, same.DependencyType, same.DependencyType_score) == (kept.Governor, "det", 1.0)
+    assert not any("said" in line for line in client.log_lines())
+
+
+def test_arcs_that_no_tree_has_are_passed_over(client):
+    request = json.loads(Path(__file__).with_name("inception-request.json").read_bytes())
+    one = '<dependency:Dependency xmi:id="300" sofa="1" begin="29" end="34" Governor="63" Dependent="75"/>'
+    xmi = (
+        request["document"]["xmi"]
+        .replace("<cas:Sofa", f"{one}<cas:Sofa")
+        .replace('members="', 'members="300 ')
+    )
+    request["document"]["xmi"] = xmi
+    answer = post(client, "/inception/de/predict", request)
+    assert answer.status == 200, answer.text
+    assert len(annotations(answer.json["document"], DEPENDENCY)) == 12 + 2
 
 
 def test_annotated_tags_are_parsed_with_and_stay(client, model_files):
