@@ -105,7 +105,7 @@ def first_run_row(what: str, figure: str) -> Row:
         found = first_run(side, bench.folder, bench.old.source / "corpora")
         return float(getattr(found, figure))
 
-    return Row(what=what, to_reach="12 s", measure=measure, rounds=1, warm=False)
+    return Row(what=what, to_reach="10 s", measure=measure, rounds=1, warm=False)
 
 
 ROWS = (
