@@ -57,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --language CODE: language of plain text (default: that of the model)
         --paragraphs: find the sentences of plain text that goes on over them, as the tagger has learned it
             from a treebank, or by rules; `qsproj serve` does so
+        --segmentations K[1..]: parse each line of plain text cut in the K most probable ways, 7.1, 7.2 and so
+            on of line 7, with their probabilities in a comment, where the model has learned tokens
     """)
     add_workers(parser)
 
@@ -106,8 +108,9 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     if not source.is_text:
         if options.language is not None:
             raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
-        if options.paragraphs:
-            raise UsageError("--paragraphs is for plain text, found CoNLL-U; leave it out")
+        for option in ("paragraphs", "segmentations"):
+            if getattr(options, option):
+                raise UsageError(f"--{option} is for plain text, found CoNLL-U; leave it out")
         sentences = source.sentences()
         if not fills_in_tags(parser):
             sentences = _with_tags(sentences, options.model, source.name)
@@ -132,6 +135,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         language=options.language,
         split_contractions=True,
         paragraphs=options.paragraphs,
+        segmentations=options.segmentations,
         name=source.name,
     )
     sentences = telling_unknown(sentences, None, tagger, path=options.model, name=source.name)

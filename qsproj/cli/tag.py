@@ -46,6 +46,7 @@ EXAMPLES = """examples:
   qsproj tag --train a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
   qsproj tag -m en.tagger en.txt -o en.conllu
   qsproj tag -m en.tagger book.txt --paragraphs -o book.conllu
+  qsproj tag -m zh.tagger zh.txt --segmentations 5 -o zh.conllu
   qsproj tag -m en.tagger en.conllu --columns lemma,feats -o en.full.conllu
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
   qsproj tag --project --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
@@ -67,7 +68,7 @@ WAYS = {
         *("tagged", "lexicon", "text", "columns", "seed"),
     ),
     "-m": (
-        *("input", "split_contractions", "paragraphs", "confidence", "columns"),
+        *("input", "split_contractions", "paragraphs", "segmentations", "confidence", "columns"),
         *("jobs", "backend", "scheduler"),
     ),
 }
@@ -92,6 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --split-contractions: split tokens of plain text into words as the treebanks did: zum to zu dem; where
             tokens were learned, they are split in any case
         --paragraphs: find the sentences of plain text that goes on over them
+        --segmentations K[1..]: write each line of plain text cut in the K most probable ways, 7.1, 7.2 and so
+            on of line 7, with their probabilities in a comment, where the model has learned tokens
         --rules: cut plain text by the rules of the language and a table of its contractions, even where a
             treebank shows its tokens: better where it shows fewer than 200 sentences
         --confidence: add TagProb=, the probability of each tag, to MISC
@@ -264,10 +267,11 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
                 language=options.language,
                 split_contractions=options.split_contractions,
                 paragraphs=options.paragraphs,
+                segmentations=options.segmentations,
                 name=source.name,
             )
             return
-        for option in ("split_contractions", "paragraphs"):
+        for option in ("split_contractions", "paragraphs", "segmentations"):
             if getattr(options, option):
                 flag = f"--{option.replace('_', '-')}"
                 raise UsageError(f"{flag} is for plain text, found CoNLL-U; leave it out")

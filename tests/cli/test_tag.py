@@ -190,6 +190,34 @@ def test_sentences_of_running_text_are_found_as_the_treebank_has_them(tmp_path, 
     assert "--paragraphs is for plain text, found CoNLL-U" in refused.err
 
 
+def test_lines_are_cut_in_several_ways(tmp_path, run_cli):
+    tagger, parser, both = tmp_path / "de.tagger", tmp_path / "de.parser", tmp_path / "de.model"
+    text, several = "Er geht zum Haus.\n\nZum Haus!\n", ("--segmentations", "2")
+    for command in (
+        ("tag", "--train", "corpora/de.conllu", "--language", "de", "-o", tagger),
+        ("train", "corpora/de.conllu", "-o", parser),
+        ("bundle", tagger, parser, "-o", both),
+    ):
+        done = run_cli(*command)
+        assert done.code == 0, done.err
+    for name, model in (("tag", tagger), ("parse", both)):
+        out = run_cli(name, "-m", model, *several, stdin=text).out
+        comments = [line for line in out.split("\n") if line.startswith("# ")]
+        assert [line for line in comments if "sent_id" in line or "newpar" in line] == [
+            *("# sent_id = 1.1", "# sent_id = 1.2", "# newpar", "# sent_id = 3.1", "# sent_id = 3.2")
+        ]
+        chances = [float(line.split(" = ")[1]) for line in comments if "segmentation_probability" in line]
+        assert 1 >= chances[0] > chances[1] > 0
+        for options, file, told in (
+            ((), "corpora/de.conllu", "--segmentations is for plain text, found CoNLL-U"),
+            (("--paragraphs",), "-", "one sentence a line, not of running text"),
+            (("--language", "en"), "-", "a model that has learned to cut this language"),
+        ):
+            refused = run_cli(name, "-m", model, *several, *options, file, stdin=text)
+            assert (refused.code, refused.err.count("\n")) == (2, 1)
+            assert told in refused.err
+
+
 def with_feats(*cells):
     rows = [(str(i), form, form, tag) for i, (form, tag) in enumerate([("Haus", "NOUN"), (".", "PUNCT")], 1)]
     lines = ["\t".join([*row, "_", cell, *"____"]) for row, cell in zip(rows, cells, strict=True)]

@@ -103,6 +103,55 @@ def viterbi(emissions, transitions, tags):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
+def k_best(emissions, transitions, tags, scores):
+    """Fill ``tags`` int32[k, n] with the k best sequences and ``scores`` float64[k], natural log, best first.
+
+    Scores are -inf where there are fewer sequences. O(n T^2 k) time, O(n T k) memory.
+    """
+    k, n = tags.shape
+    n_tags = emissions.shape[1]
+    # Of the sequences up to word i that end in tag t, the one of rank r: the tag before, and the rank there.
+    origins = np.zeros((n, n_tags, k), np.int32)
+    ranks = np.zeros((n, n_tags, k), np.int32)
+    score = np.full((n_tags, k), -np.inf)
+    score[:, 0] = transitions[n_tags] + emissions[0]
+    following = np.empty((n_tags, k))
+    taken = np.empty(n_tags, np.int64)
+    for i in range(1, n):
+        for t in range(n_tags):
+            taken[:] = 0
+            # Invariant: the first taken[s] sequences of each tag s before are extended, in order of score.
+            for r in range(k):
+                best = _next_best(score, transitions[:, t], taken)
+                following[t, r] = score[best, taken[best]] + transitions[best, t] + emissions[i, t]
+                origins[i, t, r] = best
+                ranks[i, t, r] = taken[best]
+                taken[best] += 1
+        score, following = following, score
+    taken[:] = 0
+    for r in range(k):
+        tag = _next_best(score, np.zeros(n_tags), taken)
+        rank = taken[tag]
+        taken[tag] += 1
+        scores[r] = score[tag, rank]
+        for i in range(n - 1, -1, -1):
+            tags[r, i] = tag
+            tag, rank = origins[i, tag, rank], ranks[i, tag, rank]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _next_best(score, transitions, taken):
+    """Return the tag whose next sequence, ``score`` float64[T, k], is best; of equal ones the lowest."""
+    best = -1
+    for s in range(len(taken)):
+        if taken[s] < score.shape[1] and (
+            best < 0 or score[s, taken[s]] + transitions[s] > score[best, taken[best]] + transitions[best]
+        ):
+            best = s
+    return best
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_emissions(rows, weights, emissions):
     """Fill ``emissions`` with the sums of the ``rows`` int32[n, K] of ``weights`` that fire, -1 for none."""
     n, n_templates = rows.shape

@@ -101,6 +101,7 @@ class Tagger(Stored):
         language: str | None = None,
         split_contractions: bool = False,
         paragraphs: bool = False,
+        segmentations: int | None = None,
         name: str = "text",
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words and not yet tagged.
@@ -110,11 +111,19 @@ class Tagger(Stored):
 
         ``split_contractions``: where rules cut, split tokens as the training treebanks did: zum to zu dem.
         ``paragraphs``: whether lines hold several sentences, or parts of some: see
-        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``name``: what a message calls the text.
+        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: yield each line cut in so
+        many ways, see :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. ``name``: what a message calls
+        the text.
 
-        Raises UsageError when there are no learned tokens and no language; DataError at a line of a script
-        that rules cannot cut.
+        Raises UsageError when there are no learned tokens and no language, or several segmentations of what
+        is cut by rules or runs over lines; DataError at a line of a script that rules cannot cut.
         """
+        if segmentations is not None:
+            if self.tokenizer is None or language not in (None, self.language):
+                raise UsageError("several segmentations need a model that has learned to cut this language")
+            if paragraphs:
+                raise UsageError("several segmentations are of one sentence a line, not of running text")
+            return self.tokenizer.read(lines, name=name, segmentations=segmentations)
         read = self.reader(language=language, split_contractions=split_contractions, name=name)
         if not paragraphs:
             return read(lines)

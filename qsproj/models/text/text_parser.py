@@ -43,11 +43,17 @@ class TextParser(Stored):
         *,
         language: str | None = None,
         paragraphs: bool = False,
+        segmentations: int | None = None,
         name: str = "text",
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words; see :meth:`Tagger.read`."""
         return self.tagger.read(
-            lines, language=language, name=name, paragraphs=paragraphs, split_contractions=True
+            lines,
+            language=language,
+            name=name,
+            paragraphs=paragraphs,
+            segmentations=segmentations,
+            split_contractions=True,
         )
 
     def tag(self, sentence: Sentence) -> Sentence:

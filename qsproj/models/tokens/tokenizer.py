@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import readable
+from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import (
     check_has_spaces,
@@ -25,12 +26,16 @@ from qsproj.corpus.text import (
 )
 from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_attributes
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
+from qsproj.kernels.tagging.linear_chain import add_emissions, k_best, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.packing import in_two_bytes, packed_weights, stored_weights
 from qsproj.models.schema import ascending, checked, flag, lines_of, names, optional, shaped, text
 from qsproj.models.tokens.expansions import Expansions
 
+# A token and its words; those of a line.
+Token = tuple[str, tuple[str, ...]]
+Tokens = list[Token]
+SEGMENTATION_PROBABILITY = "segmentation_probability"
 # States of a character, by number: it begins a token, goes on with one, is a space, begins a multiword token.
 BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
 N_STATES = 4
@@ -57,10 +62,14 @@ class Tokenizer:
     known: frozenset[str]
     inner_spaces: bool
 
-    def read(self, lines: Iterable[str], *, name: str = "text") -> Iterator[Sentence]:
+    def read(
+        self, lines: Iterable[str], *, name: str = "text", segmentations: int | None = None
+    ) -> Iterator[Sentence]:
         """Yield one sentence for each line of text that is not blank, cut into tokens and words.
 
         ``sent_id`` is the number of the line, ``# newpar`` says that it follows a blank one.
+        ``segmentations``: yield so many for each line, those of :meth:`segmentations`; the second best of
+        line 7 is *7.2*, and a comment has its probability.
 
         Raises DataError at a line without spaces between words, for a tokeniser of a language that has them;
         ``name`` is its file's.
@@ -69,15 +78,63 @@ class Tokenizer:
             if not self.known:
                 check_has_spaces(line, self.language, name=name, number=number)
             text = normalise(line, self.language or "")
-            tokens = self.tokens(readable(text)[0])
-            yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
+            if segmentations is None:
+                tokens = self.tokens(readable(text)[0])
+                yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
+                continue
+            for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
+                one = sentence_from_tokens(
+                    way, text, sent_id=f"{number}.{place + 1}", begins_paragraph=begins and not place
+                )
+                yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
-    def tokens(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+    def tokens(self, text: str) -> Tokens:
         """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
         if not text:
             return []
         states = np.empty(len(text), dtype=np.int32)
         viterbi(self._emissions(text), self._possible_transitions, states)
+        return self._cut(text, states)
+
+    def segmentations(self, text: str, k: int) -> list[tuple[Tokens, float]]:
+        """Return the k best ways to cut a line with single spaces, best first, each with its probability.
+
+        They are those of the 2k most probable sequences of states, or of more where these make fewer than k;
+        probabilities are exact: sums over all sequences that make the same words. Fewer than k where there
+        are no more. O(k log k) time for each character.
+        """
+        if not text:
+            return [([], 1.0)]
+        emissions, transitions = self._emissions(text), self._possible_transitions
+        sequences, possible = k, k
+        ways: dict[tuple[Token, ...], NDArray[np.int32]] = {}
+        while len(ways) < k and possible == sequences:
+            sequences *= 2
+            states = np.empty((sequences, len(text)), dtype=np.int32)
+            scores = np.empty(sequences)
+            k_best(emissions, transitions, states, scores)
+            possible = int((scores > scores[0] + IMPOSSIBLE / 2).sum())
+            ways = {tuple(self._cut(text, own)): own for own in states[:possible]}
+        log_z = _log_sum(emissions, transitions)
+        chances = [
+            (list(way), float(np.exp(_log_sum(emissions + self._other(way, own), transitions) - log_z)))
+            for way, own in ways.items()
+        ]
+        return sorted(chances, key=lambda one: -one[1])[:k]
+
+    def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return what forbids the states by which a line would be cut otherwise, float64[n, 4]."""
+        other = np.full((len(states), N_STATES), IMPOSSIBLE)
+        other[np.arange(len(states)), states] = 0.0
+        begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
+        for begin, (token, words) in zip(begins, tokens, strict=True):
+            # A token that no rule splits is the same whichever way it begins.
+            if words == (token,) == self.expansions.words(token):
+                other[begin, [BEGIN, MULTIWORD]] = 0.0
+        return other
+
+    def _cut(self, text: str, states: NDArray[np.int32]) -> Tokens:
+        """Return the tokens of a line by the states of its characters, int32[n]."""
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD)).tolist()
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
@@ -146,6 +203,11 @@ class Tokenizer:
             known=frozenset(lines_of(arrays, "known")) - {""},
             inner_spaces=header["inner_spaces"],
         )
+
+
+def _log_sum(emissions: NDArray[np.float64], transitions: NDArray[np.float64]) -> float:
+    """Return the natural log of the sum over sequences of states."""
+    return posterior(emissions.copy(), transitions, np.empty_like(emissions), np.zeros_like(transitions))
 
 
 def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:

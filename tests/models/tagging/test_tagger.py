@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
-from qsproj.kernels.tagging.linear_chain import gradient, posterior, viterbi
+from qsproj.kernels.tagging.linear_chain import gradient, k_best, posterior, viterbi
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tagging import tagger_training
@@ -38,6 +38,24 @@ def test_chain_agrees_with_listing(n_words, n_tags, scale):
     tags = np.empty(n_words, dtype=np.int32)
     assert viterbi(emissions, transitions, tags) == pytest.approx(highest, rel=1e-12)
     assert tags.tolist() == best
+
+
+@pytest.mark.parametrize(("n_words", "n_tags"), SIZES)
+@pytest.mark.parametrize("k", [1, 3, 300])
+def test_k_best_sequences_agree_with_listing(n_words, n_tags, k):
+    emissions, transitions = chain(n_words, n_tags, 2.0)
+    if n_tags > 1:
+        transitions[0, 1] = -np.inf
+    tags, scores = np.empty((k, n_words), dtype=np.int32), np.empty(k)
+    k_best(emissions, transitions, tags, scores)
+    listed = sorted(
+        ((oracle.score(emissions, transitions, one), one) for one in np.ndindex((n_tags,) * n_words)),
+        reverse=True,
+    )
+    possible = [(score, one) for score, one in listed if score > -np.inf][:k]
+    np.testing.assert_allclose(scores[: len(possible)], [score for score, _ in possible], rtol=1e-12)
+    assert [tuple(one) for one in tags[: len(possible)].tolist()] == [one for _, one in possible]
+    assert (scores[len(possible) :] == -np.inf).all()
 
 
 def test_gradient_agrees_with_finite_differences():

@@ -1,7 +1,9 @@
 """The learned tokeniser: what treebanks show, what is learned of it, and that it is read back."""
 
 import time
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
 from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.tokens.expansions import Expansions, learn_expansions
-from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer import BEGIN, INSIDE, MULTIWORD, SPACE, Tokenizer, keys_of
 from qsproj.models.tokens.tokenizer_training import (
     FAINT,
     TokenizedText,
@@ -24,6 +26,7 @@ from qsproj.models.tokens.tokenizer_training import (
     tokenized_text,
     train_tokenizer,
 )
+from tests.oracles import linear_chain as oracle
 
 SAMPLE = "corpora/de.conllu"
 ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t{}\n"
@@ -96,6 +99,51 @@ def test_three_hyphens_between_letters_teach_all_others(german, tmp_path):
     hyphens = read(tmp_path, "".join(row.format(*pair) + "\n" for pair in pairs))
     learned = train_tokenizer([*german, *hyphens], rng=np.random.default_rng(1), language="de")
     assert learned.words("Der Wurst-verkauf schläft.") == ["Der", "Wurst", "-", "verkauf", "schläft", "."]
+
+
+def all_segmentations(tokenizer, text):
+    """Return the probability of each way to cut a line, by listing the states of its characters."""
+    rows = tokenizer.index.rows(keys_of(text, tokenizer.language, tokenizer.known))
+    emissions = [tokenizer.weights[own[own >= 0]].sum(axis=0, dtype=np.float64) for own in rows]
+    chances = Counter()
+    for states in product((BEGIN, INSIDE, SPACE, MULTIWORD), repeat=len(text)):
+        begins = [at for at, state in enumerate(states) if state in (BEGIN, MULTIWORD)]
+        if begins[:1] != [0] or any((one == SPACE) != (at == " ") for one, at in zip(states, text)):
+            continue
+        if any(pair == (SPACE, INSIDE) for pair in pairwise(states)):
+            continue
+        tokens = [
+            (token, tokenizer.expansions.words(token) if states[begin] == MULTIWORD else (token,))
+            for begin, end in pairwise([*begins, len(text)])
+            for token in [text[begin:end].rstrip(" ")]
+        ]
+        chances[tuple(tokens)] += np.exp(oracle.score(emissions, tokenizer.transitions, states))
+    total = sum(chances.values())
+    return {tokens: chance / total for tokens, chance in chances.items()}
+
+
+@pytest.mark.parametrize("text", ["a", "zum", "zum .", "am 1."])
+def test_segmentations_are_the_most_probable_of_all(tokenizer, text):
+    # Weights are made small, so that no way is far behind.
+    loose = replace(tokenizer, weights=0.1 * tokenizer.weights, transitions=0.1 * tokenizer.transitions)
+    for model, sizes in ((loose, [1, 1_000]), (tokenizer, [1, 2, 4])):
+        listed = all_segmentations(model, text)
+        for k in sizes:
+            found = model.segmentations(text, k)
+            assert len(found) == min(k, len(listed))
+            assert all(listed[tuple(tokens)] == pytest.approx(chance) for tokens, chance in found)
+            if model is tokenizer or k > len(listed):
+                best = sorted(listed.values(), reverse=True)[:k]
+                assert [chance for _, chance in found] == pytest.approx(best)
+    assert loose.segmentations("", 2) == [([], 1.0)]
+
+
+def test_the_best_segmentation_is_what_the_tokeniser_cuts(tokenizer):
+    line = "Wir gehen zum Haus, sagte z. B. er."
+    assert tokenizer.segmentations(line, 3)[0][0] == tokenizer.tokens(line)
+    never_split = replace(tokenizer, expansions=Expansions({}, {}))
+    ways = [tokens for tokens, _ in never_split.segmentations(line, 20)]
+    assert len({tuple(way) for way in ways}) == 20
 
 
 def test_few_sentences_do_not_cut_worse_than_rules(data_dir):
