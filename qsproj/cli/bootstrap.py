@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --treebank FILE+...!: source trees, CoNLL-U
         --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs
         --paired-by HOW=line: line: line i translates line i (default); verse: two files of reference TAB text
-            (MAT 1:5) in any order
+            (MAT 1:5) in any order, or two Bibles: .usfm, .sfm, .usx, or .zip of these
         --cut: cut long pairs where clauses end on both sides and lengths agree, as verses always are
         --languages SOURCE TARGET...!: their codes of ISO 639, two or three letters: en de; qaa to qtz for a
             language without one

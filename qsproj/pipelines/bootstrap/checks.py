@@ -15,6 +15,7 @@ from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
+from qsproj.pipelines.bootstrap.scripture import is_scripture
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
 from qsproj.progress import notice
 
@@ -57,7 +58,10 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     Returns how many pairs have two sides, and about how many words either side of these has.
     """
     for path in text.bitext:
-        _refuse_conllu(path, "the bitext")
+        if is_scripture(path) and text.paired_by == texts.LINE:
+            raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
+        if not is_scripture(path):
+            _refuse_conllu(path, "the bitext")
     if text.paired_by == texts.VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):

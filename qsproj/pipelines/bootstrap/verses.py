@@ -3,16 +3,18 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from qsproj.corpus.files import open_text
 from qsproj.errors import DataError, counted
 from qsproj.pipelines.bootstrap.fitting import fit_of
+from qsproj.pipelines.bootstrap.scripture import is_scripture, scripture_lines
 
 # MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6 and 1:5a.
 _REFERENCE = re.compile(
     r"(?P<book>[^\W_](?:[\w .]*?[^\W\d_])?)[\s._]*(?:(?<![\d])(?P<chapter>\d{1,3})\s*[:.,_])?"
-    r"\s*(?P<first>\d{1,3})[a-z]?(?:\s*[-–—]\s*(?P<last>\d{1,3})[a-z]?)?"
+    r"\s*(?P<first>\d{1,3})(?P<part>[a-z]?)(?:\s*[-–—]\s*(?P<last>\d{1,3})[a-z]?)?"
 )
 # What stands where a verse is merged with the one before.
 _MERGED = "<range>"
@@ -44,13 +46,17 @@ class Verses:
 
 
 def read_verses(path: str) -> Verses:
-    """Read a file of ``reference TAB text``; DataError when a line has no reference, or there is none."""
+    """Read a file of ``reference TAB text``, or of USFM or USX.
+
+    Raises DataError when a line has no reference, or there is none.
+    """
     texts: dict[tuple[Chapter, int], str] = {}
     merged: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
     repeated: set[tuple[Chapter, int]] = set()
+    parts = defaultdict[tuple[Chapter, int], dict[str, str]](dict)
     cleaned = 0
     before: tuple[Chapter, int] | None = None
-    with open_text(path) as lines:
+    with nullcontext(scripture_lines(path)) if is_scripture(path) else open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             line = line.strip("\ufeff\r\n ")
             if not line:
@@ -66,8 +72,10 @@ def read_verses(path: str) -> Verses:
                 continue
             plain = _plain(text, verse=first[1])
             cleaned += plain != " ".join(text.split())
-            if texts.setdefault(first, plain) != plain:
+            known = parts[first]
+            if known.setdefault(found["part"], plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
+            texts[first] = " ".join(known.values())
             last = int(found["last"] or first[1])
             if last < first[1]:
                 raise DataError(

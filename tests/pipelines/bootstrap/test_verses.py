@@ -77,6 +77,11 @@ def test_repeated_verses_count_once_unless_they_differ(paired):
     assert left_out == {REPEATED: 1}
 
 
+def test_parts_of_a_verse_go_together(paired):
+    pairs, left_out = paired(["MAT 1:4\tone two"], ["MAT 1:4a\teins", "MAT 1:4b\tzwei", "MAT 1:4b\tzwei"])
+    assert (pairs, left_out) == ([("MAT_1:4", "one two", "eins zwei")], {})
+
+
 def test_numbers_of_verses_and_footnotes_are_taken_out(tmp_path):
     path = write(
         tmp_path / "v",
