@@ -204,7 +204,7 @@ def test_the_keyboard_does_it_all(browsers, server, path):
         page.keyboard.press("r")
         page.keyboard.type("ccomp")
         page.keyboard.press("Enter")
-        for key in ("e", *"Laut", "Tab", "Tab", *"Degree=Pos", "Escape"):
+        for key in ("e", *"Laut", "Tab", "Tab", *"Degree=Pos", "Tab", "Tab", "Tab", "Escape"):
             page.keyboard.press(key)
         assert page.evaluate("document.activeElement.dataset.word") == "4"
         page.keyboard.press("c")
@@ -447,6 +447,10 @@ def test_scripts_from_right_to_left(reader):
     )
     assert arcs["x"] > first["x"] > last["x"]
     assert reader.locator("#arcs g[transform^=matrix]").count() == 1
+    reader.set_viewport_size({"width": 220, "height": 800})  # narrower than the table
+    words = box(reader, "td.word >> nth=1")
+    assert 0 <= words["x"] < words["x"] + words["width"] <= 220
+    reader.set_viewport_size({"width": 1200, "height": 800})
 
 
 def test_a_long_sentence_stays_in_view(reader):

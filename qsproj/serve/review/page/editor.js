@@ -610,7 +610,7 @@ export class Editor {
   }
 
   #pressed(event) {
-    if (event.key === "Escape" && event.target.closest("#more")) return this.#row(this.word)?.focus();
+    if (event.key === "Escape" && event.target.closest("#more, #cut")) return this.#row(this.word)?.focus();
     if (event.target.closest("input, select, textarea, summary") || !this.open_) return;
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key === "z") { event.preventDefault(); return this.undo(); }
