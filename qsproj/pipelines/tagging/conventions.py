@@ -47,7 +47,8 @@ class Either:
 # Possessives, in the UD treebanks of Armenian, Czech, Danish, Dutch, German, Gothic, Greek, Hungarian,
 # Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof; participles before nouns in these but for
 # Italian, and in Arabic, Japanese and Turkish: in Danish and Dutch a tenth of amod is VERB as in English,
-# else next to none.
+# else next to none. *Not* is ADV in Chinese, Danish, Dutch, Gothic, Hungarian, Italian and Spanish: .3 and .7
+# points of UPOS on dev files of Spanish. Where as many languages have either, what is not English is taken.
 CONVENTIONS = (
     Convention(
         tag="PRON",
@@ -64,6 +65,14 @@ CONVENTIONS = (
         elsewhere=14,
         languages=16,
         holds_in=frozenset({"da", "nl"}),
+    ),
+    Convention(
+        tag="PART",
+        relation="advmod",
+        becomes=("ADV", "advmod"),
+        elsewhere=7,
+        languages=14,
+        holds_in=frozenset({"cs", "de", "el", "hy", "sl", "sv", "uk"}),
     ),
 )
 # Words of these relations vote by so much: often the target has another kind of word for them. *Election* in
@@ -125,7 +134,7 @@ def settled_names(
                 found = known.get(form, {})
                 for tag in counts:
                     counts[tag] += share * found.get(tag, 0)
-        settled[one.name] = max((one.tag, elsewhere), key=lambda tag: counts[tag])
+        settled[one.name] = max((elsewhere, one.tag), key=lambda tag: counts[tag])
     return settled
 
 

@@ -92,6 +92,55 @@ def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, s
     return normalised(counts + leaning * allowed)
 
 
+# A word of which one in so many is, OFTEN at least, with fewer votes of its links for each than this has no
+# translation: Spanish *se* has .12 of them, *sich* .06, *werden* .11, other words as frequent .2 to .9. So many
+# words that keep the same company, and are not too rare, tell what it is where all have the same tag, and it
+# has this share of the word's own votes.
+FREQUENT = 1000
+OFTEN = 100
+HARDLY_LINKED = 0.15
+COMPANY = 4
+RARE_COMPANY = 10_000
+LEAST_OWN = 0.4
+
+
+def told_by_company(text: LinkedText, shares: Shares) -> Shares:
+    """Return the shares of types, those of frequent words that are hardly linked judged by like words, too.
+
+    What few links they have are of the words around them: those of Spanish *se* bring AUX as often as PRON.
+    Its neighbours, frequent words themselves and others by their tags, are those of *nos*, *me*, *le*, *les*.
+    Own votes and those of the words whose neighbours are most alike are believed as if they were independent.
+    On two dev files of Spanish .1 and .7 points of UPOS. In Czech, whose *se* stands where forms of *be* do,
+    neighbours tell nothing.
+    """
+    lowered: dict[str, int] = {}
+    words = np.array([lowered.setdefault(form.lower(), len(lowered)) for form in text.vocabulary])
+    at = words[text.types]
+    counts = np.bincount(at, minlength=len(lowered))
+    heard = np.bincount(at, text.votes.sum(axis=1), minlength=len(lowered)) >= HARDLY_LINKED * counts
+    frequent = counts >= max(len(at) / FREQUENT, OFTEN)
+    untold = np.flatnonzero(frequent & ~heard)
+    if not len(untold):
+        return shares
+    votes = np.zeros((len(lowered), len(text.tags)))
+    np.add.at(votes, at, text.votes)
+    own, edge = normalised(votes), len(text.tags) + int(frequent.sum())
+    place = np.where(frequent, len(text.tags) + np.cumsum(frequent) - 1, votes.argmax(axis=1))[at]
+    before, after = np.roll(place, 1), np.roll(place, -1)
+    before[text.starts[:-1]] = after[text.starts[1:] - 1] = edge
+    company = np.zeros((len(lowered), 2 * edge + 2))
+    np.add.at(company, (np.tile(at, 2), np.concatenate([before, edge + 1 + after])), 1.0)
+    like = np.flatnonzero(heard & (counts * RARE_COMPANY >= len(at)))
+    roots = np.sqrt(normalised(company))
+    result = shares.copy()
+    for word in untold.tolist():
+        nearest = like[np.argsort(-(roots[like] @ roots[word]), kind="stable")[:COMPANY]]
+        company_tags = set(votes[nearest].argmax(axis=1).tolist())
+        if len(company_tags) == 1 and own[word, company_tags.pop()] >= LEAST_OWN:
+            result[words == word] = normalised(shares[words == word] * own[nearest].sum(axis=0))
+    return result
+
+
 def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
     """Return for each type the shares of tags in the counts of all types of the same name, float64[V, T]."""
     numbers: dict[str, int] = {}

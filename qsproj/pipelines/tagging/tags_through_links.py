@@ -40,6 +40,7 @@ from qsproj.pipelines.tagging.tag_evidence import (
     corrected,
     learn_channel,
     set_evidence,
+    told_by_company,
     type_sets,
     type_shares,
 )
@@ -146,7 +147,7 @@ def project_tags(
     )
     little = len(chosen) < options.little
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    shares = type_shares(text, text.votes, allowed, stems=little)
+    shares = told_by_company(text, type_shares(text, text.votes, allowed, stems=little))
     classes = classes_of_both(text, raw_text, options.classes) if little else {}
     learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 

@@ -42,6 +42,13 @@ def test_participles_before_nouns_are_adjectives_in_most_languages():
     assert list(tags_of(read_linked_text(corpus, language="nl")).values()) == ["VERB", "NOUN", "VERB"]
 
 
+def test_not_is_an_adverb_unless_the_language_has_a_particle():
+    corpus = [linked("not always", "PART ADV", "advmod root", "no siempre")]
+    assert tags_of(read_linked_text(corpus, language="es"))["no"] == "ADV"
+    assert tags_of(read_linked_text(corpus, language="sv"))["no"] == "PART"
+    assert tags_of(read_linked_text(corpus, known={"no": {"PART": 5}}, language="es"))["no"] == "PART"
+
+
 def test_a_tag_by_a_loose_relation_yields_to_others():
     """*Election* in *election campaign* is a noun twice, *electoral* once."""
     heads, links = [-1, 2, 0], make_alignment(2, 2, [(1, 1), (2, 2)])

@@ -10,6 +10,7 @@ from qsproj.pipelines.tagging.tag_evidence import (
     allowed_tags,
     corrected,
     set_evidence,
+    told_by_company,
     type_sets,
     type_shares,
 )
@@ -175,3 +176,27 @@ def test_few_words_lean_on_those_that_begin_alike():
     alone = type_shares(text, text.votes, allowed)
     verb = text.vocabulary.index("Hausers"), text.tags.index("NOUN")
     assert alone[verb] == 0.0 < shares[verb]
+
+
+def reflexive_text(*, linked):
+    """Return *se* where pronouns stand, linked in so many sentences to AUX and PRON by turns."""
+    tags = {"me": "PRON", "le": "PRON", "nos": "PRON", "les": "PRON", "se": "AUX", "ha": "AUX"}
+    pairs = []
+    for number in range(200):
+        for word, tag in tags.items():
+            verb = "visto" if word == "ha" else "ve"
+            upos = "PRON" if word == "se" and number % 2 else tag
+            source = Sentence.from_words(["x", "y", "sees"], upos=["NOUN", upos, "VERB"])
+            links = [(1, 1), (2, 2), (3, 3)] if word != "se" or number < linked else [(1, 1), (3, 3)]
+            target = Sentence.from_words(["ana" if word != "ha" else "y", word, verb])
+            pairs.append((SentencePair(source, target, make_alignment(3, 3, links)),))
+    return read_linked_text(pairs)
+
+
+@pytest.mark.parametrize(("linked", "expected"), [(20, {"PRON"}), (120, {"AUX", "PRON"})])
+def test_words_hardly_linked_are_what_words_in_like_places_are(linked, expected):
+    text = reflexive_text(linked=linked)
+    allowed = allowed_tags(text.vocabulary, text.tags, {})
+    shares = told_by_company(text, type_shares(text, text.votes, allowed))
+    sets = type_sets(shares, allowed, least=0.15)[text.vocabulary.index("se")]
+    assert {tag for tag, kept in zip(text.tags, sets, strict=True) if kept} == expected
