@@ -92,10 +92,10 @@ def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, s
     return normalised(counts + leaning * allowed)
 
 
-# A word of which one in so many is, OFTEN at least, with fewer votes of its links for each than this has no
-# translation: Spanish *se* has .12 of them, *sich* .06, *werden* .11, other words as frequent .2 to .9. So many
-# words that keep the same company, and are not too rare, tell what it is where all have the same tag, and it
-# has this share of the word's own votes.
+# A word of which one in so many is, OFTEN at least, with fewer votes of its links for each than this has
+# no translation: Spanish *se* has .12 of them, *sich* .06, *werden* .11, other words as frequent .2 to
+# .9. So many words that keep the same company, and are not too rare, tell what it is where all have the
+# same tag, and it has this share of the word's own votes.
 FREQUENT = 1000
 OFTEN = 100
 HARDLY_LINKED = 0.15
