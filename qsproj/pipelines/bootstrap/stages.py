@@ -41,7 +41,7 @@ from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior, weighted_prior
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.streams import parse_stream, tag_stream
-from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import way_to_translate
@@ -462,7 +462,7 @@ def suggested(
         arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
         tags = tagger.tag_distribution(sentence).max(axis=1)
         candidates.append(Candidate(sentence, 1.0 - arcs * tags))
-    for candidate in rank(candidates, annotated=annotated, count=count):
+    for candidate in rank(candidates, annotated=annotated, count=count, sentence_cost=SENTENCE_COST):
         yield candidate.sentence
 
 
@@ -489,4 +489,4 @@ TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=6)
 PARSER = Recipe(name="parser", make=project, version=7, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=1)
-EXAMPLES = Recipe(name="examples", make=parse_examples, version=2, files=(".conllu", ".suggested.conllu"))
+EXAMPLES = Recipe(name="examples", make=parse_examples, version=3, files=(".conllu", ".suggested.conllu"))

@@ -18,7 +18,7 @@ from qsproj.corpus.pairs.linked import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
 from qsproj.errors import QsprojError, UsageError, unknown_name
-from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.retraining import Retrained
@@ -45,9 +45,6 @@ UNIVERSAL_RELATIONS = frozenset(
 )
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
-# Of a sentence, in words, when it is asked which are worth most: the larger, the longer they are. Chosen on
-# development files of German and Swedish (python -m scripts.experiments.transfer.review --dev).
-SENTENCE_COST = 10.0
 _BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
 _PREVIEW = 120
 

@@ -34,11 +34,10 @@ from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
 from qsproj.serve.review.retraining import parsed_as_used, trained_again
-from qsproj.serve.review.session import SENTENCE_COST
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
