@@ -141,6 +141,15 @@ def share_in_scripts(text: str, codes: Iterable[str]) -> float:
     return inside / max(letters.total(), 1)
 
 
+def commonest_script(lines: Iterable[str]) -> str:
+    """Return the script of most letters, as Unicode names it: LATIN, CYRILLIC; nothing without letters."""
+    letters = Counter(character for line in lines for character in line if character.isalpha())
+    scripts: Counter[str] = Counter()
+    for letter, number in letters.items():
+        scripts[_script_of(letter)] += number
+    return max(scripts, key=scripts.__getitem__, default="")
+
+
 def _script(code: str) -> str:
     """Return the script of the commonest words of a language: LATIN, CYRILLIC, GREEK."""
     return _script_of(_COMMONEST[code][0])

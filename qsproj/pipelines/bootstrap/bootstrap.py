@@ -95,7 +95,7 @@ def bootstrap(
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
-    check_raw(options.text, texts[0].languages[1])
+    check_raw(options.text, texts[0])
     run = partial(
         _run,
         [_given(text) for text in texts],

@@ -8,7 +8,7 @@ from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.language.recognition import are_swapped, recognise
+from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
@@ -72,10 +72,12 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     left_out: Counter[str] = Counter()
     letters = [0, 0]
     for _, *sides in text.named(left_out):
-        if all(sides):
-            whole += 1
-        else:
+        if not all(sides):
             left_out[texts.BLANK_SIDE] += 1
+        elif sides[0] == sides[1]:
+            left_out[texts.ALIKE] += 1
+        else:
+            whole += 1
         letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
     if whole < texts.FEWEST_PAIRS:
         raise texts.too_few_pairs(text.bitext[0], whole, left_out)
@@ -189,8 +191,9 @@ def check_languages(text: texts.SourceText) -> None:
             )
 
 
-def check_raw(paths: Sequence[str], language: str) -> None:
-    """Raise DataError when a file is CoNLL-U, blank, or in another language than that of a code."""
+def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
+    """Raise DataError when a file is CoNLL-U, blank, or in another language or script than the target's."""
+    language = text.languages[1]
     for path in paths:
         _refuse_conllu(path, "raw text")
         with open_text(path) as lines:
@@ -205,6 +208,16 @@ def check_raw(paths: Sequence[str], language: str) -> None:
                 found=f"text in {found}, as its commonest words show",
                 expected=f"{language}, as --languages says",
                 remedy="name text of the target language",
+            )
+        target = (line for _, line in islice(text.pairs(), LOOKED_AT))
+        scripts = commonest_script(first), commonest_script(target)
+        if "" not in scripts and scripts[0] != scripts[1]:
+            raise DataError(
+                path,
+                None,
+                found=f"letters of the script {scripts[0]}",
+                expected=f"{scripts[1]}, as on the target side of the bitext",
+                remedy="transliterate one of them",
             )
 
 

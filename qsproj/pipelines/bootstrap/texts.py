@@ -23,7 +23,7 @@ from qsproj.progress import track
 MOST_WORDS = 100
 # From fewer pairs no links worth the name are learned: most words are seen too seldom.
 FEWEST_PAIRS = 50
-BLANK_SIDE = "a blank side"
+BLANK_SIDE, ALIKE = "a blank side", "two sides alike"
 # Cut at a time by one of several processes.
 BLOCK_PAIRS = 1000
 
@@ -157,7 +157,7 @@ def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[b
     if max(sizes) > MOST_WORDS:
         return f"more than {MOST_WORDS} words"
     if lines[0] == lines[1]:
-        return "two sides alike"
+        return ALIKE
     pair = blake2b("\n".join(lines).encode("utf-8"), digest_size=8).digest()
     if pair in seen:
         return "having been there before"

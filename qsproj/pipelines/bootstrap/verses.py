@@ -19,8 +19,8 @@ _REFERENCE = re.compile(
 # What stands where a verse is merged with the one before.
 _MERGED = "<range>"
 _NO_TEXT = re.compile(r"[\W\d_]*")
-# Marks of footnotes, and numbers of verses within the text.
-_NOTES = re.compile(r"\s?\[\w{1,3}\]|[*†‡¶]|[¹²³⁰-⁹]+")
+# Marks of footnotes, numbers of verses within the text, tags of HTML.
+_NOTES = re.compile(r"\s?\[\w{1,3}\]|[*†‡¶]|[¹²³⁰-⁹]+|</?\w[^<>]*>")
 # A chapter is numbered otherwise where its verses clearly fit others; of 25 verses, right ones have 6 to 8.
 CLEAR_IN_CHAPTER = 5.0
 
@@ -70,13 +70,13 @@ def read_verses(path: str) -> Verses:
             if text.strip() == _MERGED and before is not None and before[0] == chapter:
                 merged[first] = merged.get(before, before)
                 continue
-            plain = _plain(text, verse=first[1])
+            last = int(found["last"] or first[1])
+            plain = _plain(text, first=first[1], last=last)
             cleaned += plain != " ".join(text.split())
             known = parts[first]
             if known.setdefault(found["part"], plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
             texts[first] = " ".join(known.values())
-            last = int(found["last"] or first[1])
             if last < first[1]:
                 raise DataError(
                     path,
@@ -93,23 +93,28 @@ def read_verses(path: str) -> Verses:
     return Verses(texts, merged, repeated, cleaned)
 
 
-def _plain(text: str, *, verse: int) -> str:
-    """Return the text of a verse without its own number, and without marks of footnotes."""
-    plain = re.sub(rf"^\s*[\[(]?{verse}[\]).:]?\s+(?=\D)", "", text)
+def _plain(text: str, *, first: int, last: int) -> str:
+    """Return the text of a verse, or of merged ones, without numbers of verses and marks of footnotes."""
+    plain = re.sub(rf"^\s*[\[(]?{first}[\]).:]?\s+(?=\D)", "", text)
+    for verse in range(first + 1, last + 1):
+        plain = re.sub(rf"(?<=[^\w\s])\s+[\[(]?{verse}[\]).:]?\s+(?=\D)", " ", plain, count=1)
     plain = " ".join(_NOTES.sub("", plain).split())
     return "" if _NO_TEXT.fullmatch(plain) else plain
 
 
 def _no_reference(path: str, number: int, reference: str, text: str) -> DataError:
+    remedy = "leave out what is no verse, or do without --paired-by verse"
     swapped = _REFERENCE.fullmatch(text.partition("\t")[0].strip()) is not None
+    if swapped:
+        remedy = "swap the columns"
+    elif not text and _REFERENCE.match(reference.strip()):
+        remedy = "part reference and text by a tab"
     return DataError(
         path,
         number,
         found="the text before the reference" if swapped else f"a line that begins with {reference[:30]!r}",
         expected="a reference, a tab and the text of a verse: MAT 1:5 TAB ...",
-        remedy="swap the columns"
-        if swapped
-        else "leave out what is no verse, or do without --paired-by verse",
+        remedy=remedy,
     )
 
 

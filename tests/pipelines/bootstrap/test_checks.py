@@ -13,6 +13,7 @@ from qsproj.pipelines.bootstrap.checks import (
     check_given,
     check_languages,
     check_pairs,
+    check_raw,
     check_sides,
     check_tagged,
 )
@@ -83,13 +84,19 @@ def test_a_code_that_does_not_fit_is_told(sides, languages, message):
 
 def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, tmp_path):
     lines = Path(sides[0]).read_text(encoding="utf-8").splitlines()
-    few, blank, short = (
+    few, upper, blank, short = (
         write_lines(tmp_path / name, content)
-        for name, content in (("few", lines[:20]), ("blank", [""] * len(lines)), ("short", lines[:-1]))
+        for name, content in (
+            ("few", lines[:20]),
+            ("upper", map(str.upper, lines[:20])),
+            ("blank", [""] * len(lines)),
+            ("short", lines[:-1]),
+        )
     )
     pairs = write_lines(tmp_path / "pairs", (f"{line}\t{line}" for line in lines))
     for bitext, message in (
-        ((few, few), "few: found 20 pairs to learn from .* expected 50 or more"),
+        ((sides[0], sides[0]), r"found 0 pairs to learn from \(left out: 90 for two sides alike\)"),
+        ((few, upper), "few: found 20 pairs to learn from .* expected 50 or more"),
         ((sides[0], blank), r"found 0 pairs to learn from \(left out: 90 for a blank side\)"),
         ((sides[0], short), "found 90 lines in .* expected 89 as in "),
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
@@ -116,3 +123,10 @@ def test_tagged_sentences_of_the_source_are_told(sides):
     check_given(text, tagged=[str(CORPORA / "de.conllu")])
     with pytest.raises(DataError, match=r"en\.conllu: found .* expected sentences in de"):
         check_tagged(text, [str(CORPORA / "de.conllu"), str(CORPORA / "en.conllu")])
+
+
+def test_raw_text_in_another_script_is_told(sides, tmp_path):
+    text = SourceText(treebanks=(), bitext=sides, languages=("en", "qaa"))
+    check_raw([write_lines(tmp_path / "latin", ["Ein Satz.", "А"])], text)
+    with pytest.raises(DataError, match=r"letters of the script CYRILLIC, expected LATIN, .*transliterate"):
+        check_raw([write_lines(tmp_path / "cyrillic", ["Айн зац.", "A"])], text)
