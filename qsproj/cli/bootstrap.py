@@ -71,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --annotated FILE+: target sentences with UPOS and trees
         --lexicon FILE: target words and the tags they may have, WORD TAB TAGS; or, to learn lemmas, lines of
             UniMorph, LEMMA TAB FORM TAB FEATURES
+        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of words that no lexicon and no
+            tagged sentence tells, in some fifty languages
         --text FILE+: raw text of the target, one sentence a line, that to be parsed among it: tags are
             learned from it, too; how many of its words the bitext does not have is told
         --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules
@@ -215,6 +217,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         annotated=tuple(options.annotated),
         parsed=tuple(options.parsed_source),
         lexicon=options.lexicon,
+        lemmatizer=options.lemmatizer,
         text=tuple(options.text),
         paragraphs=options.paragraphs,
         unspaced=options.unspaced,
@@ -250,11 +253,10 @@ def _check_what_is_annotated(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.conventions import NO_HEAD
-    from qsproj.corpus.language.lexicon import read_lexicon
+    from qsproj.corpus.language.lemmas import lexicon_of
 
     for path in (*options.tagged, *options.annotated):
         sentences = list(common.read_tagged([path]))
         if path in options.annotated and not any(np.any(one.heads[1:] != NO_HEAD) for one in sentences):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
-    if options.lexicon is not None:
-        read_lexicon(options.lexicon)
+    lexicon_of(options.lexicon, options.lemmatizer, _target(options))

@@ -8,7 +8,8 @@ With --project, it learns from translations that are tagged, through word links,
 of the language, or with the few that there are (--tagged). Where a source has features (FEATS), those that
 show in forms of the target are learned, too, best with trees: a noun then has the definiteness of its
 article, an adjective the number of its noun. Attributes that forms do not show are not written. Lemmas are
-learned where a --lexicon of UniMorph or the sentences --tagged have them; else the column stays empty.
+learned where a --lexicon of UniMorph, the sentences --tagged or a --lemmatizer have them; else the column
+stays empty.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
@@ -36,7 +37,7 @@ from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
-    from qsproj.corpus.language.lexicon import Inflection
+    from qsproj.corpus.language.lexicon import Lexicon
     from qsproj.corpus.sentence import Sentence, SentencePair
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.tokens.tokenizer import Tokenizer
@@ -53,6 +54,7 @@ EXAMPLES = """examples:
   qsproj tag --project --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
       --source nl.conllu --alignment nl-de.pharaoh --tagged few.conllu --lexicon de.tsv -o de.tagger
   qsproj tag --train upos.conllu --lexicon unimorph/deu -o de.tagger    # lemmas where the treebank has none
+  qsproj tag --train upos.conllu --lemmatizer simplemma --language de -o de.tagger
   qsproj tag -m de.tagger parsed.conllu --confidence -o tagged.conllu
   echo 'Wir gehen zum Haus.' | qsproj tag -m de.tagger --split-contractions
 """
@@ -62,10 +64,10 @@ EXAMPLES = """examples:
 MOST_SHOW = 0.8
 # What each way to use the command reads that not all do.
 WAYS = {
-    "--train": ("raw", "dev", "rules", "lexicon", "columns", "seed"),
+    "--train": ("raw", "dev", "rules", "lexicon", "lemmatizer", "columns", "seed"),
     "--project": (
         *("source", "target", "alignment", "alignment_format"),
-        *("tagged", "lexicon", "text", "columns", "seed"),
+        *("tagged", "lexicon", "lemmatizer", "text", "columns", "seed"),
     ),
     "-m": (
         *("input", "split_contractions", "paragraphs", "segmentations", "confidence", "columns"),
@@ -88,8 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             cut as English is (default: that of the model)
         --raw FILE+: train also on this plain text
         --dev FILE: keep the epoch that is best on this treebank
-        --lexicon FILE: lines of UniMorph, lemma TAB form TAB features, which tell lemmas; or, with --project,
-            of a word, a tab, and the tags it may have
+        --lexicon FILE: lines of UniMorph, lemma TAB form TAB features, which tell lemmas, and with --project
+            features; or, with --project, of a word, a tab, and the tags it may have
+        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words
+            that neither treebank nor lexicon tells lemmas of
         --split-contractions: split tokens of plain text into words as the treebanks did: zum to zu dem; where
             tokens were learned, they are split in any case
         --paragraphs: find the sentences of plain text that goes on over them
@@ -143,17 +147,19 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
     from qsproj.corpus.contractions import known_contractions
-    from qsproj.models.morphology.morphology_training import train_morphology
+    from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.models.tokens.splitter import train_splitter
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
     inputs = [*options.train, *(options.raw or ()), options.dev, options.lexicon]
     check_files(reads=inputs, model=options.output)
-    lexicon = _lemmas_of(options.lexicon)
+    lexicon = _lemmas_of(options)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.train))
+    if lexicon.more is not None and "lemma" in columns_shown(sentences):
+        raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
     tokenizer = splitter = None
     if not options.rules and shows_tokens(sentences):
         # A generator of its own: whether tokens are learned makes no difference to the tags.
@@ -170,7 +176,10 @@ def _train(options: argparse.Namespace) -> None:
     )
     columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
     morphology = train_morphology(
-        sentences, rng=np.random.default_rng(options.seed), columns=columns, inflections=lexicon
+        sentences,
+        rng=np.random.default_rng(options.seed),
+        columns=columns,
+        inflections=lexicon.inflections_of(sentences),
     )
     tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology)
     if tokenizer is None:
@@ -198,18 +207,16 @@ def _tell_columns(
             print(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}", file=sys.stderr)
 
 
-def _lemmas_of(path: str | None) -> Sequence[Inflection]:
-    from qsproj.corpus.language.lexicon import read_lexicon
+def _lemmas_of(options: argparse.Namespace) -> Lexicon:
+    from qsproj.corpus.language.lemmas import lexicon_of
 
-    if path is None:
-        return ()
-    lexicon = read_lexicon(path)
+    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if lexicon.tags:
         raise UsageError(
-            f"{path}: found words with their tags, which --train learns from treebanks; expected lemma, form "
-            "and features, with tabs between"
+            f"{options.lexicon}: found words with their tags, which --train learns from treebanks; expected "
+            "lemma, form and features, with tabs between"
         )
-    return lexicon.inflections
+    return lexicon
 
 
 def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | None) -> Iterator[list[str]]:
@@ -303,7 +310,7 @@ def project_tagger(options: argparse.Namespace) -> None:
 
     from qsproj.cli.options.common import check_files, naming, read_tagged
     from qsproj.cli.options.made import made_by
-    from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+    from qsproj.corpus.language.lemmas import lexicon_of
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.translations import join_translations
@@ -333,11 +340,11 @@ def project_tagger(options: argparse.Namespace) -> None:
         )
     )
     few = list(read_tagged(tagged))
-    lexicon = read_lexicon(options.lexicon) if options.lexicon else Lexicon()
-    if "lemma" in (options.columns or ()) and not lexicon.inflections and "lemma" not in columns_shown(few):
+    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
+    if "lemma" in (options.columns or ()) and not lexicon.tells_lemmas and "lemma" not in columns_shown(few):
         raise UsageError(
-            "--columns: nothing tells lemmas; give --tagged sentences that have them, or a --lexicon of "
-            "lemma, form and features"
+            "--columns: nothing tells lemmas; give --tagged sentences that have them, a --lexicon of "
+            "lemma, form and features, or a --lemmatizer"
         )
     with naming(*sources, options.target, *alignments):
         projected = project_tags(

@@ -1,5 +1,8 @@
 """``qsproj tag --project`` from files to a tagger, and its one-line errors."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from qsproj.corpus.alignments import write_alignments
@@ -163,6 +166,26 @@ def test_a_lexicon_tells_lemmas_of_a_treebank_without(files, tmp_path, run_cli):
     refused = run_cli("tag", "--train", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "-o", model)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "lexicon.tsv: found words with their tags, which --train learns from treebanks" in refused.err
+
+
+def test_a_package_tells_lemmas(files, tmp_path, run_cli, monkeypatch):
+    known = {"Hund": "Hunt", "der": "the"}
+    package = SimpleNamespace(is_known=lambda word, _: word in known, lemmatize=lambda word, _: known[word])
+    monkeypatch.setitem(sys.modules, "simplemma", package)
+    model, more = tmp_path / "de.tagger", ("--lemmatizer", "simplemma", "--language", "de")
+    for learned in (
+        run_cli(*command(files, *more, "-o", model)),
+        run_cli("tag", "--train", files / "few.conllu", *more, "-o", model),
+    ):
+        assert learned.code == 0, learned.err
+        out = run_cli("tag", "-m", model, stdin="Der Hund\n").out
+        assert [line.split("\t")[2] for line in out.splitlines() if line[:1].isdigit()] == ["the", "Hunt"]
+    (tmp_path / "lemmas.conllu").write_text("1\tKatze\tkater\tNOUN" + "\t_" * 6 + "\n\n", encoding="utf-8")
+    refused = run_cli("tag", "--train", tmp_path / "lemmas.conllu", *more, "-o", model)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--lemmatizer: the treebanks have lemmas, which are learned; leave it out" in refused.err
+    refused = run_cli("tag", "--train", files / "few.conllu", "--lemmatizer", "lemmy", "-o", model)
+    assert (refused.code, "simplemma" in refused.err) == (2, True)
 
 
 def test_columns_leave_features_out(featured, run_cli):

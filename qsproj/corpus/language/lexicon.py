@@ -5,13 +5,14 @@ feature schema", and the guidelines of Universal Dependencies.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, counted
 from qsproj.progress import notice
 
@@ -53,10 +54,23 @@ class Inflection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Tags that words may have, sorted; and lemmas of forms, in the order of the file."""
+    """Tags that words may have, sorted; and lemmas of forms, in the order of the file.
+
+    ``more``: what :mod:`qsproj.corpus.language.lemmas` knows of the words of tagged sentences; it comes last.
+    """
 
     tags: WordTags = field(default_factory=dict)
     inflections: Sequence[Inflection] = ()
+    more: Callable[[Iterable[Sentence]], Iterable[Inflection]] | None = None
+
+    @property
+    def tells_lemmas(self) -> bool:
+        """Whether anything may tell the lemma of a word."""
+        return bool(self.inflections) or self.more is not None
+
+    def inflections_of(self, sentences: Iterable[Sentence]) -> list[Inflection]:
+        """Return what is listed, and then what is known of the words of some sentences."""
+        return [*self.inflections, *(self.more(sentences) if self.more is not None else ())]
 
 
 def read_lexicon(path: PathOrFile) -> Lexicon:

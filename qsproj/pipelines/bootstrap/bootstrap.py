@@ -27,9 +27,10 @@ class BootstrapOptions:
     ``also``: treebanks of any other languages; they vote in the prior. ``tagged``, ``annotated``: target
     sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: trees over the very lines of the source
     sides, or of some, CoNLL-U: taken as they are. ``lexicon``: target words with the tags they may have, or
-    with lemmas. ``text``: raw text of the target, one sentence a line: that which is to be parsed, and more;
-    with ``paragraphs``, running text, whose sentences are to be found. ``unspaced``: the side that is written
-    without spaces, the target where its language is; see :func:`qsproj.alignment.aligners.align_words`.
+    with lemmas. ``lemmatizer``: see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw text of
+    the target, one sentence a line: that which is to be parsed, and more; with ``paragraphs``, running text,
+    whose sentences are to be found. ``unspaced``: the side that is written without spaces, the target where
+    its language is; see :func:`qsproj.alignment.aligners.align_words`.
     ``soft``: how the parser is learned.
     """
 
@@ -38,6 +39,7 @@ class BootstrapOptions:
     annotated: tuple[str, ...] = ()
     parsed: tuple[str, ...] = ()
     lexicon: str | None = None
+    lemmatizer: str | None = None
     text: tuple[str, ...] = ()
     paragraphs: bool = False
     unspaced: str | None = None
@@ -160,6 +162,7 @@ def _run(
         corpora=[replace(side.files, target=side.words) for side in sides],
         tagged=tagged,
         lexicon=options.lexicon,
+        lemmatizer=options.lemmatizer,
         text=options.text,
         paragraphs=options.paragraphs,
         language=language,

@@ -14,7 +14,7 @@ from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.language.lexicon import read_lexicon
+from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -210,6 +210,7 @@ def tag_target(
     corpora: Sequence[AlignedFiles],
     tagged: Sequence[str],
     lexicon: str | None,
+    lemmatizer: str | None,
     text: Sequence[str],
     paragraphs: bool,
     language: str,
@@ -225,7 +226,7 @@ def tag_target(
         rng=np.random.default_rng(seed),
         tagged=sentences,
         raw=[sentence.forms for sentence in raw],
-        lexicon=None if lexicon is None else read_lexicon(lexicon),
+        lexicon=lexicon_of(lexicon, lemmatizer, language),
         language=language,
     )
     with open_output(paths[1]) as handle:

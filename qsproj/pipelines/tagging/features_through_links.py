@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.language.lexicon import Inflection
+from qsproj.corpus.language.lexicon import Inflection, Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
-from qsproj.models.morphology.analyses import feature_cell
+from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.tagging.few_tagged import with_tagged_features
+from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
 from qsproj.pipelines.tagging.marks import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
 from qsproj.pipelines.tagging.tag_evidence import normalised
@@ -341,30 +341,75 @@ def with_projected_features(
     return made, [*_told(judged, written)]
 
 
+def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
+    """Return tagged sentences whose listed words have only values that a lexicon gives them.
+
+    Of several readings the one that links agree with most counts; of several such ones, what all of them say.
+    Attributes that links do not tell of words of a tag are left out.
+    """
+    told = {
+        (tag, name)
+        for one in sentences
+        for tag, cell in zip(one.upos, one.feats, strict=True)
+        for name, _ in feature_pairs(cell)
+    }
+    readings: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for form, _, tags, feats in inflections:
+        for tag in tags if feats != UNSPECIFIED else ():
+            pairs = {name: value for name, value in feature_pairs(feats) if (tag, name) in told}
+            readings.setdefault((tag, form.lower()), []).append(pairs)
+    return [
+        with_columns(
+            one,
+            feats=[
+                _listed_cell(cell, readings.get((tag, form.lower()), [{}]))
+                for tag, form, cell in zip(one.upos, one.forms, one.feats, strict=True)
+            ],
+        )
+        for one in sentences
+    ]
+
+
+def _listed_cell(cell: str, readings: Sequence[Mapping[str, str]]) -> str:
+    """Return what links tell of attributes that the best readings do not have, and what these agree on."""
+    linked = dict(feature_pairs(cell))
+    shared = [len(linked.items() & one.items()) for one in readings]
+    best = [one for one, count in zip(readings, shared, strict=True) if count == max(shared)]
+    names = {name for one in best for name in one}
+    return feature_cell(
+        {name: value for name, value in linked.items() if name not in names}
+        | dict(set.intersection(*(set(one.items()) for one in best)))
+    )
+
+
 def learn_features(
     text: LinkedText,
     sentences: Sequence[int],
     tagger: Tagger,
     *,
-    tagged: Sequence[Sentence],
-    inflections: Sequence[Inflection],
+    few: FewTagged,
+    lexicon: Lexicon,
+    columns: Sequence[str],
     rng: np.random.Generator,
     options: FeatureProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
     """Learn features and lemmas of words with the tagger's tags, and return lines for the user.
 
-    ``sentences``: those that may be learned from, by number. ``tagged``: sentences that have features, if
-    any; ``inflections`` tell lemmas. None where there are none of both and no features show. Nothing is said
-    of sources without features.
+    ``sentences``: those that may be learned from, by number. ``few`` and ``lexicon`` tell lemmas, and beside
+    links features. ``columns``: feats, lemma, both or none. None where nothing tells them. Nothing is said of
+    sources without features.
     """
     marked = text.marked is not None and any(any(mark.told) for mark in text.marked.names)
-    if not marked and not tagged and not inflections:
+    tagged = few.sentences if few.shows_features and "feats" in columns else ()
+    with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.tells_lemmas)
+    if not (marked or tagged or with_lemmas):
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
     told: list[str] = []
     if marked:
         made, told = with_projected_features(text, drawn, tags, options)
+        made = with_listed_features(made, lexicon.inflections)
     else:
         made = [
             Sentence.from_words(text.sentences[number], upos=upos)
@@ -373,8 +418,9 @@ def learn_features(
     if tagged:
         made = [*with_tagged_features(made, tagged, rng=rng), *tagged]
         told.append(f"features are corrected by {counted(len(tagged), 'tagged sentence')}")
-    columns = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
-    morphology = train_morphology(made, rng=rng, columns=columns, inflections=inflections)
+    inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
+    shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
+    morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections)
     return morphology and _cooled(morphology, options.temperature), told
 
 

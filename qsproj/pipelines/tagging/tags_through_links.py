@@ -161,8 +161,9 @@ def project_tags(
         learn_features,
         text,
         chosen,
-        tagged=few.sentences if few.shows_features and "feats" in columns else (),
-        inflections=[*few.inflections, *lexicon.inflections] if "lemma" in columns else [],
+        few=few,
+        lexicon=lexicon,
+        columns=columns,
         rng=rng,
         options=options.features,
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging import few_tagged
 from qsproj.pipelines.tagging.features_through_links import (
@@ -15,6 +16,7 @@ from qsproj.pipelines.tagging.features_through_links import (
     leaning_chances,
     likeliest_features,
     suffix_groups,
+    with_listed_features,
     written_attributes,
 )
 from qsproj.pipelines.tagging.few_tagged import with_tagged_features
@@ -309,3 +311,25 @@ def test_auxiliaries_show_what_verbs_do():
     assert written(*both) == {"AUX": ["Number"], "VERB": ["Number"]}
     assert written(both[0], ("NOUN", "Number", 0.3, 0.9)) == {"NOUN": ["Number"]}
     assert written(("NOUN", "Number", 0.3, 0.5)) == {}
+
+
+@pytest.mark.parametrize(
+    ("linked", "cell"),
+    [
+        ("Case=Acc|Number=Sing", "Case=Dat|Number=Sing"),
+        ("Case=Nom|Degree=Pos|Number=Plur", "Case=Nom|Degree=Pos|Number=Plur"),
+        # Of readings that links agree with alike, what both say.
+        ("Case=Nom|Number=Sing", "_"),
+        # Links tell no case of nouns.
+        ("Number=Sing", "Number=Sing"),
+        ("_", "_"),
+    ],
+)
+def test_a_lexicon_limits_what_links_tell(linked, cell):
+    listed = [
+        Inflection("hunde", "hund", ("NOUN",), feats)
+        for feats in ("Case=Nom|Number=Plur", "Case=Dat|Number=Sing", "_")
+    ]
+    one = with_columns(Sentence.from_words(["Hunde", "hunde"], upos=["NOUN", "ADJ"]), feats=[linked] * 2)
+    (made,) = with_listed_features([one], listed)
+    assert made.feats == (cell, linked)

@@ -1,0 +1,60 @@
+"""Lemmas of words by a list of many languages that is a package of its own."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.language.lexicon import Inflection, Lexicon, read_lexicon
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+
+SIMPLEMMA = "simplemma"
+# Languages that it has under another code.
+OTHER_CODES = {"no": "nb", "bs": "hbs", "hr": "hbs", "sr": "hbs"}
+# Of these tags words are looked up as they are written, of others in small letters first.
+CASED = ("NOUN", "PROPN")
+# What a list without tags knows nothing of.
+NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})
+
+
+def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -> Lexicon:
+    """Return what a file lists, and what tells lemmas of other words; either may be None.
+
+    Raises UsageError when the package is unknown or not installed, or has no such language; DataError as
+    :func:`read_lexicon`.
+    """
+    lexicon = Lexicon() if path is None else read_lexicon(path)
+    if lemmatizer is None:
+        return lexicon
+    if lemmatizer != SIMPLEMMA:
+        raise unknown_name("lemmatizer", lemmatizer, [SIMPLEMMA])
+    if language is None:
+        raise UsageError("--lemmatizer needs --language CODE, to know whose lemmas are asked for")
+    try:
+        package = import_module(SIMPLEMMA)
+    except ImportError as error:
+        raise UsageError(
+            f"--lemmatizer: found no package {SIMPLEMMA}; install it: pip install 'qsproj[lemmas]'"
+        ) from error
+    code = OTHER_CODES.get(language, language)
+    try:
+        package.is_known("a", code)
+    except ValueError as error:
+        raise UsageError(
+            f"--lemmatizer: {SIMPLEMMA} has no lemmas of {language!r}; give a --lexicon of lemma, form and "
+            "features"
+        ) from error
+    return replace(lexicon, more=partial(_listed, package, code))
+
+
+def _listed(package: Any, code: str, sentences: Iterable[Sentence]) -> Iterator[Inflection]:
+    """Yield each word of tagged sentences that the package has, once."""
+    words = dict.fromkeys(pair for one in sentences for pair in zip(one.forms, one.upos, strict=True))
+    for form, tag in words:
+        ways = (form, form.lower()) if tag in CASED else (form.lower(), form)
+        known = next((way for way in ways if package.is_known(way, code)), None)
+        if known is not None and tag not in NOT_LISTED:
+            yield Inflection(form, package.lemmatize(known, code), (tag,), UNSPECIFIED)
