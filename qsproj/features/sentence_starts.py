@@ -64,7 +64,7 @@ def _pieces() -> re.Pattern[str]:
     letter = rf"(?:[^\W_]|[{marks}])"
     return re.compile(
         rf"{UNSPACED.pattern.removesuffix('+')}"
-        r"|(?:[a-z]+://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w.-]*\w"
+        r"|(?:[a-z]+://|www\.)[^\s<>\"]*[\w/]|[\w.+-]{1,64}@[\w.-]*\w"
         r"|\d+(?:[.,:/-]\d+)*"
         rf"|{letter}+(?:['’-]{letter}+)*"
         r"|(\S)\1*"

@@ -94,9 +94,12 @@ def test_a_file_of_that_name_is_not_the_standard_output(run_cli, tmp_path, monke
 
 
 def test_links_do_not_take_the_place_of_what_they_link(run_cli, pairs):
-    outcome = run_cli("align", pairs, "-o", pairs.parent / "." / pairs.name)
-    assert outcome.code == 2
-    assert "as a file to read and as one to write; name another" in outcome.err
+    linked = pairs.with_name("the same file")
+    linked.hardlink_to(pairs)
+    for output in (pairs.parent / "." / pairs.name, linked):
+        outcome = run_cli("align", pairs, "-o", output)
+        assert outcome.code == 2
+        assert "as a file to read and as one to write; name another" in outcome.err
     assert pairs.read_text(encoding="utf-8") == PAIRS
 
 
