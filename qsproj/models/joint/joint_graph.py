@@ -4,7 +4,7 @@ What is known of a pair decides which factors there are; scores only say how the
 met again, in every epoch of training, can keep its graphs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
@@ -22,7 +22,6 @@ from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Floats, Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
-from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import (
     FALSE_STATE,
@@ -140,15 +139,6 @@ class JointGraph:
                 for group, own in zip(groups[part], arrays, strict=True)
             ]
         return replace(self.graph, groups=tuple(groups))
-
-    def decided(self, families: Sequence[FamilyFactors]) -> FamilyScores:
-        """Return float64[F] for each family, 1 for factors that fire; all their arcs are known."""
-        evidence = [
-            np.where(self.known[family.group.edges] == TRUE_STATE, np.inf, -np.inf) for family in families
-        ]
-        return tuple(
-            family.expected(family.group, heard) for family, heard in zip(families, evidence, strict=True)
-        )
 
     @property
     def nbytes(self) -> int:
@@ -311,7 +301,6 @@ def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
 
 
 def _believed_tags(graph: JointGraph, beliefs: Beliefs) -> TagScores | None:
-    """Return what is believed of TAG variables and their factors, where there are any."""
     if graph.tags is None:
         return None
     arcs = _probabilities(beliefs, graph.tags.tags.arcs, graph.known)
@@ -320,12 +309,17 @@ def _believed_tags(graph: JointGraph, beliefs: Beliefs) -> TagScores | None:
 
 
 def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
-    """Return what is believed of the second-order factors over target arcs."""
     target, part = graph.structure.target, graph.parts["target families"]
+    if target.observed:
+        return ()
+    groups, incoming = beliefs.graph.groups[part], beliefs.incoming[part]
     if not is_free(target, graph.known):
-        return () if target.observed else graph.decided(target.families)
-    heard = zip(target.families, beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
-    return tuple(family.expected(group, incoming) for family, group, incoming in heard)
+        # All of their arcs are known: 1 for factors that fire.
+        groups = tuple(family.group for family in target.families)
+        true = (graph.known[group.edges] == TRUE_STATE for group in groups)
+        incoming = tuple(np.where(one, np.inf, -np.inf) for one in true)
+    heard = zip(target.families, groups, incoming, strict=True)
+    return tuple(family.expected(group, own) for family, group, own in heard)
 
 
 def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:

@@ -71,7 +71,6 @@ class JointOptions:
     tag_threshold: float | None = told(None, least=0.0, most=1.0)
 
     def __post_init__(self) -> None:
-        """Check names and ranges."""
         check(self)
 
     @staticmethod
@@ -136,7 +135,6 @@ class BiparseOptions:
     tags: str = told("given", known=("tags", TAGS))
 
     def __post_init__(self) -> None:
-        """Check the names."""
         check(self)
         if self.joint.tag_threshold is not None and self.tags != "joint":
             raise UsageError(f"found tag_threshold and tags {self.tags}, expected tags joint")

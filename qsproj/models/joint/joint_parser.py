@@ -102,10 +102,6 @@ class JointParser(Stored):
             own = own.grown(of_target.relations)
         return replace(self, target=target, labeller=own)
 
-    def of_first_order(self) -> "JointParser":
-        """Return the model without the second-order factors of its sides."""
-        return replace(self, source=first_order(self.source), target=first_order(self.target))
-
     def prepare(
         self,
         pair: SentencePair,
@@ -207,7 +203,10 @@ class JointParser(Stored):
             link_chances = probability(prepared.prior)
         else:
             if kind != "observed":
-                parsed_source = _with_tree(self.source, pair.source, beliefs.source)
+                heads = self.source.inference.best(beliefs.source)
+                parsed_source = first_order(self.source).attached(
+                    pair.source, heads, probabilities=beliefs.source
+                )
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
             evidence = self._relation_evidence(pair, prepared, target_heads, tags)
@@ -352,9 +351,3 @@ def _decided(
         return pair, None
     states = beliefs.tags.words.argmax(axis=1).astype(np.int8)
     return replace(pair, target=choices.applied(pair.target, states)), states
-
-
-def _with_tree(parser: TreeParser, sentence: Sentence, chances: Scores) -> Sentence:
-    """Return the sentence with the tree of most expected right heads, its relations and ``ArcProb=``."""
-    heads = parser.inference.best(chances)
-    return first_order(parser).attached(sentence, heads, probabilities=chances)

@@ -179,7 +179,6 @@ class NodeRelation:
 
 
 def _spread(possible: Mask, words: Table) -> Mask:
-    """Look up the words of every two links."""
     return possible[words[:, None], words]
 
 

@@ -21,7 +21,6 @@ from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_relations
-from qsproj.models.arc.labeller import Labeller
 from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint.joint_graph import (
     LEARNED,
@@ -443,41 +442,20 @@ def with_joint_labeller(
     source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
     if source is None or target is None:
         return parser
-    start = JointLabeller.untrained(_source_relations(source, examples), target.relations)
-    scores = _label_scores(target, pairs, rng=rng, unseen=unseen)
-    found = (
-        _relation_example(parser, start, pair, example, own)
-        for pair, example, own in zip(pairs, examples, scores, strict=True)
-    )
-    seen = [example for example in found if example is not None]
+    given = (example.pair.source_relations or () for example in examples)
+    source_relations = set(source.relations).union(*given) - {UNSPECIFIED}
+    start = JointLabeller.untrained(tuple(sorted(source_relations)), target.relations)
+    sentences = [pair.target for pair in pairs]
+    if unseen:
+        scores = [target.scores(target.encode(one), one.heads) for one in sentences]
+    else:
+        scores = cross_fitted_relations(sentences, target, rng=rng)
+    seen = []
+    for pair, example, own in zip(pairs, examples, scores, strict=True):
+        heads = example.target_heads
+        beliefs = parser.infer(example.pair, heads, target_tags=example.target_tags)
+        if beliefs.status is not Status.CONTRADICTION:
+            senses = relation_senses(start, parser.source, pair, example.pair, beliefs, heads)
+            seen.append(SenseExample(senses, own, known_relations(start.relations, pair.target, heads)))
     table = train_senses(start.table, seen, rng=rng, description="training relations")
     return replace(parser, labeller=replace(start, table=table))
-
-
-def _source_relations(labeller: Labeller, examples: Sequence[JointExample]) -> tuple[str, ...]:
-    """Return the relations that the source may have: those of its labeller, and those that are given."""
-    given = (example.pair.source_relations or () for example in examples)
-    return tuple(sorted(set(labeller.relations).union(*given) - {UNSPECIFIED}))
-
-
-def _label_scores(
-    labeller: Labeller, pairs: Sequence[SentencePair], *, rng: np.random.Generator, unseen: bool
-) -> list[Scores]:
-    """Return what a labeller that has not seen a target tree scores its relations, float64[n+1, L]."""
-    sentences = [pair.target for pair in pairs]
-    if not unseen:
-        return cross_fitted_relations(sentences, labeller, rng=rng)
-    return [labeller.scores(labeller.encode(sentence), sentence.heads) for sentence in sentences]
-
-
-def _relation_example(
-    parser: JointParser, labeller: JointLabeller, pair: SentencePair, example: JointExample, scores: Scores
-) -> SenseExample | None:
-    """Infer what the words of a target tree are linked to; None where messages contradict each other."""
-    beliefs = parser.infer(example.pair, example.target_heads, target_tags=example.target_tags)
-    if beliefs.status is Status.CONTRADICTION:
-        return None
-    senses = relation_senses(labeller, parser.source, pair, example.pair, beliefs, example.target_heads)
-    return SenseExample(
-        senses, scores, known_relations(labeller.relations, pair.target, example.target_heads)
-    )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, SentenceError, counted, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -230,28 +230,21 @@ def kept_stages(
     """Return where a training is kept, with all that it depends on but the number of epochs."""
     crc = 0
     for pair in pairs:
-        crc = _of_sentence(pair.target, _of_sentence(pair.source, crc))
+        for one in (pair.source, pair.target):
+            columns = (one.forms, one.lemmas, one.upos, one.xpos, one.feats, one.deprels)
+            crc = checksum((one.heads,), zlib.crc32(repr(columns).encode(), crc))
         for links in (pair.alignment, pair.hand):
-            crc = _of_links(links, crc)
+            if links is None:
+                crc = zlib.crc32(b"none", crc)
+            else:
+                weights = np.zeros(0) if links.weights is None else links.weights
+                crc = checksum((links.links, links.sure, weights), crc)
     for parser in parsers:
         header, arrays = parser.to_archive()
         crc = zlib.crc32(json.dumps(header).encode(), crc)
         crc = checksum((arrays[name] for name in sorted(arrays)), crc)
     told = replace(options, training=replace(options.training, epochs=0))
     return checkpoint.of(f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}")
-
-
-def _of_sentence(sentence: Sentence, crc: int) -> int:
-    columns = (sentence.forms, sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats)
-    crc = zlib.crc32(repr((*columns, sentence.deprels)).encode(), crc)
-    return checksum((sentence.heads,), crc)
-
-
-def _of_links(links: Alignment | None, crc: int) -> int:
-    if links is None:
-        return zlib.crc32(b"none", crc)
-    weights = np.zeros(0) if links.weights is None else links.weights
-    return checksum((links.links, links.sure, weights), crc)
 
 
 def write_target(
@@ -308,7 +301,6 @@ def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> dict[str, NDArray[Any]]
 
 
 def _unpacked_tags(arrays: Arrays, count: int) -> list[TaggedArcs | None]:
-    """Return what :func:`_packed_tags` was given for so many sentences."""
     if "tagged_sizes" not in arrays:
         return [None] * count
     sizes = arrays["tagged_sizes"].astype(np.int64)
@@ -396,50 +388,35 @@ def train_target(
         )
     if stages is not None and (kept := read_target(stages, rng)) is not None:
         return TrainedTarget(*kept)
-    trained = _train_target(
-        [pair.target for pair in pairs], tags, rng, training or TrainingOptions(), order, least_probability
-    )
-    if stages is not None:
-        write_target(stages, trained.parser, trained.scores, rng)
-    return trained
-
-
-def _train_target(
-    targets: Sequence[Sentence],
-    tags: TargetTags,
-    rng: np.random.Generator,
-    training: TrainingOptions,
-    order: int,
-    least_probability: float,
-) -> TrainedTarget:
+    training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
+    parser: TreeParser
     if order == 2:
-        graph_parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
-        return TrainedTarget(
-            graph_parser,
-            cross_fitted_trees(
-                targets, graph_parser, rng=rng, options=training, again=again, choices=choices
-            ),
+        parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
+        scores = cross_fitted_trees(targets, parser, rng=rng, options=training, again=again, choices=choices)
+    else:
+        parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
+        inference = parser.inference
+        scorers = cross_fitted_scorers(
+            targets,
+            rng=rng,
+            template_set=parser.scorer.template_set,
+            inference=inference,
+            options=training,
+            again=again,
         )
-    parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
-    inference = parser.inference
-    scorers = cross_fitted_scorers(
-        targets,
-        rng=rng,
-        template_set=parser.scorer.template_set,
-        inference=inference,
-        options=training,
-        again=again,
-    )
-    held_out: dict[int, TreeScores] = {}
-    for i, scorer in scorers:
-        held_out[i] = first_order_scores(
-            scorer.scores(scorer.features(scorer.encode(targets[i]))),
-            inference,
-            required=reachable(targets[i].heads, inference),
-            least_probability=least_probability,
-        ).with_tags(scorer, targets[i], choices[i])
-    return TrainedTarget(parser, [held_out[i] for i in range(len(targets))])
+        held_out: dict[int, TreeScores] = {}
+        for i, scorer in scorers:
+            held_out[i] = first_order_scores(
+                scorer.scores(scorer.features(scorer.encode(targets[i]))),
+                inference,
+                required=reachable(targets[i].heads, inference),
+                least_probability=least_probability,
+            ).with_tags(scorer, targets[i], choices[i])
+        scores = [held_out[i] for i in range(len(targets))]
+    if stages is not None:
+        write_target(stages, parser, scores, rng)
+    return TrainedTarget(parser, scores)
 
 
 def given_target(

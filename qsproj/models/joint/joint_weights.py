@@ -138,7 +138,7 @@ class JointWeights:
     """
 
     weights: Floats
-    target_scale: float
+    target_scale: float = 1.0
     aligner_scale: float = 1.0
     tag_scales: TagScales = NEUTRAL
 
@@ -146,21 +146,15 @@ class JointWeights:
         return packed_weights("joint_", self.weights)
 
     @staticmethod
-    def from_arrays(
-        arrays: Arrays,
-        *,
-        target_scale: float = 1.0,
-        aligner_scale: float = 1.0,
-        tag_scales: TagScales = NEUTRAL,
-    ) -> "JointWeights":
-        """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
+    def from_arrays(arrays: Arrays, **scales: Any) -> "JointWeights":
+        """Rebuild what :meth:`to_arrays` gave; the ``scales`` stand in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << joint_templates.HASH_BITS))
-        return JointWeights(weights, target_scale, aligner_scale, tag_scales)
+        return JointWeights(weights, **scales)
 
     @staticmethod
     def untrained() -> "JointWeights":
         """Return weights under which nothing joins the two sides."""
-        return JointWeights(np.zeros(1 << joint_templates.HASH_BITS), 1.0)
+        return JointWeights(np.zeros(1 << joint_templates.HASH_BITS))
 
     def scores(self, pair: PreparedPair) -> JointScores:
         learned = {

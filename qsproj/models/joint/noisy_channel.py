@@ -116,7 +116,6 @@ class SourceTreeLikelihood:
         return Explanation(loss, self._through_marginals(scores, marginals, free.target - target), statuses)
 
     def _beliefs(self, marginals: Scores, seen: SourceEvidence | None = None) -> JointBeliefs:
-        """Pass messages, with something seen of the source tree or nothing."""
         arcs = self.structure.target.arcs != NO_VARIABLE
         factors = np.concatenate([self.scores.factors, _messages(marginals[arcs])])
         source = self.scores.source
@@ -153,7 +152,6 @@ class ExpectedMatches(SourceTreeLikelihood):
     step: float = 0.1
 
     def explain(self, scores: Scores) -> Explanation:
-        """Return minus the expected number of matches, and the gradient."""
         marginals = self.target_trees.infer(scores)[1]
         free = self._beliefs(marginals)
         loss, slopes, statuses = 0.0, np.zeros_like(free.target), [free.status]

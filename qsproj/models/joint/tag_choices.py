@@ -79,12 +79,13 @@ class TagFactors:
 
     def groups(self, scores: TagScores) -> list[FactorGroup]:
         """Return the groups with scores; as many, over the same variables, whatever the scores are."""
-        free_arcs = self.known[self.tags.arcs] == UNKNOWN
-        if self.decided is not None:
-            arcs, links = self._at_tags(scores)
-            edges = np.concatenate([self.tags.arcs[free_arcs], self.link_variables])
+        tags, states = self.tags, self.decided
+        free_arcs = self.known[tags.arcs] == UNKNOWN
+        if states is not None:
+            arcs = scores.arcs[(np.arange(len(scores.arcs)), *self._tags_of_arcs(states))]
+            links = scores.links[np.arange(len(scores.links)), states[tags.linked]]
+            edges = np.concatenate([tags.arcs[free_arcs], self.link_variables])
             return [link(edges, np.concatenate([arcs[free_arcs], links]))]
-        tags = self.tags
         last = tags.variables[-1] + 1
         groups: list[FactorGroup] = [
             tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
@@ -145,13 +146,6 @@ class TagFactors:
         ends = (self.tags.heads, self.tags.dependents)
         heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
         return heads, dependents
-
-    def _at_tags(self, scores: TagScores) -> tuple[Floats, Floats]:
-        """Return the scores of arcs and links under the tags that are known."""
-        states = self.decided
-        assert states is not None
-        arcs = scores.arcs[(np.arange(len(scores.arcs)), *self._tags_of_arcs(states))]
-        return arcs, scores.links[np.arange(len(scores.links)), states[self.tags.linked]]
 
 
 def no_scores(tags: TagVariables) -> TagScores:
@@ -356,7 +350,6 @@ class PreparedTags:
     buckets: NDArray[np.int32]
 
     def scores(self, scales: TagScales, weights: Floats) -> TagScores:
-        """Score the tags and their factors by scales and weights of features."""
         tagger, trees, arcs, links = scales
         learned = score_rows(self.buckets, weights).reshape(self.links.shape)
         return TagScores(
@@ -408,29 +401,18 @@ def prepared_tags(
     posteriors = link_posteriors(pair.alignment)[variables.links]
     names = [choices.tags[u] for u in variables.linked.tolist()]
     n_tags = choices.scores.shape[1]
-    return PreparedTags(
-        tagger=np.where(choices.possible, choices.scores, 0.0),
-        trees=-tagged.growth(choices, marginals),
-        arcs=tagged.scores,
-        links=_by_table(tagger, pair, links, posteriors, names, n_tags),
-        buckets=tag_buckets(names, source_tags, posteriors, n_tags),
-    )
-
-
-def _by_table(
-    tagger: LinkTagger,
-    pair: SentencePair,
-    links: NDArray[np.int32],
-    posteriors: Floats,
-    names: list[tuple[str, ...]],
-    n_tags: int,
-) -> Floats:
-    """Return what the tagger's table says of links with tags against the first one, float64[L, K]."""
+    # What the tagger's table says of links with tags, float64[L, K].
     said = tagger.of_links([pair.source.upos[s - 1] for s in links[:, 0].tolist()], posteriors)
     numbers = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
     columns = [[numbers[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
     own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
-    return own - own[:, :1]
+    return PreparedTags(
+        tagger=np.where(choices.possible, choices.scores, 0.0),
+        trees=-tagged.growth(choices, marginals),
+        arcs=tagged.scores,
+        links=own - own[:, :1],
+        buckets=tag_buckets(names, source_tags, posteriors, n_tags),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -449,7 +431,6 @@ class TargetTags:
     true: list[Sentence] | None = None
 
     def of(self, number: int) -> tuple[TagChoices | None, NDArray[np.int8] | None]:
-        """Return the choices of a pair, and what is true of them."""
         if self.choices is None:
             return None, None
         return self.choices[number], self.states[number]

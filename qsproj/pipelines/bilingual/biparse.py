@@ -1,10 +1,11 @@
 """Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,10 +184,16 @@ def train_joint_parser(
         _joint_example(untrained, pair, scores, *tags.of(number))
         for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
-    trained, records, statuses = _learned(
-        untrained, examples, usable, rng=rng, options=options, stages=stages
-    )
-    trained = replace(trained, training=options.training)
+    told: dict[str, Any] = {"options": options.training, "stages": stages, "tell": _tell}
+    if options.target_weights == "fixed":
+        weights, records, statuses = joint_training.train_joint_weights(examples, rng=rng, **told)
+        trained = replace(untrained, weights=weights, training=options.training)
+    else:
+        sentences, start = [pair.target for pair in usable], first_order(target.parser)
+        moved, weights, records, statuses = joint_training.train_target_jointly(
+            examples, sentences, start, rng=rng, **told
+        )
+        trained = replace(untrained, target=moved, weights=weights, training=options.training)
     if options.labels == "joint":
         trained = joint_training.with_joint_labeller(trained, usable, examples, rng=rng, unseen=target.unseen)
     return trained, JointTrainingReport(
@@ -236,32 +243,6 @@ def _with_hand_links(pair: SentencePair) -> SentencePair:
         weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
     alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
     return replace(pair, alignment=alignment)
-
-
-def _learned(
-    parser: JointParser,
-    examples: Sequence[joint_training.JointExample],
-    pairs: Sequence[SentencePair],
-    *,
-    rng: np.random.Generator,
-    options: joint_options.BiparseOptions,
-    stages: Checkpoint | None,
-) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
-    if options.target_weights == "fixed":
-        weights, records, statuses = joint_training.train_joint_weights(
-            examples, rng=rng, options=options.training, stages=stages, tell=_tell
-        )
-        return replace(parser, weights=weights), records, statuses
-    target, weights, records, statuses = joint_training.train_target_jointly(
-        examples,
-        [pair.target for pair in pairs],
-        first_order(parser.target),
-        rng=rng,
-        options=options.training,
-        stages=stages,
-        tell=_tell,
-    )
-    return replace(parser, target=target, weights=weights), records, statuses
 
 
 def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:

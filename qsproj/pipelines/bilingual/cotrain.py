@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, Heads, Scores
+from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
@@ -32,7 +32,7 @@ from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
-from qsproj.models.tree_inference import TreeInference, is_whole
+from qsproj.models.tree_inference import is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse
 from qsproj.pipelines.streams import loaded_once
@@ -226,8 +226,8 @@ def train_noisy_channel(
             f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
             f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
         )
-    bilingual = bilingual.of_first_order()
-    base = first_order(bilingual.target)
+    source, base = first_order(bilingual.source), first_order(bilingual.target)
+    bilingual = replace(bilingual, source=source, target=base)
     usable, reasons = biparse.usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
@@ -299,27 +299,20 @@ def source_tree_likelihood(
     trees = bilingual.source.inference
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
+    if options.source_forest == "best":
+        seen: tuple[noisy_channel.SourceEvidence, ...] = (noisy_channel.tree_evidence(heads),)
+    else:
+        arcs = np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source)
+        if options.source_forest == "ranked":
+            seen = noisy_channel.ranked_evidence(arcs, trees, options.ranks)
+        else:
+            seen = (noisy_channel.forest_evidence(arcs, trees),)
     objective = noisy_channel.ExpectedMatches if options.matches else noisy_channel.SourceTreeLikelihood
     return objective(
         structure=noisy_channel.channel_structure(prepared.structure),
         scores=replace(scores, source=source),
-        seen=_seen(
-            options,
-            heads,
-            np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source),
-            trees,
-        ),
+        seen=seen,
         target_trees=bilingual.target.inference,
         # Differences of beliefs need these to be finer.
         propagation=replace(options.propagation, tolerance=1e-4) if options.matches else options.propagation,
     )
-
-
-def _seen(
-    options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
-) -> tuple[noisy_channel.SourceEvidence, ...]:
-    if options.source_forest == "best":
-        return (noisy_channel.tree_evidence(heads),)
-    if options.source_forest == "ranked":
-        return noisy_channel.ranked_evidence(scores, trees, options.ranks)
-    return (noisy_channel.forest_evidence(scores, trees),)
