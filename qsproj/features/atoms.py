@@ -68,7 +68,6 @@ class EncodedBlock:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Tell of each position whether it is a word or a root."""
         inside = np.zeros(len(self.words) + 1, dtype=np.bool_)
         for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
             inside[start : start + size] = True

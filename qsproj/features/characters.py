@@ -74,7 +74,6 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
 
 
 def _add_runs(columns: dict[str, Codes], text: str) -> None:
-    """Fill in what each character is of its run and of what stands between spaces."""
     for match in _RUN.finditer(text):
         run, begin = match[0].lower(), match.start()
         whole = code_of("run", run)
@@ -90,7 +89,6 @@ def _add_runs(columns: dict[str, Codes], text: str) -> None:
 
 
 def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> None:
-    """Fill in the lengths of the longest known words that end and begin at each character."""
     if not known:
         return
     ends, begins = [0] * len(text), [0] * len(text)

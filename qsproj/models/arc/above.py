@@ -89,7 +89,16 @@ def fine_tuned(
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     tuned = train_above(parser, examples, rng=rng, options=training)
     if options.alone:
-        tuned = with_added(tuned, _of_trees_alone(usable, parser, rng=rng), scale=1.0 / options.alone)
+        own = TrainingOptions()
+        made = tree_examples(usable, parser.scorer, parser.inference, objective=own.objective)
+        scorer, _ = train_scorer(
+            [example for example in made if example],
+            parser.scorer.template_set,
+            rng=rng,
+            inference=parser.inference,
+            options=own,
+        )
+        tuned = with_added(tuned, scorer, scale=1.0 / options.alone)
     return replace(tuned, labeller=fine_tuned_labeller(parser, usable, rng=rng, epochs=options.label_epochs))
 
 
@@ -118,13 +127,3 @@ def fine_tuned_labeller(
         ignored=parser.scorer.ignored,
     )
     return labeller or parser.labeller
-
-
-def _of_trees_alone(trees: Sequence[Sentence], like: ArcParser, *, rng: np.random.Generator) -> ArcScorer:
-    """Return what the trees teach a scorer that starts from nothing, with the templates of a parser."""
-    options = TrainingOptions()
-    made = tree_examples(trees, like.scorer, like.inference, objective=options.objective)
-    examples = [example for example in made if example]
-    return train_scorer(
-        examples, like.scorer.template_set, rng=rng, inference=like.inference, options=options
-    )[0]

@@ -44,16 +44,6 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
     return [sentence for sentence, reason in judged if not reason], dict(skipped)
 
 
-def agreeing_trees(heads: Heads, inference: TreeInference) -> Mask | None:
-    """Return the arcs bool[n+1, n+1] of the trees that agree with heads int32[n+1]; None: there are none."""
-    allowed = agreeing_arcs(heads, inference)
-    if inference.single_root and np.any(heads[1:] == ROOT):
-        if is_whole(heads) and np.count_nonzero(heads[1:] == ROOT) != 1:
-            return None
-        allowed[ROOT, heads != ROOT] = False
-    return allowed if is_whole(heads) or inference.admits(allowed) else None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RightTrees:
     """The trees that agree with a whole or partial one, among those that a model can build; at least one.
@@ -108,8 +98,14 @@ class RightTrees:
 def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
     heads = reachable(heads, inference)
-    allowed = agreeing_trees(heads, inference)
-    return None if allowed is None else RightTrees(heads, allowed, inference)
+    allowed = agreeing_arcs(heads, inference)
+    roots = np.count_nonzero(heads[1:] == ROOT)
+    if inference.single_root and roots:
+        if is_whole(heads) and roots != 1:
+            return None
+        allowed[ROOT, heads != ROOT] = False
+    possible = is_whole(heads) or inference.admits(allowed)
+    return RightTrees(heads, allowed, inference) if possible else None
 
 
 def tree_objective(

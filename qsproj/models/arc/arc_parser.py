@@ -127,7 +127,6 @@ def _checked(sentence: Sentence) -> Sentence:
 
 
 def unlabelled(sentence: Sentence) -> tuple[str, ...]:
-    """Return the relation of each word where nothing is known of relations."""
     return ("dep",) * len(sentence)
 
 
@@ -154,7 +153,6 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return self.inference.infer(self.scores(sentence) / self.temperature)[1]
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
-        """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``)."""
         return self.inference.decode(scores, decode)
 
     def parse_all(

@@ -131,7 +131,6 @@ class ArcScorer(ArcWeights):
     """The score of an arc is the sum of the weights of its features."""
 
     def scores(self, features: ArcFeatures) -> Scores:
-        """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
         scores = np.zeros((len(features.tags), len(features.tags)))
         kernels.score_arcs(features, self.weights, 0, scores)
         return scores

@@ -171,24 +171,6 @@ def prepare(
     )
 
 
-def trainer_of(
-    examples: Sequence[arc_examples.Example],
-    template_set: str,
-    support: NDArray[np.uint64] | None,
-    options: training_options.TrainingOptions,
-) -> arc_scorer.ArcLearner[Any, Any]:
-    """Return what learns from examples, which are all of one kind."""
-    if options.optimizer != "sgd":
-        return arc_learners.BatchLoss(template_set, support, l2=options.l2)
-    if examples and isinstance(examples[0], arc_learners.MarginExample):
-        return arc_learners.MarginTrainer(
-            template_set, support, rule=partial(LeastChange, limit=options.limit)
-        )
-    if examples and isinstance(examples[0], arc_learners.DualExample):
-        return arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
-    return arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
-
-
 def train_scorer(
     examples: Sequence[arc_examples.Example],
     template_set: str,
@@ -199,7 +181,17 @@ def train_scorer(
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
-    trainer = trainer_of(examples, template_set, support, options)
+    kind = type(examples[0]) if examples else None
+    trainer: Any
+    if options.optimizer != "sgd":
+        trainer = arc_learners.BatchLoss(template_set, support, l2=options.l2)
+    elif kind is arc_learners.MarginExample:
+        rule = partial(LeastChange, limit=options.limit)
+        trainer = arc_learners.MarginTrainer(template_set, support, rule=rule)
+    elif kind is arc_learners.DualExample:
+        trainer = arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
+    else:
+        trainer = arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
     # Scores without a scale have no probabilities yet.
     decode = "map" if training_options.objective_named(options.objective).scaled else "mbr"
     score = arc_examples.scorer_score(dev, trainer.live.encode, inference, decode=decode)

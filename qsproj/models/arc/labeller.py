@@ -109,19 +109,15 @@ class Labeller(RelationWeights):
         Where the model knows the relation ``root``, it is given to the root's children and to no others.
         ``evidence`` float64[n+1, L], where there is some, is added to the scores of the relations.
         """
-        scores = self._of_features(encoded, heads)
+        scores = self.scores(encoded, heads)
         if evidence is not None:
             scores += evidence
         self._give_root(scores, heads == ROOT)
         return tuple(self._best(scores, heads)[1:])
 
-    def scores(self, encoded: EncodedSentence, heads: Heads) -> Scores:
-        """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""
-        return self._of_features(encoded, heads)
-
     def chances(self, encoded: EncodedSentence, heads: Heads) -> Scores:
         """Return the probability of each relation of each word's arc, float64[n+1, L]; see :meth:`label`."""
-        scores = self._of_features(encoded, heads)
+        scores = self.scores(encoded, heads)
         self._give_root(scores, heads == ROOT)
         chances: Scores = np.exp(scores - scores.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
@@ -134,7 +130,7 @@ class Labeller(RelationWeights):
         in_block[inside] = np.where(heads == NO_HEAD, NO_HEAD, heads + np.repeat(block.starts, block.sizes))
         at_root = np.zeros(len(inside), dtype=np.bool_)
         at_root[inside] = heads == ROOT
-        scores = self._of_features(block.words, in_block, inside)
+        scores = self.scores(block.words, in_block, inside)
         self._give_root(scores, at_root)
         found = self._best(scores, in_block)
         return [
@@ -142,8 +138,8 @@ class Labeller(RelationWeights):
             for start, size in zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
         ]
 
-    def _of_features(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> Floats:
-        """Return the sum of the weights of the features of each arc, float64[n+1, L]."""
+    def scores(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> Scores:
+        """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""
         scores = np.empty((len(heads), len(self.relations)))
         features = self.features(encoded, heads, inside)
         # A copy, for kernels are compiled apart for arrays that may not be written to.
@@ -172,7 +168,6 @@ class Labeller(RelationWeights):
 
 
 def relations_in(sentences: Iterable[Sentence]) -> set[str]:
-    """Return the relations of words that have a head."""
     return {
         relation
         for sentence in sentences

@@ -257,7 +257,6 @@ class TrainingOptions:
 
 
 def check_optimizer(options: TrainingOptions) -> None:
-    """Raise UsageError when the optimizer is unknown, or does not go with the objective."""
     from qsproj.models.arc.arc_learners import METHODS
 
     objective = objective_named(options.objective)

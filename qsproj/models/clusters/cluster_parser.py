@@ -45,7 +45,6 @@ class ClusterScorer(arc_scorer.ArcWeights):
         return scores
 
     def scores(self, features: ArcFeatures) -> Scores:
-        """Return arc scores float64[n+1, n+1], natural log: sums over clusters."""
         return summed_out(self.cluster_scores(features))[0]
 
     def to_archive(self) -> Archive:
@@ -144,11 +143,9 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     """
 
     def cluster_scores(self, sentence: Sentence) -> Floats:
-        """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log."""
         return self.scorer.cluster_scores(self.scorer.features(self.encode(sentence)))
 
     def scores(self, sentence: Sentence) -> Scores:
-        """Return arc scores float64[n+1, n+1], natural log, clusters summed out; raises as above."""
         return summed_out(self.cluster_scores(sentence))[0]
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:

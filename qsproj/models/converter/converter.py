@@ -102,7 +102,6 @@ class Converter(Stored):
         return scores
 
     def arc_probabilities(self, sentence: Sentence, source_posteriors: Scores | None = None) -> Scores:
-        """Return the posterior probability of every target arc, float64[n+1, n+1]."""
         sources = self.encode(sentence, source_posteriors)
         return inference_for(self.inference, sources).infer(self.scores(sources))[1]
 
@@ -191,7 +190,6 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
 
 
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
-    """Return the sentence with the heads and relations of a conversion; with ``confidence``, ``ArcProb=``."""
     result = with_heads(sentence, conversion.heads, conversion.relations)
     if not confidence:
         return result

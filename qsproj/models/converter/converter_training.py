@@ -95,37 +95,20 @@ def train_converter(
         [trees[0].nodes for trees in plain], [target.heads for target in targets], rng=rng, epochs=epochs
     )
     encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
-    weights, records, skipped = _train_arcs(
-        encoded, targets, inference, rng=rng, epochs=epochs, options=options
-    )
+    trainer = _ArcTrainer(options, rng)
+    examples: list[_Example] = []
+    for one, target in zip(encoded, targets, strict=True):
+        objective = tree_objective(target.heads, inference_for(inference, one), "likelihood")
+        if objective is not None:
+            examples.append((one, objective))
+    weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
     relations = train_relations(
         sources, [trees[0].nodes for trees in encoded], targets, rng=rng, epochs=epochs
     )
-    report = ConverterReport(len(usable) - skipped, tuple(records), skipped)
+    report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))
     return converter, report
-
-
-def _train_arcs(
-    encoded: Sequence[list[WeightedSource]],
-    targets: Sequence[Sentence],
-    inference: TreeInference,
-    *,
-    rng: np.random.Generator,
-    epochs: int,
-    options: ConverterOptions,
-) -> tuple[NDArray[np.float32], list[EpochRecord], int]:
-    """Learn the weights of arcs by AdaGrad, one sentence a step; count also those without a possible tree."""
-    trainer = _ArcTrainer(options, rng)
-    examples: list[tuple[list[WeightedSource], Objective]] = []
-    for sources, target in zip(encoded, targets, strict=True):
-        shape = inference_for(inference, sources)
-        objective = tree_objective(target.heads, shape, "likelihood")
-        if objective is not None:
-            examples.append((sources, objective))
-    weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
-    return weights, records, len(targets) - len(examples)
 
 
 _Example = tuple[list[WeightedSource], Objective]
@@ -148,7 +131,11 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
 
     def step(self, example: _Example) -> float:
         sources, objective = example
-        templates = self._some_templates()
+        # The first template always stays, for it stands for arcs of long paths.
+        kept = self._rng.random(len(ARC_TEMPLATES)) < self._options.kept_templates
+        kept[0] = True
+        operations, seeds, shift = self._templates
+        templates = Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
         scale = 1.0 / self._options.kept_templates
         scores = prior_scores(sources, Converter.prior)
         for share, nodes in sources:
@@ -158,13 +145,6 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
             self._descent.gather(kernels.gather_arcs, nodes, templates, slopes, scale * share)
         self._descent.step()
         return loss
-
-    def _some_templates(self) -> Templates:
-        """Draw the templates of one step; the first always stays, for it stands for arcs of long paths."""
-        kept = self._rng.random(len(ARC_TEMPLATES)) < self._options.kept_templates
-        kept[0] = True
-        operations, seeds, shift = self._templates
-        return Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
 
     def regularise(self) -> None:
         self._descent.regularise()

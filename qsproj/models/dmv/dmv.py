@@ -90,7 +90,6 @@ class TagCorpus:
     heads: NDArray[np.int16]
 
     def __len__(self) -> int:
-        """Return the number of sentences."""
         return len(self.starts) - 1
 
     def select(self, wanted: Mask) -> "TagCorpus":

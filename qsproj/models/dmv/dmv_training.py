@@ -19,7 +19,6 @@ from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
-from qsproj.parallel import Workers
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are added up part by part: the parts must not depend on who works on them.
@@ -57,17 +56,24 @@ def train_dmv(
     held_out = dmv.pack(dev, partial(dmv.tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
     problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
-        e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
+        e_step=lambda parameters: dmv.summed(
+            partial(E_STEP_OF[options.e_step], parameters=parameters), free, run.workers
+        ),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
+        # With what was never seen made possible, if hardly.
+        held_out=(lambda parameters: sum_e_step(held_out, parameters.floored(1e-9))[1]) if dev else None,
     )
+    crc = 0
+    for part in (*parts, held_out):
+        crc = checksum((part.tags, part.starts, part.heads), crc)
     result = run_em_kept(
         lambda: initial_parameters(parts, len(inventory), options),
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,
-        fingerprint=_fingerprint([*parts, held_out], inventory, options),
+        # All but the number of iterations.
+        fingerprint=f"{crc:08x} {inventory} {replace(options, iterations=0)}",
     )
     report = DmvReport(
         iterations=result.records,
@@ -109,20 +115,6 @@ def _packed_parts(
     return parts, inventory, skipped
 
 
-def _fingerprint(parts: Iterable[dmv.TagCorpus], inventory: tuple[str, ...], options: DmvOptions) -> str:
-    """Return what a checkpoint must agree in: everything but the number of iterations."""
-    crc = 0
-    for part in parts:
-        crc = checksum((part.tags, part.starts, part.heads), crc)
-    return f"{crc:08x} {inventory} {replace(options, iterations=0)}"
-
-
-def _summed(
-    name: str, parts: Iterable[dmv.TagCorpus], parameters: dmv.DmvParameters, workers: Workers
-) -> tuple[dmv.DmvCounts, float]:
-    return dmv.summed(partial(E_STEP_OF[name], parameters=parameters), parts, workers)
-
-
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     """Return expected counts over all derivations, and the log-likelihood of the corpus."""
     stop, child, root, logs, _, _ = dmv_expectation(
@@ -143,11 +135,6 @@ def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tupl
 
 
 E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
-
-
-def held_out_likelihood(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> float:
-    """Return the log-likelihood of the corpus with what was never seen made possible, if hardly."""
-    return sum_e_step(corpus, parameters.floored(1e-9))[1]
 
 
 def has_tree(corpus: dmv.TagCorpus) -> Mask:

@@ -43,7 +43,6 @@ class EnhancedParser(Stored):
         return (self.enhanced(one, confidence=confidence) for one in parsed)
 
     def enhanced(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Return a sentence that has a tree with its DEPS."""
         graph, chances = self.enhancer.graph(sentence)
         told = with_graph(sentence, graph)
         if not confidence:

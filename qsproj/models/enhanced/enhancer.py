@@ -110,12 +110,18 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
         for signature, counts in sorted(seen.items())
     }
     patterns = {signature: own for signature, own in patterns.items() if own not in ((), (NONE,))}
-    choices = [
-        choice
-        for tree in trees
-        for one, pattern, filling in _known(tree)
-        for choice in _choices(tree, one, pattern, filling, patterns)
-    ]
+    choices: list[Choice] = []
+    for tree in trees:
+        for one, pattern, filling in _known(tree):
+            way = tree.signature(one)
+            own = patterns.get(way, ())
+            if pattern not in own:
+                continue
+            told = filling or tree.filling(one)
+            options = [other for other in own if other == NONE or filled(other, told) is not None]
+            if len(options) > 1:
+                features, of_options = _hashes(_features(tree, one, way, told)), _hashes(options)
+                choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
     weights, _ = learn(
         ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT),
         choices,
@@ -144,25 +150,6 @@ def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
         relation = relations.get((one.dependent, str(one.head)))
         filling = tree.filling(one) if relation or one.way == BASIC else {}
         yield one, NONE if relation is None else pattern_of(relation, filling), filling
-
-
-def _choices(
-    tree: Tree,
-    one: Candidate,
-    pattern: str,
-    filling: Mapping[str, str],
-    patterns: Mapping[str, tuple[str, ...]],
-) -> Iterator[Choice]:
-    """Yield what a candidate teaches; nothing where it has no choice, or an exception."""
-    way = tree.signature(one)
-    own = patterns.get(way, ())
-    if pattern not in own:
-        return
-    filling = filling or tree.filling(one)
-    options = [other for other in own if other == NONE or filled(other, filling) is not None]
-    if len(options) > 1:
-        features = _hashes(_features(tree, one, way, filling))
-        yield features, _hashes(options), _nothing(len(options)), options.index(pattern)
 
 
 def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:

@@ -34,10 +34,9 @@ from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
-from qsproj.models.arc.arc_scorer import HASH_BITS, HashedWeights
+from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
+from qsproj.models.arc.arc_scorer import HashedWeights
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
 
 # Where the groups of the families begin in a sentence's graph: LINK comes before them, and the hard
 # constraint after them, so that it has the last word in every iteration.
@@ -289,29 +288,6 @@ class FactorScorer(HashedWeights):
     def scores(self, features: Sequence[FactorFeatures]) -> list[Floats]:
         """Return for each family the scores of its factors, float64[F], natural log."""
         return [score_factors(family, self.weights) for family in features]
-
-
-class FactorTrainer:
-    """Learns the weights of a factor scorer by AdaGrad, one sentence a step. Mutable; final."""
-
-    def __init__(self, template_set: str, *, rate: float, l2: float, hash_bits: int = HASH_BITS) -> None:
-        self.live = FactorScorer.untrained(template_set, hash_bits=hash_bits)
-        self._descent = AdaGrad(
-            self.live.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
-        )
-
-    def descend(self, features: Sequence[FactorFeatures], gradients: Sequence[Floats]) -> None:
-        """Go down the gradient of one sentence, float64[F] for each family, one family after the other."""
-        for family, slopes in zip(features, gradients, strict=True):
-            self._descent.gather(gather_factors, family, slopes)
-            self._descent.move()
-        self._descent.step()
-
-    def regularise(self) -> None:
-        self._descent.regularise()
-
-    def averaged(self) -> FactorScorer:
-        return FactorScorer(self.live.template_set, self._descent.mean())
 
 
 # How far messages are held back: undamped ones overshoot where factors are strong.

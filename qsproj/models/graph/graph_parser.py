@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import probability
 from qsproj.bp.factors.trees import Tree
 from qsproj.bp.status import Status
-from qsproj.conventions import Floats, Heads, Mask, Scores
+from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -65,7 +65,6 @@ class GraphOptions:
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
     def layout(self, candidates: Mask, inference: TreeInference) -> graph_factors.SentenceGraph:
-        """Return the graph over the candidate arcs bool[n+1, n+1] of a sentence."""
         families = self.families_for(inference)
         return graph_factors.sentence_graph(
             candidates, inference, families=families, constraint=self.constraint
@@ -130,43 +129,32 @@ class GraphParser(Stored):
 
     def _beliefs(self, encoded: EncodedSentence, allowed: Mask | None, *, maximise: bool) -> ArcBeliefs:
         """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
+        options, inference = self.options, self.inference
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
         if allowed is not None:
             first_order = np.where(allowed, first_order, -np.inf)
-        marginals = self.inference.infer(first_order)[1]
-        candidates = graph_factors.candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
-        graph, scores = self._scored(encoded, marginals, candidates)
+        marginals = inference.infer(first_order)[1]
+        candidates = graph_factors.candidate_arcs(marginals, inference, threshold=options.threshold)
+        graph = options.layout(candidates, inference)
         beliefs, n_factors = None, 0
-        if scores is not None:
+        if graph.n_factors <= options.max_factors:
+            scores = self.factors.scores(self.factors.features(encoded, graph.families))
+            if options.gain > 0.0:
+                chances = marginals[graph.heads, graph.dependents]
+                scores = graph_factors.by_gain(graph, chances, scores, least=options.gain)
             n_factors = sum(int(np.count_nonzero(values)) for values in scores)
+            links = self.links.scores_of(features, graph.heads, graph.dependents)
             beliefs = graph_factors.propagate(
-                graph,
-                self.links.scores_of(features, graph.heads, graph.dependents),
-                scores,
-                iterations=self.options.iterations,
-                maximise=maximise,
+                graph, links, scores, iterations=options.iterations, maximise=maximise
             )
         if beliefs is None or beliefs.status is Status.CONTRADICTION:
-            reported = self.inference.infer(first_order / self.base.temperature)[1]
+            reported = inference.infer(first_order / self.base.temperature)[1]
             return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
-
-    def _scored(
-        self, encoded: EncodedSentence, marginals: Scores, candidates: Mask
-    ) -> tuple[graph_factors.SentenceGraph, list[Floats] | None]:
-        """Lay out the graph over the candidates; score its factors, unless there are too many."""
-        graph = self.options.layout(candidates, self.inference)
-        if graph.n_factors > self.options.max_factors:
-            return graph, None
-        scores = self.factors.scores(self.factors.features(encoded, graph.families))
-        if self.options.gain > 0.0:
-            chances = marginals[graph.heads, graph.dependents]
-            scores = graph_factors.by_gain(graph, chances, scores, least=self.options.gain)
-        return graph, scores
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.

@@ -228,7 +228,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return self._tempered(self.posterior(sentence)).marginals
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
-        """Return what is believed at the parser's temperature."""
         if self.temperature == 1.0:
             return posterior
         return self.believed(posterior.scores.tempered(self.temperature))

@@ -1,6 +1,6 @@
 """The analyses that a treebank's words have: language-specific tag and features under each UPOS."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,6 +74,9 @@ class AnalysisTable:
 def analysis_table(found: Iterable[Analysis]) -> AnalysisTable:
     """Number analyses, their parts and the values of their attributes."""
     analyses = tuple(sorted(set(found)))
+    ranges: dict[str, tuple[int, int]] = {}
+    for number, analysis in enumerate(analyses):
+        ranges[analysis.upos] = ranges.get(analysis.upos, (number, 0))[0], number + 1
     letters = len({analysis.xpos for analysis in analyses}) > MOST_XPOS
     attributes = [_attributes(analysis, letters=letters) for analysis in analyses]
     parts = {part: number for number, part in enumerate(sorted({part for row in attributes for part in row}))}
@@ -91,7 +94,7 @@ def analysis_table(found: Iterable[Analysis]) -> AnalysisTable:
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
     return AnalysisTable(
         analyses=analyses,
-        ranges=_ranges(analyses),
+        ranges=ranges,
         chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1)),
         n_parts=len(parts),
         n_pairs=int(begins[-1]),
@@ -105,11 +108,3 @@ def _attributes(analysis: Analysis, *, letters: bool) -> Attributes:
     else:
         xpos = ((XPOS_ATTRIBUTE, analysis.xpos),)
     return (("UPOS", analysis.upos), *xpos, *feature_pairs(analysis.feats))
-
-
-def _ranges(analyses: Sequence[Analysis]) -> dict[str, tuple[int, int]]:
-    ranges: dict[str, tuple[int, int]] = {}
-    for number, analysis in enumerate(analyses):
-        first, _ = ranges.get(analysis.upos, (number, 0))
-        ranges[analysis.upos] = first, number + 1
-    return ranges

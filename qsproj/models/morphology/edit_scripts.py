@@ -76,16 +76,9 @@ def edit_script(form: str, lemma: str) -> EditScript:
     """Return the script that makes the lemma of the form, with the longest stem that both share."""
     for casing, cased in _CASINGS.items():
         if cased(lemma) == lemma or casing == AS_IT_IS:
-            script = _edits(casing, cased(form), lemma)
-            if script is not None:
-                return script
+            own = cased(form)
+            stem = SequenceMatcher(None, own, lemma, autojunk=False).find_longest_match()
+            if stem.size >= SHARED:
+                ends = own[stem.a + stem.size :], lemma[stem.b + stem.size :]
+                return EditScript(casing, own[: stem.a], lemma[: stem.b], *ends)
     return EditScript(WHOLE, suffix=lemma)
-
-
-def _edits(casing: str, form: str, lemma: str) -> EditScript | None:
-    stem = SequenceMatcher(None, form, lemma, autojunk=False).find_longest_match()
-    if stem.size < SHARED:
-        return None
-    return EditScript(
-        casing, form[: stem.a], lemma[: stem.b], form[stem.a + stem.size :], lemma[stem.b + stem.size :]
-    )

@@ -231,7 +231,6 @@ class Morphology:
         return candidates, scores, links
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same."""
         forms = sorted({form for form, _ in self.lexicon})
         place = {form: number for number, form in enumerate(forms)}
         entries = sorted(

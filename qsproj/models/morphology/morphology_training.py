@@ -84,7 +84,6 @@ def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
 
 
 def sentences_that_show(treebank: Sequence[Sentence]) -> dict[str, int]:
-    """Return how many sentences have something in each of COLUMNS."""
     return {
         column: sum(_shows(sentence, cells) for sentence in treebank)
         for column, cells in COLUMN_CELLS.items()
@@ -271,7 +270,6 @@ class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
         self._support = RowAdaGrad(np.zeros((LEVELS, LEVELS)), rate=rate, counts_start=True)
 
     def step(self, example: _Example) -> float:
-        """Learn from one sentence; return minus its log-likelihood."""
         slopes = (
             np.empty((len(example.rows), self._table.n_parts)),
             np.empty_like(self._transitions.weights),

@@ -61,7 +61,6 @@ class QgCorpus:
     choices: NDArray[np.int16]
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return len(self.word_starts) - 1
 
 

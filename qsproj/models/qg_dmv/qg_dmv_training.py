@@ -191,7 +191,6 @@ class PackedPairs:
     crc: int
 
     def __iter__(self) -> Iterator[qg_dmv.QgCorpus]:
-        """Yield the parts, each read when it is asked for."""
         null_tag = np.int16(len(self.source_inventory))
         for path in self.paths:
             with np.load(path) as arrays:

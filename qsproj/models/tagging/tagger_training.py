@@ -211,7 +211,6 @@ def _class_sets(sentences: Sequence[Words], settings: TaggerOptions) -> dict[str
 def _self_tagged(
     tagger: Tagger, raw: Sequence[Words], settings: TaggerOptions, rng: np.random.Generator
 ) -> list[_Example]:
-    """Return some raw sentences with the tagger's own tags."""
     # Fragments teach little and very long lines are lists and tables.
     usable = [forms for forms in raw if 4 < len(forms) < 50]
     chosen = rng.permutation(len(usable))[: settings.self_training]

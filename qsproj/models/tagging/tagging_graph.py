@@ -22,7 +22,6 @@ from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -216,8 +215,6 @@ def infer_tags_and_tree(
 
 
 TAG_LINK_BUCKETS = 1 << 20
-# The tagger's probabilities below this are all the same to the graph.
-LEAST_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,27 +229,6 @@ class TaggingFeatures:
     graph: TaggingGraph
     tag_scores: Floats
     tag_links: FactorFeatures
-
-
-def tagging_features(
-    encoded: EncodedSentence,
-    graph: TaggingGraph,
-    distribution: Floats,
-    *,
-    attributes: tuple[str, ...],
-    tags: tuple[str, ...],
-) -> TaggingFeatures:
-    """Make a sentence ready, given the probability of each of the K ``tags`` by the tagger, float64[n, K]."""
-    heads, dependents = graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]
-    pairs = tag_link_features(
-        encoded,
-        attributes,
-        (graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]),
-        graph.pair_candidates,
-        arc_places(heads, dependents),
-        buckets=TAG_LINK_BUCKETS,
-    )
-    return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
 
 @lru_cache

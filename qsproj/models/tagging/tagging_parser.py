@@ -18,6 +18,7 @@ from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
+from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_factors import candidate_arcs
 from qsproj.models.packing import joined, unnested
@@ -26,16 +27,18 @@ from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import (
+    TAG_LINK_BUCKETS,
     TaggingFeatures,
     TaggingWeights,
     infer_tags_and_tree,
-    tagging_features,
     tagging_graph,
 )
 from qsproj.models.tree_inference import TreeInference
 
 # Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.
 DECODERS = ("mbr",)
+# The tagger's probabilities below this are all the same to the graph.
+LEAST_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,13 +133,17 @@ class TaggingParser(Stored):
             candidates |= required_arcs
         if required_tags is not None:
             possible |= required_tags
-        return tagging_features(
+        attributes, tags = self.base.scorer.templates.attributes, self.tagger.tags
+        graph = tagging_graph(candidates, possible, self.inference)
+        pairs = tag_link_features(
             encoded,
-            tagging_graph(candidates, possible, self.inference),
-            distribution,
-            attributes=self.base.scorer.templates.attributes,
-            tags=self.tagger.tags,
+            attributes,
+            (graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]),
+            graph.pair_candidates,
+            arc_places(graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]),
+            buckets=TAG_LINK_BUCKETS,
         )
+        return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.

@@ -64,7 +64,12 @@ def train_tagging_parser(
     options: TrainingOptions | None = None,
     tagging_options: TaggingOptions | None = None,
 ) -> tuple[TaggingParser, TrainingReport]:
-    options = _checked(options or TrainingOptions())
+    options = options or TrainingOptions()
+    margin_of(options.objective, KIND)
+    # Nothing but words and UPOS is read.
+    options = replace(options, template_set=options.template_set or TEMPLATE_SETS[0])
+    if options.template_set not in TEMPLATE_SETS:
+        raise unknown_name("features of a parser that tags", options.template_set, list(TEMPLATE_SETS))
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
     base, first_report = train_arc_parser(
@@ -85,15 +90,6 @@ def train_tagging_parser(
         description="training tags and arcs",
     )
     return parser, TrainingReport(tuple(records), skipped)
-
-
-def _checked(options: TrainingOptions) -> TrainingOptions:
-    """Return the options with the templates that read no more than words and UPOS."""
-    margin_of(options.objective, KIND)
-    template_set = options.template_set or TEMPLATE_SETS[0]
-    if template_set not in TEMPLATE_SETS:
-        raise unknown_name("features of a parser that tags", template_set, list(TEMPLATE_SETS))
-    return replace(options, template_set=template_set)
 
 
 def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:

@@ -71,7 +71,6 @@ class Given(TreeInference):
         return max(ranked, key=lambda found: found[1])[0]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
-        """Return the most probable tree, or that of most expected right heads."""
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores + self.evidence)
 
@@ -90,7 +89,6 @@ class _KnownTags(Tagger):
     """A tagger that leaves the tags that a sentence has."""
 
     def tag(self, sentence: Sentence, **options: Any) -> Sentence:
-        """Tag the words that have no tag."""
         tagged = super().tag(sentence, **options)
         pairs = zip(sentence.upos, tagged.upos, strict=True)
         return with_columns(tagged, upos=[new if own == UNSPECIFIED else own for own, new in pairs])

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def is_text_parser(model: object) -> TypeGuard[TextParser]:
-    """Tell whether a model is a :class:`qsproj.models.text.text_parser.TextParser`."""
     return is_of_kind(model, "text-parser")
 
 
@@ -64,7 +63,6 @@ def load_tags(path: str | Path) -> Tagger:
 
 
 def is_joint_parser(model: object) -> TypeGuard[JointParser]:
-    """Tell whether a model is a :class:`qsproj.models.joint.joint_parser.JointParser`."""
     return is_of_kind(model, JOINT_PARSER)
 
 

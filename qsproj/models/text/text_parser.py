@@ -81,7 +81,6 @@ class TextParser(Stored):
         confidence: bool = False,
         retag: bool = False,
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, several at a time where the parser can."""
         for uncertain, run in groupby(sentences, key=partial(self._is_uncertain, retag=retag)):
             if uncertain:
                 for sentence in run:
@@ -111,7 +110,6 @@ class TextParser(Stored):
         )
 
     def _readings(self, sentence: Sentence, *, retag: bool = False) -> Readings:
-        """Read a sentence by all tag sequences that are tried."""
         check_sentence(sentence)
         parser = cast(ArcParser, self.parser)
         # What a parser reads of features and lemmas is that of the best tags, whichever others are tried.

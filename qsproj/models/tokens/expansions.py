@@ -93,7 +93,8 @@ def _most_common(counts: Counter[Words]) -> Words:
 
 def _rules_of(token: str, words: Words) -> Iterable[Rule]:
     """Yield the rules that split a token so, from the shortest affixes to longer ones."""
-    stem, place = max(((_common_stretch(token, word), -at) for at, word in enumerate(words)), key=_by_length)
+    stretches = ((_common_stretch(token, word), -at) for at, word in enumerate(words))
+    stem, place = max(stretches, key=lambda found: (len(found[0]), found[1]))
     if len(stem) < 2:
         return
     at = -place
@@ -106,10 +107,6 @@ def _rules_of(token: str, words: Words) -> Iterable[Rule]:
             place_in_word = words[at].find(stem)
             word = words[at][: place_in_word + left] + STEM + words[at][place_in_word + left + len(inner) :]
             yield token[: before + left], token[after - right :], (*words[:at], word, *words[at + 1 :])
-
-
-def _by_length(found: tuple[str, int]) -> tuple[int, int]:
-    return len(found[0]), found[1]
 
 
 def _common_stretch(first: str, second: str) -> str:

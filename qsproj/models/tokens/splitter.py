@@ -58,7 +58,6 @@ class Splitter:
         return sorted(set(starts))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same splitter."""
         header = {"language": self.language, "templates": list(TEMPLATES)}
         return header, {"keys": self.index.keys, "weights": self.weights.astype(np.float16)}
 

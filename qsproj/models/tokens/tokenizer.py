@@ -173,7 +173,6 @@ class Tokenizer:
         return possible
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tokeniser."""
         header = {
             "language": self.language,
             "templates": list(TEMPLATES),

@@ -97,12 +97,24 @@ def cotrain(
         believed = track(all_beliefs(bilingual, usable, workers), "parsing", total=len(usable), unit="pair")
         beliefs, ends = zip(*believed) if usable else ((), ())
         statuses.update(ends)
-        taught = _belief_examples(monolingual, usable, beliefs)
+        infer = monolingual.inference.infer
+        taught = [
+            ArcExample(monolingual.scorer.encode(pair.target), CrossEntropy(chances, infer))
+            for pair, chances in zip(usable, beliefs, strict=True)
+            if chances is not None
+        ]
         if not annotated and not taught:
             raise NothingToLearnError(
                 "found neither a whole tree nor a pair with candidate links to learn from"
             )
-        monolingual = _train(monolingual, [*annotated, *taught], rng=rng, training=options.training)
+        scorer, _ = train_scorer(
+            [*annotated, *taught],
+            monolingual.scorer.template_set,
+            rng=rng,
+            inference=monolingual.inference,
+            options=options.training,
+        )
+        monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):
         skipped["pairs with contradicting factors"] = len(usable) - len(taught)
@@ -155,24 +167,6 @@ def whole_tree_examples(
         }
     )
     return examples
-
-
-def _belief_examples(
-    parser: ArcParser, pairs: Sequence[SentencePair], beliefs: Sequence[Scores | None]
-) -> list[ArcExample]:
-    return [
-        ArcExample(parser.scorer.encode(pair.target), CrossEntropy(chances, parser.inference.infer))
-        for pair, chances in zip(pairs, beliefs, strict=True)
-        if chances is not None
-    ]
-
-
-def _train(
-    parser: ArcParser, examples: Sequence[ArcExample], *, rng: np.random.Generator, training: TrainingOptions
-) -> ArcParser:
-    template_set = parser.scorer.template_set
-    scorer, _ = train_scorer(examples, template_set, rng=rng, inference=parser.inference, options=training)
-    return replace(parser, scorer=scorer)
 
 
 SOURCE_FORESTS = ("best", "ranked", "agreement")
