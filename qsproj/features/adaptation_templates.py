@@ -34,157 +34,76 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import Template, stable_hash, templates_of
 from qsproj.kernels.adaptation import source_paths
 from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
 
-Template = tuple[str, ...]
 
-SHAPE, COARSE = "pair.shape", "pair.coarse"
-BASES, PATH, RUNS = "pair.bases", "pair.relations", "pair.runs"
-GAP, VOTES, STAY, MOVE = "pair.gap", "pair.votes", "pair.stay", "pair.move"
+def _templates(text: str) -> tuple[Template, ...]:
+    """Read templates; what has no place is asked of the pair."""
+    rows = templates_of(text)
+    return tuple(tuple(atom if "." in atom else f"pair.{atom}" for atom in row) for row in rows)
+
 
 # Of the source tree.
-_SOURCE_TEMPLATES: tuple[Template, ...] = (
-    (SHAPE,),
-    (SHAPE, BASES),
-    (SHAPE, PATH),
-    (SHAPE, "pair.tags"),
-    (SHAPE, PATH, "pair.tags"),
-    (SHAPE, BASES, "head.tag", "dep.tag"),
-    (SHAPE, PATH, "head.tag", "dep.tag"),
-    (SHAPE, PATH, "pair.tags", "head.tag", "dep.tag"),
-    (SHAPE, RUNS),
-    (COARSE, RUNS),
-    (COARSE, RUNS, "head.tag"),
-    (COARSE, RUNS, "head.tag", "dep.tag"),
-    (SHAPE, "head.tag"),
-    (SHAPE, "dep.tag"),
-    (SHAPE, "head.tag", "dep.tag"),
-    (SHAPE, "head.base"),
-    (SHAPE, "dep.base"),
-    (SHAPE, "head.base", "dep.base"),
-    (SHAPE, "head.base", "head.tag"),
-    (SHAPE, "dep.base", "dep.tag"),
-    (SHAPE, "dep.base", "head.tag"),
-    (SHAPE, "dep.relation"),
-    (SHAPE, "dep.relation", "head.tag"),
-    (SHAPE, "dep.relation", "head.relation"),
-    (SHAPE, "head.relation", "dep.tag"),
-    (SHAPE, "head.relation"),
-    (SHAPE, PATH, "head.word"),
-    (SHAPE, PATH, "dep.word"),
-    (SHAPE, "head.word", "dep.word"),
-    (SHAPE, PATH, "pair.kinds"),
-    (SHAPE, "pair.kinds"),
-    (SHAPE, PATH, "pair.between"),
-    (SHAPE, PATH, "pair.ends"),
-    (SHAPE, PATH, "head-branch.inner"),
-    (SHAPE, PATH, "head-branch.outer"),
-    (SHAPE, PATH, "dep-branch.inner"),
-    (SHAPE, PATH, "dep-branch.outer"),
-    (SHAPE, PATH, "head-branch.inner", "head-branch.outer"),
-    (SHAPE, PATH, "head.children"),
-    (SHAPE, PATH, "dep.children"),
-    (SHAPE, PATH, "ancestor.children"),
-    (SHAPE, PATH, "ancestor.left"),
-    (SHAPE, PATH, "ancestor.right"),
-    (SHAPE, PATH, "ancestor.tag"),
-    (SHAPE, PATH, "ancestor.base"),
-    (SHAPE, "head-branch.base", "dep-branch.base", "ancestor.tag"),
-    (SHAPE, PATH, "head-parent.tag"),
-    (SHAPE, PATH, "dep-parent.tag", "dep-parent.base"),
-    (SHAPE, PATH, "pair.gap"),
-)
+_SOURCE_TEMPLATES = _templates("""
+    shape; shape, bases; shape, relations; shape, tags; shape, relations, tags;
+    shape, bases, head.tag, dep.tag; shape, relations, head.tag, dep.tag;
+    shape, relations, tags, head.tag, dep.tag; shape, runs; coarse, runs; coarse, runs, head.tag;
+    coarse, runs, head.tag, dep.tag; shape, head.tag; shape, dep.tag; shape, head.tag, dep.tag;
+    shape, head.base; shape, dep.base; shape, head.base, dep.base; shape, head.base, head.tag;
+    shape, dep.base, dep.tag; shape, dep.base, head.tag; shape, dep.relation;
+    shape, dep.relation, head.tag; shape, dep.relation, head.relation; shape, head.relation, dep.tag;
+    shape, head.relation; shape, relations, head.word; shape, relations, dep.word;
+    shape, head.word, dep.word; shape, relations, kinds; shape, kinds; shape, relations, between;
+    shape, relations, ends; shape, relations, head-branch.inner; shape, relations, head-branch.outer;
+    shape, relations, dep-branch.inner; shape, relations, dep-branch.outer;
+    shape, relations, head-branch.inner, head-branch.outer; shape, relations, head.children;
+    shape, relations, dep.children; shape, relations, ancestor.children;
+    shape, relations, ancestor.left; shape, relations, ancestor.right; shape, relations, ancestor.tag;
+    shape, relations, ancestor.base; shape, head-branch.base, dep-branch.base, ancestor.tag;
+    shape, relations, head-parent.tag; shape, relations, dep-parent.tag, dep-parent.base;
+    shape, relations, gap
+""")
 
 # Of the arc alone, as in a parser.
-_PLAIN_TEMPLATES: tuple[Template, ...] = (
-    (GAP, "head.tag", "dep.tag"),
-    (GAP, "head.tag", "head.next", "dep.previous", "dep.tag"),
-    (GAP, "head.previous", "head.tag", "dep.tag", "dep.next"),
-    (GAP, "head.fine", "dep.fine"),
-    (GAP, "head.lemma"),
-    (GAP, "dep.lemma"),
-    (GAP, "head.tag", "dep.lemma"),
-    (GAP, "head.lemma", "dep.tag"),
-    ("head.lemma", "dep.lemma"),
-)
+_PLAIN_TEMPLATES = _templates("""
+    gap, head.tag, dep.tag; gap, head.tag, head.next, dep.previous, dep.tag;
+    gap, head.previous, head.tag, dep.tag, dep.next; gap, head.fine, dep.fine; gap, head.lemma;
+    gap, dep.lemma; gap, head.tag, dep.lemma; gap, head.lemma, dep.tag; head.lemma, dep.lemma
+""")
 
 # Of trees in which arcs are turned round.
-_TURNED_TEMPLATES: tuple[Template, ...] = (
-    (VOTES,),
-    (VOTES, "dep.relation", "dep.side"),
-    (VOTES, "head.tag", "dep.tag"),
-    (VOTES, "head.relation", "dep.relation"),
-    (VOTES, "dep.relation", "dep.tag", COARSE),
-    (VOTES, COARSE),
-    (VOTES, SHAPE),
-    (VOTES, SHAPE, "dep.relation"),
-    (STAY, MOVE),
-    (STAY, MOVE, "dep.tag"),
-    (STAY, MOVE, "dep.base"),
-    (STAY, MOVE, "dep.base", "dep.side"),
-    (STAY, MOVE, "dep.relation"),
-    (STAY, MOVE, "head.tag"),
-    (STAY, MOVE, "head.tag", "dep.tag"),
-    (STAY, MOVE, "head.relation", "dep.base"),
-    (STAY, MOVE, "head.tag", "dep.relation"),
-    (STAY, MOVE, "dep.class", "head.class"),
-    (STAY, MOVE, SHAPE),
-)
+_TURNED_TEMPLATES = _templates("""
+    votes; votes, dep.relation, dep.side; votes, head.tag, dep.tag; votes, head.relation, dep.relation;
+    votes, dep.relation, dep.tag, coarse; votes, coarse; votes, shape; votes, shape, dep.relation;
+    stay, move; stay, move, dep.tag; stay, move, dep.base; stay, move, dep.base, dep.side;
+    stay, move, dep.relation; stay, move, head.tag; stay, move, head.tag, dep.tag;
+    stay, move, head.relation, dep.base; stay, move, head.tag, dep.relation;
+    stay, move, dep.class, head.class; stay, move, shape
+""")
 
 #: Of a candidate arc. The first fires alone where the path is too long.
 ARC_TEMPLATES: tuple[Template, ...] = (*_SOURCE_TEMPLATES, *_TURNED_TEMPLATES, *_PLAIN_TEMPLATES)
 
 #: Of a source arc that may be turned round; head and dep are those of the source tree.
-TURN_TEMPLATES: tuple[Template, ...] = (
-    (COARSE,),
-    (COARSE, "dep.tag"),
-    (COARSE, "dep.base"),
-    ("dep.class", "head.class"),
-    ("dep.base",),
-    ("dep.relation",),
-    ("dep.tag",),
-    ("dep.tag", "dep.base"),
-    ("dep.tag", "dep.relation"),
-    ("head.tag", "dep.relation"),
-    ("head.class", "dep.relation"),
-    ("head.tag", "dep.tag", "dep.relation"),
-    ("head.tag", "dep.tag", "dep.relation", COARSE),
-    ("dep.word", "dep.relation"),
-    ("head.word", "dep.relation"),
-)
+TURN_TEMPLATES = _templates("""
+    coarse; coarse, dep.tag; coarse, dep.base; dep.class, head.class; dep.base; dep.relation; dep.tag;
+    dep.tag, dep.base; dep.tag, dep.relation; head.tag, dep.relation; head.class, dep.relation;
+    head.tag, dep.tag, dep.relation; head.tag, dep.tag, dep.relation, coarse; dep.word, dep.relation;
+    head.word, dep.relation
+""")
 
 #: Of the relation of a target arc.
-RELATION_TEMPLATES: tuple[Template, ...] = (
-    (SHAPE,),
-    ("dep.base",),
-    ("dep.relation",),
-    ("dep.tag",),
-    ("dep.base", "dep.tag"),
-    (COARSE, "dep.base"),
-    (SHAPE, BASES),
-    (SHAPE, PATH),
-    (COARSE, RUNS),
-    ("dep-branch.base", COARSE),
-    ("dep-branch.relation", COARSE),
-    ("dep-branch.base", "dep.tag", "head.tag"),
-    ("head.tag", "dep.tag"),
-    ("head.tag", "dep.base"),
-    ("head.base", "dep.base"),
-    (BASES, "head.tag", "dep.tag"),
-    ("dep.word", "dep.base"),
-    ("dep.word", COARSE),
-    ("head.word", "dep.base"),
-    ("head.word", BASES),
-    ("dep.children", "dep.base"),
-    ("head.children", "dep.base"),
-    ("dep-parent.tag", "dep.base"),
-    ("dep-parent.tag", "dep-parent.base", "dep.base"),
-    ("dep.features", "dep.base"),
-    ("head.lemma", "dep.base"),
-    ("dep.lemma", "dep.base"),
-)
+RELATION_TEMPLATES = _templates("""
+    shape; dep.base; dep.relation; dep.tag; dep.base, dep.tag; coarse, dep.base; shape, bases;
+    shape, relations; coarse, runs; dep-branch.base, coarse; dep-branch.relation, coarse;
+    dep-branch.base, dep.tag, head.tag; head.tag, dep.tag; head.tag, dep.base; head.base, dep.base;
+    bases, head.tag, dep.tag; dep.word, dep.base; dep.word, coarse; head.word, dep.base;
+    head.word, bases; dep.children, dep.base; head.children, dep.base; dep-parent.tag, dep.base;
+    dep-parent.tag, dep-parent.base, dep.base; dep.features, dep.base; head.lemma, dep.base;
+    dep.lemma, dep.base
+""")
 
 
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:

@@ -19,10 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.atoms import ATTRIBUTES, EncodedSentence, reads_tree
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import Template, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
-
-Template = tuple[str, ...]
 
 # Bits of kernels.arc_features (a test says so).
 BETWEEN_BITS = {"upos": 1, "set": 2, "verbs": 4, "punctuation": 8, "coordinators": 16}
@@ -70,28 +68,21 @@ def _pairs(head_words: Template, dependent_words: Template) -> tuple[Template, .
 
 _TAG_PAIR: Template = ("head.upos", "dep.upos")
 
-_CONTEXT: tuple[Template, ...] = (
-    ("head.upos", "head.upos+1", "dep.upos-1", "dep.upos"),
-    ("head.upos-1", "head.upos", "dep.upos-1", "dep.upos"),
-    ("head.upos", "head.upos+1", "dep.upos", "dep.upos+1"),
-    ("head.upos-1", "head.upos", "dep.upos", "dep.upos+1"),
-    ("head.upos", "head.upos+1", "dep.upos"),
-    ("head.upos-1", "head.upos", "dep.upos"),
-    ("head.upos", "dep.upos", "dep.upos+1"),
-    ("head.upos", "dep.upos-1", "dep.upos"),
-    ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
-    ("head.upos", "dep.upos-2", "dep.upos-1", "dep.upos"),
-    ("head.upos", "head.upos+1", "head.upos+2", "dep.upos"),
-    ("head.upos-2", "head.upos-1", "head.upos", "dep.upos"),
-)
+_CONTEXT = templates_of("""
+    head.upos, head.upos+1, dep.upos-1, dep.upos; head.upos-1, head.upos, dep.upos-1, dep.upos;
+    head.upos, head.upos+1, dep.upos, dep.upos+1; head.upos-1, head.upos, dep.upos, dep.upos+1;
+    head.upos, head.upos+1, dep.upos; head.upos-1, head.upos, dep.upos; head.upos, dep.upos, dep.upos+1;
+    head.upos, dep.upos-1, dep.upos; head.upos, dep.upos, dep.upos+1, dep.upos+2;
+    head.upos, dep.upos-2, dep.upos-1, dep.upos; head.upos, head.upos+1, head.upos+2, dep.upos;
+    head.upos-2, head.upos-1, head.upos, dep.upos
+""")
 
-_BETWEEN: tuple[Template, ...] = (
-    ("head.upos", "between.upos", "dep.upos"),
-    ("head.upos", "dep.upos", "between.verbs", "between.punctuation", "between.coordinators"),
-    ("head.upos", "dep.upos", "between.verbs"),
-    ("head.upos", "dep.upos", "between.punctuation"),
-    ("head.upos", "between.set", "dep.upos"),
-)
+_BETWEEN = templates_of("""
+    head.upos, between.upos, dep.upos;
+    head.upos, dep.upos, between.verbs, between.punctuation, between.coordinators;
+    head.upos, dep.upos, between.verbs; head.upos, dep.upos, between.punctuation;
+    head.upos, between.set, dep.upos
+""")
 
 DELEXICALISED = TemplateSet(plain=(_TAG_PAIR, *_CONTEXT, *_BETWEEN), directed=(("head.upos",), ("dep.upos",)))
 
@@ -99,20 +90,16 @@ WORDS = TemplateSet(
     plain=(
         *DELEXICALISED.plain,
         *_pairs(("head.lower", "head.upos"), ("dep.lower", "dep.upos")),
-        ("head.prefix", "head.upos", "dep.upos"),
-        ("head.upos", "dep.prefix", "dep.upos"),
-        ("head.suffix", "head.upos", "dep.suffix", "dep.upos"),
-        ("head.upos", "dep.upos", "dep.lower+1"),
-        ("head.upos", "dep.upos", "dep.lower-1"),
-        ("head.upos", "dep.upos", "head.lower-1"),
-        ("head.upos", "dep.upos", "head.lower+1"),
+        *templates_of("""
+            head.prefix, head.upos, dep.upos; head.upos, dep.prefix, dep.upos;
+            head.suffix, head.upos, dep.suffix, dep.upos; head.upos, dep.upos, dep.lower+1;
+            head.upos, dep.upos, dep.lower-1; head.upos, dep.upos, head.lower-1;
+            head.upos, dep.upos, head.lower+1
+        """),
     ),
     directed=(
         *DELEXICALISED.directed,
-        ("head.lower", "head.upos"),
-        ("head.lower",),
-        ("dep.lower", "dep.upos"),
-        ("dep.lower",),
+        *templates_of("head.lower, head.upos; head.lower; dep.lower, dep.upos; dep.lower"),
     ),
 )
 
@@ -120,85 +107,60 @@ MORPHOLOGY = TemplateSet(
     plain=(
         *WORDS.plain,
         *_pairs(("head.lemma", "head.upos"), ("dep.lemma", "dep.upos")),
-        ("head.xpos", "dep.xpos"),
-        ("head.xpos", "head.xpos+1", "dep.xpos-1", "dep.xpos"),
-        ("head.xpos-1", "head.xpos", "dep.xpos-1", "dep.xpos"),
-        ("head.xpos", "head.xpos+1", "dep.xpos", "dep.xpos+1"),
-        ("head.xpos-1", "head.xpos", "dep.xpos", "dep.xpos+1"),
-        ("head.xpos", "between.upos", "dep.xpos"),
-        ("head.upos", "head.feats", "dep.upos", "dep.feats"),
-        ("head.upos", "dep.upos", "dep.feats"),
-        ("head.upos", "head.feats", "dep.upos"),
-        ("head.upos", "dep.upos", "head.case", "dep.case"),
-        ("head.upos", "dep.upos", "head.agreement", "dep.agreement"),
-        ("head.upos", "dep.upos", "head.verbform", "dep.verbform"),
-        ("head.upos", "dep.upos", "head.verbform", "dep.case"),
-        ("head.lemma", "dep.upos", "dep.case"),
+        *templates_of("""
+            head.xpos, dep.xpos; head.xpos, head.xpos+1, dep.xpos-1, dep.xpos;
+            head.xpos-1, head.xpos, dep.xpos-1, dep.xpos; head.xpos, head.xpos+1, dep.xpos, dep.xpos+1;
+            head.xpos-1, head.xpos, dep.xpos, dep.xpos+1; head.xpos, between.upos, dep.xpos;
+            head.upos, head.feats, dep.upos, dep.feats; head.upos, dep.upos, dep.feats;
+            head.upos, head.feats, dep.upos; head.upos, dep.upos, head.case, dep.case;
+            head.upos, dep.upos, head.agreement, dep.agreement;
+            head.upos, dep.upos, head.verbform, dep.verbform;
+            head.upos, dep.upos, head.verbform, dep.case; head.lemma, dep.upos, dep.case
+        """),
     ),
-    directed=(*WORDS.directed, ("head.lemma",), ("dep.lemma",), ("head.xpos",), ("dep.xpos",)),
+    directed=WORDS.directed + templates_of("head.lemma; dep.lemma; head.xpos; dep.xpos"),
 )
 
 # What each set reads of a word: UPOS; and forms; and lemmas, XPOS and FEATS.
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
-_TAG_LABELS: tuple[Template, ...] = (
-    ("dep.upos",),
-    ("head.upos", "dep.upos"),
-    ("head.upos", "dep.upos", "between.punctuation", "between.verbs"),
-    ("head.upos", "dep.upos", "dep.upos-1"),
-    ("head.upos", "dep.upos", "dep.upos+1"),
-    ("head.upos", "dep.upos", "dep.upos-1", "dep.upos+1"),
-    ("head.upos", "dep.upos", "head.upos-1", "head.upos+1"),
-    ("head.upos", "dep.upos", "dep.upos-2", "dep.upos-1"),
-    ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
-    ("head.upos", "dep.upos", "between.upos"),
-)
+_TAG_LABELS = templates_of("""
+    dep.upos; head.upos, dep.upos; head.upos, dep.upos, between.punctuation, between.verbs;
+    head.upos, dep.upos, dep.upos-1; head.upos, dep.upos, dep.upos+1;
+    head.upos, dep.upos, dep.upos-1, dep.upos+1; head.upos, dep.upos, head.upos-1, head.upos+1;
+    head.upos, dep.upos, dep.upos-2, dep.upos-1; head.upos, dep.upos, dep.upos+1, dep.upos+2;
+    head.upos, dep.upos, between.upos
+""")
 
-_WORD_LABELS: tuple[Template, ...] = (
-    *_TAG_LABELS,
-    ("dep.lower",),
-    ("dep.lower", "dep.upos", "head.upos"),
-    ("head.lower", "dep.upos", "head.upos"),
-    ("head.lower", "dep.lower"),
-    ("dep.suffix", "head.upos"),
-    ("head.upos", "dep.upos", "dep.lower-1"),
-    ("head.upos", "dep.upos", "dep.lower+1"),
-    ("head.upos", "dep.upos", "dep.lower-2"),
-)
+_WORD_LABELS = _TAG_LABELS + templates_of("""
+    dep.lower; dep.lower, dep.upos, head.upos; head.lower, dep.upos, head.upos; head.lower, dep.lower;
+    dep.suffix, head.upos; head.upos, dep.upos, dep.lower-1; head.upos, dep.upos, dep.lower+1;
+    head.upos, dep.upos, dep.lower-2
+""")
 
-_MORPHOLOGY_LABELS: tuple[Template, ...] = (
-    *_WORD_LABELS,
-    ("head.lemma", "dep.lemma"),
-    ("head.lemma", "dep.upos", "dep.case"),
-    ("dep.lemma", "head.upos"),
-    ("head.upos", "dep.upos", "dep.feats"),
-    ("head.upos", "dep.upos", "head.feats"),
-    ("head.xpos", "dep.xpos"),
-    ("head.upos", "dep.upos", "dep.case", "head.verbform"),
-)
+_MORPHOLOGY_LABELS = _WORD_LABELS + templates_of("""
+    head.lemma, dep.lemma; head.lemma, dep.upos, dep.case; dep.lemma, head.upos;
+    head.upos, dep.upos, dep.feats; head.upos, dep.upos, head.feats; head.xpos, dep.xpos;
+    head.upos, dep.upos, dep.case, head.verbform
+""")
 
-_TREE_TAGS: tuple[Template, ...] = (
-    ("head.upos", "dep.upos", "dep.adposition.upos"),
-    ("head.upos", "dep.upos", "dep.marker.upos"),
-    ("head.upos", "dep.upos", "dep.coordinator.upos"),
-    ("head.upos", "dep.upos", "dep.auxiliary.upos", "head.auxiliary.upos"),
-    ("head.upos", "dep.upos", "head.parent.upos"),
-    ("head.upos", "dep.upos", "dep.adposition.upos", "dep.rank"),
-    ("head.upos", "dep.upos", "dep.first.upos", "dep.last.upos"),
-)
+_TREE_TAGS = templates_of("""
+    head.upos, dep.upos, dep.adposition.upos; head.upos, dep.upos, dep.marker.upos;
+    head.upos, dep.upos, dep.coordinator.upos;
+    head.upos, dep.upos, dep.auxiliary.upos, head.auxiliary.upos; head.upos, dep.upos, head.parent.upos;
+    head.upos, dep.upos, dep.adposition.upos, dep.rank;
+    head.upos, dep.upos, dep.first.upos, dep.last.upos
+""")
 
-_TREE_WORDS: tuple[Template, ...] = (
-    ("head.upos", "dep.upos", "dep.adposition.lower"),
-    ("head.lower", "dep.adposition.lower"),
-    ("head.upos", "dep.upos", "dep.determiner.lower"),
-    ("head.upos", "dep.upos", "dep.adposition.lower", "dep.determiner.lower"),
-    ("head.upos", "dep.upos", "dep.determiner.lower", "dep.rank"),
-    ("head.upos", "dep.upos", "dep.marker.lower"),
-    ("head.upos", "dep.upos", "head.auxiliary.lower"),
-    ("head.upos", "dep.upos", "dep.first.lower", "dep.last.upos"),
-    ("head.upos", "dep.upos", "dep.suffix", "dep.rank"),
-)
+_TREE_WORDS = templates_of("""
+    head.upos, dep.upos, dep.adposition.lower; head.lower, dep.adposition.lower;
+    head.upos, dep.upos, dep.determiner.lower;
+    head.upos, dep.upos, dep.adposition.lower, dep.determiner.lower;
+    head.upos, dep.upos, dep.determiner.lower, dep.rank; head.upos, dep.upos, dep.marker.lower;
+    head.upos, dep.upos, head.auxiliary.lower; head.upos, dep.upos, dep.first.lower, dep.last.upos;
+    head.upos, dep.upos, dep.suffix, dep.rank
+""")
 
 # The end of the name of a set that asks what the tree says of words as well.
 IN_TREE = "-in-tree"

@@ -20,6 +20,15 @@ def stable_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
+Template = tuple[str, ...]
+
+
+def templates_of(text: str) -> tuple[Template, ...]:
+    """Read templates, parted by semicolons, of atoms, parted by commas."""
+    rows = (row.split(",") for row in text.split(";"))
+    return tuple(tuple(atom.strip() for atom in row if atom.strip()) for row in rows)
+
+
 _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 
 

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import Template, stable_hash, templates_of
 
 HASH_BITS = 18
 
-Template = tuple[str, ...]
 Columns = Mapping[str, NDArray[np.uint64]]
 Buckets = NDArray[np.int32]
 
@@ -35,44 +34,20 @@ LINK_FAMILIES = (*ALIGN_HMMS, ALIGN_ITG)
 
 FACTOR_TEMPLATES: tuple[Template, ...] = (
     (),
-    ("head",),
-    ("dep",),
-    ("source head",),
-    ("source dep",),
-    ("head", "dep"),
-    ("source head", "source dep"),
-    ("head", "source head"),
-    ("dep", "source dep"),
-    ("head", "dep", "source dep"),
-    ("head", "dep", "source head", "source dep"),
-    ("order",),
-    ("order", "head", "dep"),
-    ("order", "source head", "source dep"),
-    ("length", "source length"),
+    *templates_of("""
+        head; dep; source head; source dep; head, dep; source head, source dep; head, source head;
+        dep, source dep; head, dep, source dep; head, dep, source head, source dep; order;
+        order, head, dep; order, source head, source dep; length, source length
+    """),
 )
 
-LINK_TEMPLATES: tuple[Template, ...] = (
-    ("posterior",),
-    ("posterior", "best"),
-    ("likeness",),
-    ("place",),
-    ("neighbours",),
-    ("rivals",),
-    ("source tag", "target tag"),
-    ("source tag", "target tag", "best"),
-    ("posterior", "place"),
-    ("source form", "target form"),
-    ("source form",),
-    ("target form",),
-)
+LINK_TEMPLATES = templates_of("""
+    posterior; posterior, best; likeness; place; neighbours; rivals; source tag, target tag;
+    source tag, target tag, best; posterior, place; source form, target form; source form; target form
+""")
 
 # Further features of links where there is a dictionary.
-STRENGTH_TEMPLATES: tuple[Template, ...] = (
-    ("strength",),
-    ("strength", "best"),
-    ("strength", "posterior"),
-    ("strength", "place"),
-)
+STRENGTH_TEMPLATES = templates_of("strength; strength, best; strength, posterior; strength, place")
 
 FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
 FERTILITY_BINS = 4
