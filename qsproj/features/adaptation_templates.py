@@ -167,14 +167,8 @@ def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
     """
     heads = sentence.heads
     n = len(sentence)
-    columns = (
-        sentence.deprels,
-        sentence.upos,
-        sentence.xpos,
-        sentence.forms,
-        sentence.lemmas,
-        sentence.feats,
-    )
+    names = ("deprels", "upos", "xpos", "forms", "lemmas", "feats")
+    columns = (getattr(sentence, name) for name in names)
     atoms = np.full((n + 2, len(COLUMNS)), source_paths.NONE)
     atoms[1 : n + 1, : len(GIVEN)] = [_cells(*row) for row in zip(*columns, strict=True)]
     atoms[ROOT, : len(GIVEN)] = stable_hash("<root>")

@@ -246,12 +246,5 @@ def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets
     position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)
     position_parts(encoded.atoms, templates.dependent_operations, templates.dependent_seeds, dependent_parts)
     shift = np.uint64(64 - (buckets.bit_length() - 1))
-    return ArcFeatures(
-        head_parts,
-        dependent_parts,
-        encoded.tags,
-        templates.between,
-        templates.plain,
-        templates.directed,
-        shift,
-    )
+    kinds = templates.between, templates.plain, templates.directed
+    return ArcFeatures(head_parts, dependent_parts, encoded.tags, *kinds, shift)

@@ -255,24 +255,14 @@ def with_tree_atoms(
     atoms = np.empty((len(encoded.atoms), len(attributes)), dtype=np.uint64)
     atoms[:, : encoded.atoms.shape[1]] = encoded.atoms
     for column, attribute in enumerate(wanted, start=encoded.atoms.shape[1]):
+        if attribute == RANK:
+            values = ranks.astype(np.uint64) * _RANK_SEED
+            values = values if inside is None else np.where(inside, values, _NOBODY)
+        else:
+            relative, _, read = attribute.partition(".")
+            found = nodes[:, RELATIVES.index(relative)]
+            own = encoded.atoms[found + PADDING, attributes.index(read)]
+            values = np.where(found < 0, _NOBODY, own)
         atoms[:, column] = _NOBODY
-        atoms[PADDING : PADDING + len(heads), column] = (
-            _of_ranks(ranks, inside)
-            if attribute == RANK
-            else _of_relatives(encoded, nodes, attribute, attributes)
-        )
+        atoms[PADDING : PADDING + len(heads), column] = values
     return EncodedSentence(atoms, encoded.tags)
-
-
-def _of_ranks(ranks: NDArray[np.int64], inside: NDArray[np.bool_] | None) -> NDArray[np.uint64]:
-    values = ranks.astype(np.uint64) * _RANK_SEED
-    return values if inside is None else np.where(inside, values, _NOBODY)
-
-
-def _of_relatives(
-    encoded: EncodedSentence, nodes: NDArray[np.int32], attribute: str, attributes: Sequence[str]
-) -> NDArray[np.uint64]:
-    relative, _, read = attribute.partition(".")
-    found = nodes[:, RELATIVES.index(relative)]
-    values = encoded.atoms[found + PADDING, attributes.index(read)]
-    return np.where(found < 0, _NOBODY, values)

@@ -99,9 +99,7 @@ def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: C
     return buckets
 
 
-@lru_cache(maxsize=8)
-def _family_seeds() -> NDArray[np.uint64]:
-    return np.array([[_seed(family, template) for template in FACTOR_TEMPLATES] for family in EVERY_FAMILY])
+_FAMILY_SEEDS = np.array([[_seed(name, row) for row in FACTOR_TEMPLATES] for name in EVERY_FAMILY])
 
 
 def factor_buckets(
@@ -123,7 +121,7 @@ def factor_buckets(
         "length": np.digitize(np.abs(head - dependent), _LENGTHS).astype(np.uint64),
         "source length": np.digitize(np.abs(source_head - source_dependent), _LENGTHS).astype(np.uint64),
     }
-    return _hashed(FACTOR_TEMPLATES, _family_seeds()[families], columns)
+    return _hashed(FACTOR_TEMPLATES, _FAMILY_SEEDS[families], columns)
 
 
 def link_buckets(

@@ -51,10 +51,6 @@ def _is_same_node(tree: SourceTree) -> Pairs:
     return np.eye(len(tree.heads), dtype=np.bool_)
 
 
-def _are_siblings(tree: SourceTree) -> Pairs:
-    return (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)
-
-
 def _is_grandparent(tree: SourceTree) -> Pairs:
     grandparent = np.zeros_like(tree.parent)
     nodes = np.flatnonzero(tree.heads > 0)
@@ -81,7 +77,7 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("parent-child", lambda tree: tree.parent),
     Configuration("child-parent", lambda tree: tree.parent.T),
     Configuration("same-node", _is_same_node),
-    Configuration("siblings", _are_siblings),
+    Configuration("siblings", lambda tree: (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)),
     Configuration("grandparent-grandchild", _is_grandparent),
     Configuration("c-command", _c_commands),
     Configuration("other", lambda tree: np.ones_like(tree.parent)),

@@ -26,11 +26,9 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
 from qsproj.features.atoms import ATTRIBUTES, PADDING, EncodedSentence
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import Template, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import position_parts
 from qsproj.kernels.features.second_order_features import FactorFeatures
-
-Template = tuple[str, ...]
 
 ROLES = {
     "grand": ("grand", "head", "dep"),
@@ -83,21 +81,18 @@ def _pairs(first: str, second: str, word: str) -> tuple[Template, ...]:
 
 
 DELEXICALISED = {
-    "grand": FamilyTemplates((("grand.upos", "head.upos", "dep.upos"), ("grand.upos", "dep.upos"))),
+    "grand": FamilyTemplates(templates_of("grand.upos, head.upos, dep.upos; grand.upos, dep.upos")),
     "childseq": FamilyTemplates(
-        (("head.upos", "previous.upos", "next.upos"), ("previous.upos", "next.upos"))
+        templates_of("head.upos, previous.upos, next.upos; previous.upos, next.upos")
     ),
-    "valence": FamilyTemplates(placed=(("head.upos",), ("head.upos-1", "head.upos", "head.upos+1"))),
-    "nocross": FamilyTemplates((("first.upos", "second.upos"), ("first.upos",), ("second.upos",))),
+    "valence": FamilyTemplates(placed=templates_of("head.upos; head.upos-1, head.upos, head.upos+1")),
+    "nocross": FamilyTemplates(templates_of("first.upos, second.upos; first.upos; second.upos")),
     "hidden": FamilyTemplates(
-        (
-            ("head.upos", "dep.upos"),
-            ("head.upos", "dep.upos", "dep.upos+1"),
-            ("head.upos", "dep.upos-1", "dep.upos"),
-            ("head.upos", "head.upos+1", "dep.upos"),
-            ("head.upos-1", "head.upos", "dep.upos"),
-        ),
-        placed=(("head.upos",), ("dep.upos",)),
+        templates_of("""
+            head.upos, dep.upos; head.upos, dep.upos, dep.upos+1; head.upos, dep.upos-1, dep.upos;
+            head.upos, head.upos+1, dep.upos; head.upos-1, head.upos, dep.upos
+        """),
+        placed=templates_of("head.upos; dep.upos"),
     ),
 }
 
@@ -119,41 +114,41 @@ MORPHOLOGY = {
         (
             *_triples("grand", "head", "dep", "lemma"),
             *_pairs("grand", "dep", "lemma"),
-            ("grand.xpos", "head.xpos", "dep.xpos"),
-            ("grand.upos", "head.upos", "head.case", "dep.upos", "dep.lower"),
-            ("grand.lemma", "head.case", "dep.lower"),
-            ("grand.upos", "grand.verbform", "head.upos", "head.case", "dep.upos", "dep.case"),
+            *templates_of("""
+                grand.xpos, head.xpos, dep.xpos; grand.upos, head.upos, head.case, dep.upos, dep.lower;
+                grand.lemma, head.case, dep.lower;
+                grand.upos, grand.verbform, head.upos, head.case, dep.upos, dep.case
+            """),
         )
     ),
     "childseq": FamilyTemplates(
         (
             *_triples("head", "previous", "next", "lemma"),
             *_pairs("previous", "next", "lemma"),
-            ("head.xpos", "previous.xpos", "next.xpos"),
-            ("head.upos", "previous.upos", "previous.case", "next.upos", "next.case"),
-            ("head.upos", "previous.upos", "previous.verbform", "next.upos", "next.verbform"),
+            *templates_of("""
+                head.xpos, previous.xpos, next.xpos;
+                head.upos, previous.upos, previous.case, next.upos, next.case;
+                head.upos, previous.upos, previous.verbform, next.upos, next.verbform
+            """),
         )
     ),
     "valence": FamilyTemplates(
-        placed=(
-            *DELEXICALISED["valence"].placed,
-            ("head.lemma", "head.upos"),
-            ("head.xpos",),
-            ("head.upos", "head.verbform"),
-        ),
+        placed=DELEXICALISED["valence"].placed
+        + templates_of("head.lemma, head.upos; head.xpos; head.upos, head.verbform")
     ),
     "nocross": FamilyTemplates(
-        (*DELEXICALISED["nocross"].plain, ("first.xpos", "second.xpos"), ("first.xpos",), ("second.xpos",))
+        DELEXICALISED["nocross"].plain + templates_of("first.xpos, second.xpos; first.xpos; second.xpos")
     ),
     "hidden": FamilyTemplates(
         (
             *DELEXICALISED["hidden"].plain,
             *_pairs("head", "dep", "lemma")[1:],
-            ("head.xpos", "dep.xpos"),
-            ("head.upos", "dep.upos", "dep.case"),
-            ("head.upos", "head.verbform", "dep.upos", "dep.verbform"),
+            *templates_of("""
+                head.xpos, dep.xpos; head.upos, dep.upos, dep.case;
+                head.upos, head.verbform, dep.upos, dep.verbform
+            """),
         ),
-        placed=(*DELEXICALISED["hidden"].placed, ("head.lemma",), ("dep.lemma",), ("dep.lower",)),
+        placed=DELEXICALISED["hidden"].placed + templates_of("head.lemma; dep.lemma; dep.lower"),
     ),
 }
 
@@ -250,21 +245,15 @@ def _hashed(
 
 
 FAMILY = "taglink"
-_LINK_TAGS: Template = ("head.upos", "dep.upos")
 
 # Every one of them asks for a tag, else it could not tell the candidates of a word apart.
 TAG_LINK_TEMPLATES = FamilyTemplates(
-    plain=(
-        _LINK_TAGS,
-        ("head.lower", *_LINK_TAGS),
-        ("dep.lower", *_LINK_TAGS),
-        ("head.suffix", *_LINK_TAGS),
-        ("dep.suffix", *_LINK_TAGS),
-        ("head.suffix", "dep.suffix", *_LINK_TAGS),
-        ("head.lower", "dep.upos"),
-        ("head.upos", "dep.lower"),
-    ),
-    placed=(("head.upos",), ("dep.upos",), ("head.upos", "head.suffix"), ("dep.upos", "dep.suffix")),
+    plain=templates_of("""
+        head.upos, dep.upos; head.lower, head.upos, dep.upos; dep.lower, head.upos, dep.upos;
+        head.suffix, head.upos, dep.upos; dep.suffix, head.upos, dep.upos;
+        head.suffix, dep.suffix, head.upos, dep.upos; head.lower, dep.upos; head.upos, dep.lower
+    """),
+    placed=templates_of("head.upos; dep.upos; head.upos, head.suffix; dep.upos, dep.suffix"),
 )
 
 

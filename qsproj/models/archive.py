@@ -60,19 +60,15 @@ def damage_told(path: str | Path) -> Iterator[None]:
         reason = str(error) or type(error).__name__
         if isinstance(error, KeyError) and " " not in reason:
             reason = f"no {reason}"
+        in_line = " ".join(reason.split())
+        shown = in_line if len(in_line) <= 200 else f"{in_line[:200]}..."
         raise DataError(
             str(path),
             None,
-            found=f"a damaged or foreign file ({described_shortly(reason)})",
+            found=f"a damaged or foreign file ({shown})",
             expected="a model written by qsproj",
             remedy="train it again, or copy it again",
         ) from error
-
-
-def described_shortly(reason: str) -> str:
-    """Return a reason in one line of bounded length: it may quote what stands in the file."""
-    line = " ".join(reason.split())
-    return line if len(line) <= 200 else f"{line[:200]}..."
 
 
 @contextmanager

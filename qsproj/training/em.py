@@ -126,8 +126,11 @@ def run_em(
             held_out(state.parameters) if held_out else None,
         )
         before = state.records
-        if before:
-            _check_rise(before[-1], record)
+        if before and not before[-1].objective - record.objective <= ROUNDING * abs(record.objective):
+            raise LikelihoodFellError(
+                f"iteration {record.iteration}: the objective fell from {before[-1].objective!r} to "
+                f"{record.objective!r}"
+            )
         improves = record.held_out is not None and record.held_out > _best_held_out(before)
         best = state.parameters if improves else state.best
         records = (*before, record)
@@ -154,11 +157,3 @@ def _watched(record: EMRecord) -> float:
 
 def _best_held_out(records: tuple[EMRecord, ...]) -> float:
     return max((record.held_out for record in records if record.held_out is not None), default=-np.inf)
-
-
-def _check_rise(before: EMRecord, now: EMRecord) -> None:
-    fall = before.objective - now.objective
-    if not fall <= ROUNDING * abs(now.objective):
-        raise LikelihoodFellError(
-            f"iteration {now.iteration}: the objective fell from {before.objective!r} to {now.objective!r}"
-        )

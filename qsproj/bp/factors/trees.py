@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import (
-    FactorGroup,
-    HardGroup,
-    KernelGroup,
-    Messages,
-    Variables,
-    checked_scores,
-    starts_of,
-)
+from qsproj.bp import group
 from qsproj.bp.links import arcs_of
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
@@ -23,21 +15,21 @@ from qsproj.trees.family import NoTreeError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree(HardGroup):
+class Tree(group.HardGroup):
     """One hard factor over all arcs: they form a tree (thesis 2.5.4, 3.4.1). O(n^3).
 
     ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
     ``projective``: PTREE. ``single_root``: the root must have exactly one dependent.
     """
 
-    edges: Variables
+    edges: group.Variables
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     size: int
     projective: bool
     single_root: bool
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
         if self.projective and not maximise:
             outgoing = np.empty(incoming.size)
             if bp_trees.projective_messages(
@@ -55,7 +47,7 @@ class Tree(HardGroup):
             return np.full(incoming.size, np.nan)
         return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
-    def log_partition(self, incoming: Messages) -> float:
+    def log_partition(self, incoming: group.Messages) -> float:
         inference = projective if self.projective else nonprojective
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
@@ -71,7 +63,9 @@ class Tree(HardGroup):
             return -np.inf
         if self.single_root and list(head_of.values()).count(0) != 1:
             return -np.inf
-        return -np.inf if self.projective and _any_cross(arcs) else 0.0
+        spans = [(min(arc), max(arc)) for arc in arcs]
+        crossing = any(a < c < b < d for a, b in spans for c, d in spans)
+        return -np.inf if self.projective and crossing else 0.0
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
@@ -94,27 +88,22 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
     return False
 
 
-def _any_cross(arcs: list[tuple[int, int]]) -> bool:
-    spans = [(min(arc), max(arc)) for arc in arcs]
-    return any(a < c < b < d for a, b in spans for c, d in spans)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Forest(HardGroup):
+class Forest(group.HardGroup):
     """PTREE over the arcs of each of several sentences, one after the other, in one call of a kernel.
 
     ``edges`` int32[E]: those of all ``trees``, whose heads and dependents are ``heads``, ``dependents``;
     ``counts``, ``sizes`` int64[S]: how many arcs each has, and its n + 1.
     """
 
-    edges: Variables
+    edges: group.Variables
     trees: tuple[Tree, ...]
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     counts: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
         outgoing, done = np.empty(incoming.size), np.zeros(len(self.trees), dtype=np.bool_)
         if not maximise:
             arcs, single_root = (self.heads, self.dependents, self.counts), self.trees[0].single_root
@@ -125,7 +114,7 @@ class Forest(HardGroup):
                 answer[:] = tree.propagate(own, maximise=maximise)
         return outgoing
 
-    def log_partition(self, incoming: Messages) -> float:
+    def log_partition(self, incoming: group.Messages) -> float:
         parts = zip(self.trees, self._parts(incoming), strict=True)
         return sum(tree.log_partition(part) for tree, part in parts)
 
@@ -149,14 +138,14 @@ def forest(trees: Sequence[Tree]) -> Forest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoCross(KernelGroup):
+class NoCross(group.KernelGroup):
     """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
 
     They take in EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
     factor, then those into the second; ``starts`` int64[2 F + 1] says where either begin.
     """
 
-    edges: Variables
+    edges: group.Variables
     heads: NDArray[np.int32]
     starts: NDArray[np.int64]
     dependents: NDArray[np.int32]
@@ -165,7 +154,7 @@ class NoCross(KernelGroup):
     messages = staticmethod(bp_trees.no_cross_messages)
     beliefs = staticmethod(bp_trees.no_cross_beliefs)
 
-    def given(self, incoming: Messages) -> tuple[Any, ...]:
+    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
         return incoming, self.heads, self.starts, self.dependents, self.scores, self.size
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -199,9 +188,9 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
     return NoCross(
         np.concatenate([empty, *edges]).astype(np.int32),
         np.concatenate([empty, *heads]).astype(np.int32),
-        starts_of([column.size for column in heads]),
+        group.starts_of([column.size for column in heads]),
         pairs,
-        checked_scores(scores, (len(pairs),), "NOCROSS"),
+        group.checked_scores(scores, (len(pairs),), "NOCROSS"),
         size,
     )
 
@@ -216,7 +205,7 @@ UNNAMED = -5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenTree(FactorGroup):
+class HiddenTree(group.FactorGroup):
     """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
 
     The hidden tree may have all arcs between words and root; those that no boolean stands for score UNNAMED.
@@ -227,14 +216,14 @@ class HiddenTree(FactorGroup):
     *Source*: thesis 5.1.1; that the hidden arcs have no scores of their own is ours.
     """
 
-    edges: Variables
+    edges: group.Variables
     scores: NDArray[np.float64]
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     size: int
     single_root: bool
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
         told = _gain(incoming, self.scores, maximise=maximise)
         arcs = self._arcs(told)
         try:
@@ -247,11 +236,11 @@ class HiddenTree(FactorGroup):
         hidden = bp_trees.tree_messages(told, self.heads, self.dependents, with_arc, maximise)
         return _gain(hidden, self.scores, maximise=maximise)
 
-    def log_partition(self, incoming: Messages) -> float:
+    def log_partition(self, incoming: group.Messages) -> float:
         weights = np.where(incoming == np.inf, 0.0, np.logaddexp(0.0, incoming))
         return float(weights.sum()) + self._log_z(_gain(incoming, self.scores))
 
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+    def expected(self, incoming: group.Messages) -> NDArray[np.float64]:
         arcs = self._arcs(_gain(incoming, self.scores))
         chances = projective.posterior(arcs, single_root=self.single_root).marginals
         both = np.exp(-np.logaddexp(0.0, -(incoming + self.scores)))
@@ -275,11 +264,13 @@ class HiddenTree(FactorGroup):
 def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:
     """Make the factor of a hidden projective tree, by scores float[E], natural log, of the arcs."""
     heads, dependents, edges = arcs_of(links)
-    checked = checked_scores(scores, edges.shape, "the hidden tree")
+    checked = group.checked_scores(scores, edges.shape, "the hidden tree")
     return HiddenTree(edges, checked, heads, dependents, len(links), single_root)
 
 
-def _gain(log_odds: Messages, scores: NDArray[np.float64], *, maximise: bool = False) -> NDArray[np.float64]:
+def _gain(
+    log_odds: group.Messages, scores: NDArray[np.float64], *, maximise: bool = False
+) -> NDArray[np.float64]:
     """Return by how much a boolean being allowed to score raises its total weight, in logs."""
     plus = np.maximum if maximise else np.logaddexp
     finite = np.where(log_odds == np.inf, 0.0, log_odds)

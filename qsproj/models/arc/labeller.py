@@ -11,22 +11,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.arc_templates import (
-    IN_TREE,
-    LABEL_TEMPLATE_SETS,
-    TEMPLATE_SETS,
-    CompiledTemplates,
-    arc_features,
-    compile_templates,
-)
-from qsproj.features.atoms import (
-    EncodedBlock,
-    EncodedSentence,
-    encode,
-    reads_tree,
-    with_tree_atoms,
-    without_columns,
-)
+from qsproj.features import arc_templates, atoms
 from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import step_label_evidence
@@ -53,10 +38,14 @@ class RelationWeights:
     prefix: ClassVar[str]
 
     @cached_property
-    def templates(self) -> CompiledTemplates:
+    def templates(self) -> arc_templates.CompiledTemplates:
         """The templates as integer programs, above those of the arcs of the same name."""
-        arcs = compile_templates(TEMPLATE_SETS[self.template_set.removesuffix(IN_TREE)])
-        return compile_templates(LABEL_TEMPLATE_SETS[self.template_set], arcs.attributes)
+        arcs = arc_templates.compile_templates(
+            arc_templates.TEMPLATE_SETS[self.template_set.removesuffix(arc_templates.IN_TREE)]
+        )
+        return arc_templates.compile_templates(
+            arc_templates.LABEL_TEMPLATE_SETS[self.template_set], arcs.attributes
+        )
 
     def to_archive(self) -> Archive:
         header = {
@@ -70,7 +59,7 @@ class RelationWeights:
     def fields_from(
         cls, header: dict[str, Any], arrays: Arrays
     ) -> tuple[str, tuple[str, ...], NDArray[np.float32]]:
-        known = one_of(LABEL_TEMPLATE_SETS)
+        known = one_of(arc_templates.LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
         relations = tuple(header["relations"])
         check_cells(header["buckets"], len(relations))
@@ -88,21 +77,23 @@ class Labeller(RelationWeights):
     ignored: tuple[str, ...] = ()
     prefix = "label_"
 
-    def encode(self, sentence: Sentence) -> EncodedSentence:
+    def encode(self, sentence: Sentence) -> atoms.EncodedSentence:
         """Hash what the templates ask of the words of a sentence: what the scorer of the arcs makes of it."""
-        attributes = tuple(name for name in self.templates.attributes if not reads_tree(name))
-        return encode(without_columns(sentence, self.ignored), attributes)
+        attributes = tuple(name for name in self.templates.attributes if not atoms.reads_tree(name))
+        return atoms.encode(atoms.without_columns(sentence, self.ignored), attributes)
 
-    def encode_tree(self, sentence: Sentence) -> EncodedSentence:
+    def encode_tree(self, sentence: Sentence) -> atoms.EncodedSentence:
         """Hash what the templates ask of a sentence and its tree, or what is known of it."""
-        return with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
+        return atoms.with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
 
-    def features(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> ArcFeatures:
-        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
-        return arc_features(in_tree, self.templates, len(self.weights))
+    def features(
+        self, encoded: atoms.EncodedSentence, heads: Heads, inside: Mask | None = None
+    ) -> ArcFeatures:
+        in_tree = atoms.with_tree_atoms(encoded, heads, self.templates.attributes, inside)
+        return arc_templates.arc_features(in_tree, self.templates, len(self.weights))
 
     def label(
-        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
+        self, encoded: atoms.EncodedSentence, heads: Heads, evidence: Scores | None = None
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
@@ -115,7 +106,7 @@ class Labeller(RelationWeights):
         self._give_root(scores, heads == ROOT)
         return tuple(self._best(scores, heads)[1:])
 
-    def chances(self, encoded: EncodedSentence, heads: Heads) -> Scores:
+    def chances(self, encoded: atoms.EncodedSentence, heads: Heads) -> Scores:
         """Return the probability of each relation of each word's arc, float64[n+1, L]; see :meth:`label`."""
         scores = self.scores(encoded, heads)
         self._give_root(scores, heads == ROOT)
@@ -123,7 +114,7 @@ class Labeller(RelationWeights):
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
-    def label_block(self, block: EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
+    def label_block(self, block: atoms.EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
         """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
         inside = block.inside
         in_block = np.full(len(inside), NO_HEAD, dtype=np.int32)
@@ -138,7 +129,7 @@ class Labeller(RelationWeights):
             for start, size in zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
         ]
 
-    def scores(self, encoded: EncodedSentence, heads: Heads, inside: Mask | None = None) -> Scores:
+    def scores(self, encoded: atoms.EncodedSentence, heads: Heads, inside: Mask | None = None) -> Scores:
         """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""
         scores = np.empty((len(heads), len(self.relations)))
         features = self.features(encoded, heads, inside)
@@ -226,7 +217,7 @@ def grown(labeller: Labeller, relations: Iterable[str]) -> Labeller:
     return replace(labeller, relations=ordered, weights=weights)
 
 
-LabelExample = tuple[EncodedSentence, Heads, NDArray[Any]]
+LabelExample = tuple[atoms.EncodedSentence, Heads, NDArray[Any]]
 
 
 class LabelTrainer(Trainer[LabelExample, Labeller]):
@@ -239,7 +230,7 @@ class LabelTrainer(Trainer[LabelExample, Labeller]):
 
     def step(self, example: LabelExample) -> float:
         encoded, heads, known = example
-        features = arc_features(encoded, self._start.templates, len(self._start.weights))
+        features = arc_templates.arc_features(encoded, self._start.templates, len(self._start.weights))
         return self._descent.step(self._kernel, features, heads, known)
 
     def averaged(self) -> Labeller:
@@ -259,8 +250,8 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
     a prior all relations are equally likely.
     """
     if prior is None:
-        return untrained(f"{template_set}{IN_TREE}", relations)
-    in_tree = IN_TREE if prior.template_set.endswith(IN_TREE) else ""
+        return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)
+    in_tree = arc_templates.IN_TREE if prior.template_set.endswith(arc_templates.IN_TREE) else ""
     return replace(grown(prior, relations), template_set=f"{template_set}{in_tree}")
 
 

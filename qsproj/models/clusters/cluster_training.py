@@ -10,10 +10,10 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.above import annotated_examples, fine_tuned_labeller
 from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_scorer import ArcExample, supported_by
-from qsproj.models.arc.arc_training import Prepared, finished, prepare
+from qsproj.models.arc.arc_training import finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.clusters import cluster_parser
-from qsproj.training.loop import EpochRecord, learn
+from qsproj.training.loop import learn
 
 
 def train_cluster_parser(
@@ -34,7 +34,26 @@ def train_cluster_parser(
     if not 1 <= options.clusters <= cluster_parser.MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {cluster_parser.MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    scorer, records = _train_scorer(prepared, rng=rng, dev=prepared.readable(dev), options=options)
+    examples = [lesson for lesson in prepared.lessons if isinstance(lesson, ArcExample)]
+    known = zip(examples, prepared.sentences, strict=False)
+    in_trees = supported_by(
+        prepared.template_set,
+        ((example.encoded, sentence.heads) for example, sentence in known),
+        cutoff=1,
+        criterion="trees",
+    )
+    support = in_trees & prepared.support
+    start = cluster_parser.random_start(prepared.template_set, options.clusters, support, rng)
+    shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
+    trainer = cluster_parser.ClusterTrainer(start, prepared.support, rule=shared.rule())
+    scorer, records = learn(
+        trainer,
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        score=scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference),
+        description="training arcs in clusters",
+    )
     return finished(cluster_parser.ClusterParser, scorer, prepared, records, rng=rng)
 
 
@@ -53,29 +72,3 @@ def fine_tuned_clusters(
     scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description="training arcs in clusters")
     scorer = replace(parser.scorer, weights=scorer.weights)
     return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))
-
-
-def _train_scorer(
-    prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
-) -> tuple[cluster_parser.ClusterScorer, list[EpochRecord]]:
-    examples = [lesson for lesson in prepared.lessons if isinstance(lesson, ArcExample)]
-    known = zip(examples, prepared.sentences, strict=False)
-    in_trees = supported_by(
-        prepared.template_set,
-        ((example.encoded, sentence.heads) for example, sentence in known),
-        cutoff=1,
-        criterion="trees",
-    )
-    start = cluster_parser.random_start(
-        prepared.template_set, options.clusters, in_trees & prepared.support, rng
-    )
-    shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
-    trainer = cluster_parser.ClusterTrainer(start, prepared.support, rule=shared.rule())
-    return learn(
-        trainer,
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        score=scorer_score(dev, trainer.live.encode, prepared.inference),
-        description="training arcs in clusters",
-    )

@@ -279,6 +279,11 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
     factors[graph.fixed] = 1.0
     for chosen, firing in zip(graph.joining, _expected(graph, "factors", beliefs), strict=True):
         factors[chosen] = firing
+    tags = None
+    if graph.tags is not None:
+        of_arcs = _probabilities(beliefs, graph.tags.tags.arcs, known)
+        of_links = probability(log_odds(beliefs, graph.tags.link_variables))
+        tags = graph.tags.expected(_expected(graph, "tags", beliefs), of_arcs, of_links)
     return JointBeliefs(
         source=_arc_probabilities(structure.source, beliefs, known),
         target=_arc_probabilities(structure.target, beliefs, known),
@@ -289,7 +294,7 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
         iterations=len(beliefs.residuals),
         jumps=np.array(_expected(graph, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
         target_factors=_second_order(graph, beliefs),
-        tags=_believed_tags(graph, beliefs),
+        tags=tags,
     )
 
 

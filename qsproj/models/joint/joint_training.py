@@ -31,11 +31,7 @@ from qsproj.models.joint.joint_graph import (
     mixed,
     pass_messages,
 )
-from qsproj.models.joint.joint_labeller import (
-    JointLabeller,
-    known_relations,
-    relation_senses,
-)
+from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, known_states

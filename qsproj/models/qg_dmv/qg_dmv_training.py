@@ -67,10 +67,15 @@ def train_qg_dmv(
         packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)
-    parameters = result.parameters
-    monolingual = dmv.Dmv(
-        packed.inventory, _monolingual(parameters, packed, began, options), options.punctuation
-    )
+    parameters, tags = result.parameters, packed.inventory
+    # What parses new text: as EM counted, or where it comes back to its start, as that was.
+    if parameters.has_counts:
+        alone = parameters.monolingual.estimate(options.monolingual_smoothing)
+    elif began is None:
+        alone = dmv.uniform_parameters(len(tags))
+    else:
+        alone = began.parameters.over(dmv.tag_numbers(tags, began.inventory))
+    monolingual = dmv.Dmv(tags, alone, options.punctuation)
     report = QgReport(
         iterations=result.records,
         log_likelihood=log_likelihood,
@@ -83,23 +88,17 @@ def train_qg_dmv(
     return qg_dmv.QgDmv(packed.source_inventory, parameters, monolingual), report
 
 
-def _monolingual(
-    parameters: qg_dmv.QgStep, packed: "PackedPairs", start: dmv.Dmv | None, options: QgOptions
-) -> dmv.DmvParameters:
-    """Return what parses new text: as EM counted, or where it comes back to its start, as that was."""
-    if parameters.has_counts:
-        return parameters.monolingual.estimate(options.monolingual_smoothing)
-    if start is None:
-        return dmv.uniform_parameters(len(packed.inventory))
-    return start.parameters.over(dmv.tag_numbers(packed.inventory, start.inventory))
-
-
 def _run_em(
     packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[qg_dmv.QgStep], float]:
     """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
-    initial = _initial(start, packed, options)
+    parent_child, senses = options.parent_child, len(source_tags) + 1
+    if start is None:
+        initial = qg_dmv.biased_parameters(len(tags), senses, parent_child=parent_child)
+    else:
+        known = start.parameters.over(dmv.tag_numbers(tags, start.inventory))
+        initial = qg_dmv.parameters_like(known, senses, parent_child=parent_child)
     held_out = [
         qg_dmv.pack_pairs(
             qg_dmv.pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
@@ -126,14 +125,6 @@ def _run_em(
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
     )
     return result, reached(result, problem)
-
-
-def _initial(start: dmv.Dmv | None, packed: "PackedPairs", options: QgOptions) -> qg_dmv.QgParameters:
-    source_tags = len(packed.source_inventory) + 1
-    if start is None:
-        return qg_dmv.biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
-    known = start.parameters.over(dmv.tag_numbers(packed.inventory, start.inventory))
-    return qg_dmv.parameters_like(known, source_tags, parent_child=options.parent_child)
 
 
 def linked_share(pair: SentencePair) -> float:

@@ -57,7 +57,8 @@ class Given(TreeInference):
 
     def infer(self, scores: Scores) -> tuple[float, Scores]:
         """Return log Z over the cases and arc marginals; a case without a tree has none of them."""
-        found = [self._trees.marginals(case, single_root=self.single_root) for case in self._cases(scores)]
+        cases = [np.where(case, scores + self.evidence, -np.inf) for case in self.cases]
+        found = [self._trees.marginals(case, single_root=self.single_root) for case in cases]
         log_z = np.array([own for own, _ in found])
         total = float(np.logaddexp.reduce(log_z))
         return total, np.tensordot(np.exp(log_z - total), [own for _, own in found], axes=1)
@@ -79,9 +80,6 @@ class Given(TreeInference):
     ) -> NDArray[np.int32]:
         """Do so for a block of the one sentence whose trees these are."""
         return self.decode(scores.reshape(int(sizes[0]), -1), decode)
-
-    def _cases(self, scores: Scores) -> list[Scores]:
-        return [np.where(case, scores + self.evidence, -np.inf) for case in self.cases]
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,11 @@ class UncertainWords:
         before = np.concatenate([[len(self.tagger.tags)], numbers[:-1]])
         of_tags = self.emissions[np.arange(len(numbers)), numbers] + self.tagger.transitions[before, numbers]
         scores = parser.scores(with_columns(self.sentence, upos=self.tags(numbers)))
-        of_trees = TRUST_IN_TREES * expected_score(parser, scores)
+        # The mean score of the trees, at the parser's temperature.
+        tempered = scores / parser.temperature
+        marginals = parser.inference.infer(tempered)[1]
+        possible = marginals > 0.0
+        of_trees = TRUST_IN_TREES * float(marginals[possible] @ tempered[possible])
         return Reading(numbers, scores, float(of_tags.sum()) + of_trees)
 
     def doubts(self, best: TagNumbers) -> Iterator[tuple[int, int]]:
@@ -149,14 +153,6 @@ def readings_of(words: int, readings: int) -> int:
     if words <= ALL_READINGS_WORDS:
         return readings
     return readings * ALL_READINGS_WORDS**3 // words**3
-
-
-def expected_score(parser: ArcParser, scores: Scores) -> float:
-    """Return the mean score of the trees under arc scores, all at the parser's temperature."""
-    tempered = scores / parser.temperature
-    _, marginals = parser.inference.infer(tempered)
-    possible = marginals > 0.0
-    return float(marginals[possible] @ tempered[possible])
 
 
 def read_uncertain(

@@ -19,19 +19,9 @@ from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint import joint_options, joint_training
+from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
-from qsproj.models.joint.joint_trees import (
-    TrainedTarget,
-    TreeParser,
-    TreeScores,
-    first_order,
-    given_target,
-    heads_alone,
-    kept_stages,
-    train_target,
-)
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
 from qsproj.models.storage import load_model_of
@@ -121,11 +111,11 @@ def convergence(statuses: Counter[Status]) -> str:
 
 def train_joint_parser(
     pairs: Iterable[SentencePair],
-    source_parser: TreeParser,
+    source_parser: joint_trees.TreeParser,
     *,
     rng: np.random.Generator,
     options: joint_options.BiparseOptions | None = None,
-    target: TrainedTarget | TreeParser | None = None,
+    target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees; pairs without a whole one are counted.
@@ -156,11 +146,13 @@ def train_joint_parser(
     if checkpoint is not None:
         parsers = [source_parser, *([target] if isinstance(target, ArcParser | GraphParser) else [])]
         true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
-        stages = kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
+        stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
     if isinstance(target, ArcParser | GraphParser):
-        target = given_target(usable, target, least_probability=shape.least_probability, tags=tags)
+        target = joint_trees.given_target(
+            usable, target, least_probability=shape.least_probability, tags=tags
+        )
     if target is None:
-        target = train_target(
+        target = joint_trees.train_target(
             usable,
             rng=rng,
             training=target_training,
@@ -189,7 +181,7 @@ def train_joint_parser(
         weights, records, statuses = joint_training.train_joint_weights(examples, rng=rng, **told)
         trained = replace(untrained, weights=weights, training=options.training)
     else:
-        sentences, start = [pair.target for pair in usable], first_order(target.parser)
+        sentences, start = [pair.target for pair in usable], joint_trees.first_order(target.parser)
         moved, weights, records, statuses = joint_training.train_target_jointly(
             examples, sentences, start, rng=rng, **told
         )
@@ -222,7 +214,7 @@ def train_on_more_pairs(
     if parser.options.families == (joint_options.SYNCH,):
         return parser
     least = parser.options.least_probability
-    target = given_target(usable, parser.target, least_probability=least)
+    target = joint_trees.given_target(usable, parser.target, least_probability=least)
     examples = [
         _joint_example(parser, pair, scores, None, None)
         for pair, scores in zip(usable, target.scores, strict=True)
@@ -252,7 +244,7 @@ def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
 def _joint_example(
     parser: JointParser,
     pair: SentencePair,
-    scores: TreeScores,
+    scores: joint_trees.TreeScores,
     choices: TagChoices | None,
     target_tags: NDArray[np.int8] | None,
 ) -> joint_training.JointExample:
@@ -265,7 +257,11 @@ def _joint_example(
     )
     inferred = not prepared.structure.source.observed
     return joint_training.JointExample(
-        prepared, heads, states, heads_alone(parser.source, pair.source) if inferred else None, target_tags
+        prepared,
+        heads,
+        states,
+        joint_trees.heads_alone(parser.source, pair.source) if inferred else None,
+        target_tags,
     )
 
 
@@ -358,8 +354,8 @@ def load_joint_parser(path: str) -> JointParser:
 TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
 
 
-def load_tree_parser(path: str) -> TreeParser:
-    kinds: tuple[type[TreeParser], ...] = (ArcParser, GraphParser)
+def load_tree_parser(path: str) -> joint_trees.TreeParser:
+    kinds: tuple[type[joint_trees.TreeParser], ...] = (ArcParser, GraphParser)
     return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
 
 
