@@ -215,8 +215,6 @@ def cross_fitted_trees(
 
 
 STAGE = "target"
-# Of a sentence whose factors are those of the first order.
-FIRST_ORDER = -1
 
 
 def kept_stages(
@@ -270,79 +268,49 @@ def read_target(stages: Checkpoint, rng: np.random.Generator) -> tuple[TreeParse
 
 
 def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
-    """Return the scores of several sentences, one after the other, as a few arrays."""
-    factors = [values for own in scores for values in own.factors]
-    counts = [[len(values) for values in own.factors] for own in scores]
-    width = max(map(len, counts), default=0)
-    return {
-        "sizes": np.array([len(own.kept) for own in scores], dtype=np.int64),
-        "marginals": _joined([own.marginals for own in scores]),
-        "kept": _joined([own.kept for own in scores]).astype(np.uint8),
-        "links": _joined([own.links for own in scores]),
-        "factor_counts": np.array([own or [FIRST_ORDER] * width for own in counts], dtype=np.int64),
-        "factors": _joined(factors),
-        **_packed_tags([own.tagged for own in scores]),
-    }
-
-
-def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> dict[str, NDArray[Any]]:
-    """Return scores of arcs under other tags as a few arrays; none where no sentence has any."""
+    """Return the scores of several sentences as a few arrays."""
+    tagged = [own.tagged for own in scores]
     there = [own for own in tagged if own is not None]
-    if not there:
-        return {}
-    return {
-        # Of a sentence that has none: no tags.
-        "tagged_sizes": np.array(
-            [own.scores.shape[:2] if own is not None else (0, 0) for own in tagged], dtype=np.int64
-        ),
-        "tagged_ends": np.concatenate([np.stack([own.heads, own.dependents]) for own in there], axis=1),
-        "tagged_scores": _joined([own.scores for own in there]),
+    lists: dict[str, list[NDArray[Any]]] = {
+        "marginals": [own.marginals for own in scores],
+        "kept": [own.kept.astype(np.uint8) for own in scores],
+        "links": [own.links for own in scores],
+        "factors": [values for own in scores for values in own.factors],
+        **{name: [getattr(own, name) for own in there] for name in ("heads", "dependents")},
+        "tag_scores": [own.scores for own in there],
     }
+    arrays: dict[str, NDArray[Any]] = {
+        # Of the first order: none.
+        "families": np.array([len(own.factors) for own in scores], dtype=np.int64),
+        "tagged": np.array([own is not None for own in tagged], dtype=np.uint8),
+    }
+    for name, parts in lists.items():
+        arrays[name] = np.concatenate([part.reshape(-1) for part in parts]) if parts else np.zeros(0)
+        arrays[f"{name}_shapes"] = np.array([part.shape for part in parts], dtype=np.int64)
+    return arrays
 
 
-def _unpacked_tags(arrays: Arrays, count: int) -> list[TaggedArcs | None]:
-    if "tagged_sizes" not in arrays:
-        return [None] * count
-    sizes = arrays["tagged_sizes"].astype(np.int64)
-    ends = np.split(arrays["tagged_ends"].astype(np.int32), np.cumsum(sizes[:, 0])[:-1], axis=1)
-    scores = np.split(arrays["tagged_scores"], np.cumsum(sizes[:, 0] * sizes[:, 1] ** 2)[:-1])
-    return [
-        TaggedArcs(heads, dependents, own.reshape(len(heads), n_tags, n_tags)) if n_tags else None
-        for n_tags, (heads, dependents), own in zip(sizes[:, 1].tolist(), ends, scores, strict=True)
-    ]
-
-
-def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate([np.zeros(0), *(array.reshape(-1) for array in arrays)])
+def _parts(arrays: Arrays, name: str) -> list[NDArray[Any]]:
+    shapes = arrays[f"{name}_shapes"]
+    ends = np.cumsum([np.prod(shape) for shape in shapes], dtype=np.int64)[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(arrays[name], ends), shapes, strict=False)]
 
 
 def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
     """Return what :func:`packed` was given, of a parser of this order and with these options."""
-    ends = np.cumsum(arrays["sizes"].astype(np.int64) ** 2)[:-1]
-    tables = [np.split(arrays[name], ends) for name in ("marginals", "kept", "links")]
-    counts = arrays["factor_counts"]
-    ends = np.cumsum(np.maximum(counts, 0).reshape(-1))[:-1]
-    factors = iter(np.split(arrays["factors"], ends) if counts.size else ())
-    tagged = _unpacked_tags(arrays, len(counts))
+    tables = [_parts(arrays, name) for name in ("marginals", "kept", "links")]
+    factors = iter(_parts(arrays, "factors"))
+    of_tags = zip(*(_parts(arrays, name) for name in ("heads", "dependents", "tag_scores")), strict=True)
+    rows = zip(*tables, arrays["families"].tolist(), arrays["tagged"].tolist(), strict=True)
     result = []
-    for size, row, tags, *own in zip(arrays["sizes"].tolist(), counts.tolist(), tagged, *tables, strict=True):
-        marginals, kept, links = (table.reshape(size, size) for table in own)
-        kept = kept.astype(np.bool_)
-        scores = tuple(next(factors) for _ in row)
-        second = bool(row) and row[0] != FIRST_ORDER
-        families = _families(parser, kept) if second else ()
-        if second and [len(family.scored) for family in families] != row:
+    for marginals, kept, links, n_families, has_tags in rows:
+        own, values = kept.astype(np.bool_), tuple(next(factors) for _ in range(n_families))
+        families = _families(parser, own) if values else ()
+        if [len(family.scored) for family in families] != [len(one) for one in values]:
             raise ValueError("the factors of a sentence are not those of its arcs")
-        result.append(
-            TreeScores(
-                marginals=marginals,
-                kept=kept,
-                links=links,
-                families=families,
-                factors=scores if second else (),
-                tagged=tags,
-            )
-        )
+        tagged = TaggedArcs(*next(of_tags)) if has_tags else None
+        arcs = {"marginals": marginals, "kept": own, "links": links}
+        result.append(TreeScores(**arcs, families=families, factors=values, tagged=tagged))
     return result
 
 
