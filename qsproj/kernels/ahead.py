@@ -17,9 +17,9 @@ from contextlib import suppress
 from multiprocessing import current_process
 from pathlib import Path
 
-import numpy as np
-
 TREES = "qsproj.kernels.trees.eisner_block"
+# What the other process runs.
+FIRST = "qsproj.kernels.first_kernels"
 # What is compiled ahead, in this order, as the names of their files begin.
 AHEAD = (
     "eisner.eisner_posterior-",
@@ -52,7 +52,7 @@ def begin(is_there: Callable[[], bool]) -> None:
         return
     with suppress(OSError):
         other = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import compile_ahead; compile_ahead()"],
+            [sys.executable, "-m", FIRST],
             env={**os.environ, SWITCH: "0", "QSPROJ_NOTICES": "0", "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -72,29 +72,6 @@ def comes(path: Path) -> bool:
     while not path.exists() and other.poll() is None and time.monotonic() < until:
         time.sleep(INTERVAL)
     return path.exists()
-
-
-def compile_ahead() -> None:
-    """Compile what is compiled ahead, for the types that commands call it with."""
-    from qsproj.kernels.features.arc_features import ArcFeatures
-    from qsproj.kernels.features.label_features import score_labels, step_label_evidence, step_labels
-    from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
-    from qsproj.kernels.trees.eisner_block import decode_block
-
-    heads = np.zeros(3, dtype=np.int32)
-    eisner_posterior(np.zeros((3, 3)), heads, False)
-    eisner_best(np.zeros((3, 3)), False)
-    decode_block(np.zeros(9), np.array([3]), False, False, heads.copy(), np.zeros(1, dtype=np.bool_))
-    parts = np.zeros((3, 1), dtype=np.uint64)
-    features = ArcFeatures(
-        parts, parts, np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int32), 1, 1, np.uint64(60)
-    )
-    weights, state = np.zeros((16, 2), dtype=np.float32), np.zeros((2, 16, 2), dtype=np.float32)
-    score_labels(features, heads, weights, np.zeros((3, 2)))
-    given = heads.copy()
-    given.flags.writeable = False
-    step_labels(features, given, heads, weights, state, 0.1, 0.0)
-    step_label_evidence(features, given, np.zeros((3, 2)), weights, state, 0.1, 0.0)
 
 
 def _cores() -> int:

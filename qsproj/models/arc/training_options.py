@@ -14,7 +14,7 @@ from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.models.spec import told
 
 if TYPE_CHECKING:
-    from qsproj.models.arc.arc_examples import Lesson, RightTrees
+    from qsproj.models.arc.right_trees import Lesson, RightTrees
     from qsproj.models.tree_inference import TreeInference
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule
