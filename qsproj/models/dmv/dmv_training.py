@@ -19,6 +19,7 @@ from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
+from qsproj.parallel import Workers
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are added up part by part: the parts must not depend on who works on them.
@@ -56,9 +57,7 @@ def train_dmv(
     held_out = dmv.pack(dev, partial(dmv.tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
     problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
-        e_step=lambda parameters: dmv.summed(
-            partial(E_STEP_OF[options.e_step], parameters=parameters), free, run.workers
-        ),
+        e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         # With what was never seen made possible, if hardly.
@@ -113,6 +112,12 @@ def _packed_parts(
             f"no sentence of the training data can be learned from (left out: {listed_reasons(skipped)})"
         )
     return parts, inventory, skipped
+
+
+def _summed(
+    name: str, parts: Iterable[dmv.TagCorpus], parameters: dmv.DmvParameters, workers: Workers
+) -> tuple[dmv.DmvCounts, float]:
+    return dmv.summed(partial(E_STEP_OF[name], parameters=parameters), parts, workers)
 
 
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
