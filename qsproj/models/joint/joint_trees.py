@@ -281,7 +281,7 @@ def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
     }
     arrays: dict[str, NDArray[Any]] = {
         # Of the first order: none.
-        "families": np.array([len(own.factors) for own in scores], dtype=np.int64),
+        "factor_counts": np.array([len(own.factors) for own in scores], dtype=np.int64),
         "tagged": np.array([own is not None for own in tagged], dtype=np.uint8),
     }
     for name, parts in lists.items():
@@ -301,7 +301,7 @@ def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
     tables = [_parts(arrays, name) for name in ("marginals", "kept", "links")]
     factors = iter(_parts(arrays, "factors"))
     of_tags = zip(*(_parts(arrays, name) for name in ("heads", "dependents", "tag_scores")), strict=True)
-    rows = zip(*tables, arrays["families"].tolist(), arrays["tagged"].tolist(), strict=True)
+    rows = zip(*tables, arrays["factor_counts"].tolist(), arrays["tagged"].tolist(), strict=True)
     result = []
     for marginals, kept, links, n_families, has_tags in rows:
         own, values = kept.astype(np.bool_), tuple(next(factors) for _ in range(n_families))

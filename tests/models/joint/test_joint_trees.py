@@ -83,7 +83,8 @@ def test_going_on_gives_the_same_bytes(pairs, source, tmp_path, monkeypatch, don
         with pytest.raises(InterruptedHereError):
             train(pairs, source, Checkpoint(folder=tmp_path), **changed)
     # What is kept is not done again.
-    monkeypatch.setattr("qsproj.models.joint.joint_trees._train_target", None)
+    for name in ("train_arc_parser", "train_graph_parser"):
+        monkeypatch.setattr(f"qsproj.models.joint.joint_trees.{name}", None)
     stop_after(monkeypatch, (2 - done // PAIRS) * PAIRS)
     resumed, again = train(pairs, source, Checkpoint(folder=tmp_path, resume=True), **changed)
     assert saved(resumed, tmp_path / "a") == saved(whole, tmp_path / "b")
