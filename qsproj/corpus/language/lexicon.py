@@ -39,6 +39,8 @@ FEATURES = {
     **{case.upper(): f"Case={case}" for case in ("Par", "Ess", "Erg", "Abs")},
 }
 IMPERFECT = "IPFV"
+# A feature as UD writes it.
+_FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
 # What stands where a word has no such form.
 NO_FORM = frozenset({"-", "\N{EM DASH}"})
 
@@ -130,6 +132,7 @@ def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[st
 
 def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflection]:
     known: dict[str, tuple[tuple[str, ...], str]] = {}
+    odd: dict[str, list[int]] = {}
     lemmas: dict[tuple[str, str], str] = {}
     several: list[tuple[int, str]] = []
     for number, line in rows:
@@ -140,6 +143,8 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
             )
         if told not in known:
             known[told] = _universal(told)
+        if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(told)):
+            odd.setdefault(told, []).append(number)
         upos, feats = known[told]
         if not upos:
             raise DataError(
@@ -154,6 +159,12 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
             if first != lemma:
                 several.append((number, f"{form!r} with the lemma {lemma!r}, after {first!r}"))
             yield Inflection(form, lemma, upos, feats)
+    if odd:
+        told, lines = next(iter(odd.items()))
+        notice(
+            f"{name}: line {lines[0]}: found {told!r}, expected Name=Value, the value with a capital or a "
+            f"digit; what is not so is left out ({counted(sum(map(len, odd.values())), 'line')})"
+        )
     if several:
         number, found = several[0]
         notice(
@@ -163,9 +174,19 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
 
 
 def _universal(told: str) -> tuple[tuple[str, ...], str]:
-    """Return the universal tags that features allow, maybe none, and FEATS as far as they tell it."""
-    parts = [part.strip() for part in told.split(";")]
+    """Return the universal tags that features allow, maybe none, and FEATS as far as they tell it.
+
+    Of two values of an attribute the first counts.
+    """
+    parts = _parts(told)
     upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
     # An imperfect is a tense of its own in some treebanks and an aspect in others.
-    feats = {FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts}
-    return upos, "|".join(sorted(pair for pair in feats if "=" in pair)) or UNSPECIFIED
+    pairs = (FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts)
+    feats: dict[str, str] = {}
+    for pair in filter(_FEATURE.fullmatch, pairs):
+        feats.setdefault(pair.partition("=")[0], pair)
+    return upos, "|".join(feats[attribute] for attribute in sorted(feats, key=str.lower)) or UNSPECIFIED
+
+
+def _parts(told: str) -> list[str]:
+    return [part.strip() for part in re.split("[;|]", told)]

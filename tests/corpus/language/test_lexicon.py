@@ -76,3 +76,17 @@ def test_several_lemmas_of_a_form_are_told():
         read("mot\tmots\tN;PL\nmots\tmots\tN;PL\nvoir\tvis\tV;1;SG;PST\nvivre\tvis\tV;1;SG;PRS\n")
     assert len(said) == 1
     assert "line 2: found 'mots' with the lemma 'mots', after 'mot' for the same features" in said[0]
+
+
+def test_features_are_written_as_ud_has_them_and_what_is_not_is_told():
+    said = []
+    text = (
+        "Hund\tHund\tNOUN;Number=Sing|Case=Nom|Number=Plur\nHund\tHunde\tNOUN;Case=nom;Number[psor]=Plur\n"
+        * 2
+    )
+    with notices(said.append):
+        found = read(text).inflections
+    assert [one.feats for one in found] == ["Case=Nom|Number=Sing", "Number[psor]=Plur"] * 2
+    (line,) = said
+    assert "line 2: found 'NOUN;Case=nom;Number[psor]=Plur', expected Name=Value" in line
+    assert "left out (2 lines)" in line
