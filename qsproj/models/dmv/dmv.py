@@ -1,7 +1,7 @@
 """The dependency model with valence: a parser of tags that can be learned without trees."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -15,12 +15,21 @@ from qsproj.errors import NothingToLearnError, UsageError, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.dmv.siblings import (
+    LONGEST,
+    SiblingParameters,
+    learn_siblings,
+    sibling_scores,
+    whatever_the_sibling,
+)
 from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.parallel import Workers, map_in_order
+from qsproj.trees import second_order
 from qsproj.trees.crossings import nearest_projective
+from qsproj.trees.family import NoTreeError
 
 # A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
 # footnote 2). Where it hangs is a convention, which a rule knows better: it is stripped, and put back.
@@ -299,7 +308,8 @@ class Dmv(Stored):
 
     ``inventory``: the T tags; the first stands for every tag not among them. ``punctuation``: ``keep``, it is
     generated as any word is, or ``strip``, it is left out and attached by rule. ``labeller`` gives the arcs
-    of trees their relations; without one they are ``root`` or ``dep``.
+    of trees their relations; without one they are ``root`` or ``dep``. ``siblings``: what stands in the place
+    of ``stop`` and ``child`` where decisions read the most recent sibling, up to LONGEST words.
 
     *Source*: Klein and Manning 2004; thesis 4.6.1.
     """
@@ -308,6 +318,7 @@ class Dmv(Stored):
     parameters: DmvParameters
     punctuation: str = "keep"
     labeller: Labeller | None = None
+    siblings: SiblingParameters | None = None
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
@@ -364,12 +375,16 @@ class Dmv(Stored):
 
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
-        return float(self._expectation(sentence, self._kept(sentence))[3][0])
+        kept = self._kept(sentence)
+        if self._reads_siblings(kept):
+            return second_order.posterior(self._sibling_scores(sentence, kept), single_root=True).log_z
+        return float(self._expectation(sentence, kept)[3][0])
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"labeller": ("", self.labeller)})
         own = {"inventory": list(self.inventory), "punctuation": self.punctuation}
-        return own | header, asdict(self.parameters) | arrays
+        of_siblings = {} if self.siblings is None else asdict(self.siblings)
+        return own | header, asdict(self.parameters) | of_siblings | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -385,9 +400,15 @@ class Dmv(Stored):
             shaped(arrays, "child", (tags, 2, tags), least=0.0, most=1.0),
             shaped(arrays, "root", (tags,), least=0.0, most=1.0),
         )
+        siblings = None
+        if "sibling_stop" in arrays:
+            siblings = SiblingParameters(
+                shaped(arrays, "sibling_stop", (tags, 2, tags + 1), least=0.0, most=1.0),
+                shaped(arrays, "sibling_child", (tags, 2, tags + 1, tags), least=0.0, most=1.0),
+            )
         relations = header.get("labeller")
         labeller = None if relations is None else Labeller.from_archive(relations, arrays)
-        return Dmv(inventory, parameters, header["punctuation"], labeller)
+        return Dmv(inventory, parameters, header["punctuation"], labeller, siblings)
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
         check_sentence(sentence, least=1)
@@ -402,16 +423,49 @@ class Dmv(Stored):
 
     def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
         """Return the most probable tree over the kept words with the known heads; all -1: there is none."""
+        if self._reads_siblings(kept):
+            try:
+                return second_order.best(self._sibling_scores(sentence, kept, known), single_root=True)[0]
+            except NoTreeError:
+                return np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
         model = self.parameters.floored(PARSING_FLOOR)
         logs = (np.log(model.stop), np.log1p(-model.stop), np.log(model.child), np.log(model.root))
         heads, _ = dmv_best(*self._packed(sentence, kept, known), *logs)
         return np.concatenate([[NO_HEAD], heads]).astype(np.int32)
+
+    def _reads_siblings(self, kept: NDArray[np.int64]) -> bool:
+        return self.siblings is not None and len(kept) <= LONGEST
+
+    def _sibling_scores(
+        self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None
+    ) -> second_order.SecondOrderScores:
+        assert self.siblings is not None
+        floored = SiblingParameters(
+            np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR),
+            np.maximum(self.siblings.sibling_child, PARSING_FLOOR),
+        )
+        root = np.maximum(self.parameters.root, PARSING_FLOOR)
+        return sibling_scores(self._packed(sentence, kept)[0], floored, root, known)
+
+    def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
+        """Return the model with what whole trees tell of the most recent sibling beside what it knows."""
+        seen = []
+        for tree in trees:
+            kept = kept_words(tree.upos, punctuation=self.punctuation)
+            heads = strip_heads(tree.heads, kept)
+            if len(tree) and (heads[1:] != NO_HEAD).all():
+                seen.append((tag_numbers(tree.upos, self.inventory)[kept - 1], heads))
+        start = self.siblings or whatever_the_sibling(self.parameters.stop, self.parameters.child)
+        return replace(self, siblings=learn_siblings(seen, start))
 
     def _expectation(self, sentence: Sentence, kept: NDArray[np.int64]) -> Any:
         model = self.parameters.floored(PARSING_FLOOR)
         return dmv_expectation(*self._packed(sentence, kept), model.stop, model.child, model.root)
 
     def _kept_probabilities(self, sentence: Sentence, kept: NDArray[np.int64]) -> Scores:
+        if self._reads_siblings(kept):
+            scores = self._sibling_scores(sentence, kept)
+            return second_order.posterior(scores, single_root=True).marginals
         arcs, root_arcs = self._expectation(sentence, kept)[-2:]
         whole = np.zeros((len(kept) + 1, len(kept) + 1))
         whole[ROOT, 1:] = root_arcs

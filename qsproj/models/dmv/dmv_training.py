@@ -197,7 +197,8 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     start = parser.labeller
     templates = start.template_set if start else f"delexicalised{IN_TREE}"
     labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)
-    return replace(parser, parameters=(counts + seen).estimate(0.0), labeller=labeller)
+    tuned = replace(parser, parameters=(counts + seen).estimate(0.0), labeller=labeller)
+    return tuned if parser.siblings is None else tuned.with_siblings(whole)
 
 
 def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:

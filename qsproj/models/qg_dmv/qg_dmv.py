@@ -154,7 +154,7 @@ class QgParameters:
     ``root`` float64[G, T]: probability of the tag of the root's one child, [tag of its sense, tag]; rows sum
     to 1.
 
-    *Source*: thesis 4.6.1, without its conditioning on the most recent sibling.
+    *Source*: thesis 4.6.1; only the model for new text is conditioned on the most recent sibling.
     """
 
     stop: Floats

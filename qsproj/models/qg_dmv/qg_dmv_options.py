@@ -19,7 +19,8 @@ class QgOptions:
     ``parent_child``: probability of the configuration parent-child to start with; the others share the rest.
     ``max_words``: pairs with a longer target sentence are left out. ``min_linked``: pairs with a smaller
     :func:`linked_share` are left out: what no link reaches is learned from the target alone, and badly
-    (docs/notes/qg-dmv.md). ``punctuation``: of the target, ``keep`` or ``strip``.
+    (docs/notes/qg-dmv.md). ``punctuation``: of the target, ``keep`` or ``strip``. ``sibling_pairs``: see its
+    help.
     """
 
     iterations: int = 1
@@ -37,3 +38,9 @@ class QgOptions:
         "it weighs; align with --threshold 0.15 --weights",
     )
     punctuation: str = "strip"
+    sibling_pairs: int = told(
+        2500,
+        least=0,
+        help="learn, for new text, how dependents follow their most recent sibling from the trees of the "
+        "first N pairs that are linked so; 0: not at all",
+    )

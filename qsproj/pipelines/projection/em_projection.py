@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection.hard_projection import (
     ProjectedTrees,
@@ -120,7 +120,15 @@ def project_qg(
     projected = _WholeTrees(passed, training)
     unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
     given_source = partial(tree_given_source, unlabelled)
-    labelled = with_relations(unlabelled.monolingual, passed.kept, given_source, rng=rng)
+    monolingual = unlabelled.monolingual
+    if training.sibling_pairs:
+        usable = (
+            pair
+            for pair in passed.kept
+            if linked_share(pair) >= training.min_linked and (pair.source.heads[1:] != NO_HEAD).all()
+        )
+        monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
+    labelled = with_relations(monolingual, passed.kept, given_source, rng=rng)
     model = replace(unlabelled, monolingual=labelled)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(

@@ -115,7 +115,9 @@ METHODS: dict[str, Method] = {
         _hard,
     ),
     "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM, *RUN), _hard_em),
-    "qg": Method("a DMV, learned through source trees and links by EM", (*EM, "min_linked", *RUN), _qg),
+    "qg": Method(
+        "a DMV, learned through source trees and links by EM", (*EM, "min_linked", "sibling_pairs", *RUN), _qg
+    ),
     "em": Method("a DMV, learned from tags alone", (*EM, *RUN), _tags_only),
 }
 DEFAULT_METHOD = next(iter(METHODS))
