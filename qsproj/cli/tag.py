@@ -149,6 +149,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.corpus.contractions import known_contractions
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+    from qsproj.models.tagging.word_judge import train_word_judge
     from qsproj.models.tokens.splitter import train_splitter
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
@@ -160,13 +161,17 @@ def _train(options: argparse.Namespace) -> None:
     sentences = list(read_tagged(options.train))
     if lexicon.more is not None and "lemma" in columns_shown(sentences):
         raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
-    tokenizer = splitter = None
+    tokenizer = splitter = judge = None
     if not options.rules and shows_tokens(sentences):
         # A generator of its own: whether tokens are learned makes no difference to the tags.
         tokenizer = train_tokenizer(
             sentences, rng=np.random.default_rng(options.seed), language=options.language
         )
         splitter = train_splitter(sentences, language=options.language)
+        if tokenizer.known:
+            judge = train_word_judge(
+                sentences, rng=np.random.default_rng(options.seed), language=options.language
+            )
     tagger = train_tagger(
         sentences,
         rng=rng,
@@ -181,7 +186,7 @@ def _train(options: argparse.Namespace) -> None:
         columns=columns,
         inflections=lexicon.inflections_of(sentences),
     )
-    tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology)
+    tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology, judge=judge)
     if tokenizer is None:
         tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
     words = sum(map(len, sentences))

@@ -38,13 +38,18 @@ from qsproj.models.schema import (
 )
 from qsproj.models.storage import Stored, load_model_of
 from qsproj.models.tokens.splitter import Splitter
-from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 
 # What is taken off the potentials of tags that a word of characters never seen hardly has.
 FOREIGN = 20.0
 # Fields that a tagger may lack; their arrays stand under their names.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
+# The judge's tag of what is cut wrongly; no treebank has one with spaces.
+NOT_A_WORD = "not a word"
+# So many ways to cut a line are judged, by their log probability, and for each word this, and that share of
+# the log probability of being one: docs/segmentations.md.
+WAYS, EACH_WORD, TRUST, SUREST = 10, 0.5, 0.7, 1.0 - 1e-9
 
 
 class FeatureExtractor:
@@ -80,7 +85,8 @@ class Tagger(Stored):
     how the training treebanks split multiword tokens, lower-cased token to lower-cased words. ``language``:
     its code, for tokenising plain text; None where it was not told. ``tokenizer`` cuts plain text as the
     treebanks do, ``splitter`` finds sentences in running text, ``morphology`` tells lemmas, XPOS and FEATS by
-    the tags: each where the treebanks showed it.
+    the tags: each where the treebanks showed it. ``judge``: tells words from what is none, where a script
+    puts no spaces between words; see :func:`qsproj.models.tagging.word_judge.train_word_judge`.
     """
 
     tags: tuple[str, ...]
@@ -93,6 +99,7 @@ class Tagger(Stored):
     tokenizer: Tokenizer | None = None
     splitter: Splitter | None = None
     morphology: Morphology | None = None
+    judge: "Tagger | None" = None
 
     def read(
         self,
@@ -136,12 +143,25 @@ class Tagger(Stored):
     ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
         """Return what :meth:`read` cuts lines by; it goes to other processes without the weights of tags."""
         if self.tokenizer is not None and language in (None, self.language):
-            return partial(self.tokenizer.read, name=name)
+            return partial(self.tokenizer.read, name=name, cut=self._cut if self.judge else None)
         code = language or self.language
         if code is None:
             raise UsageError("plain text needs --language CODE: the model was trained without")
         contractions = self.contractions if split_contractions else None
         return partial(read_text, language=code, contractions=contractions, name=name)
+
+    def _cut(self, text: str) -> Tokens:
+        """Return the tokens of a line: of the ways that the tokeniser gives the one that is liked best."""
+        assert self.tokenizer is not None
+        return max(self.tokenizer.segmentations(text, WAYS), key=self._liking)[0]
+
+    def _liking(self, way: tuple[Tokens, float]) -> float:
+        """Return what is chosen by: log probability of a way, and of its words to be words."""
+        assert self.judge is not None
+        forms = tuple(word for _, words in way[0] for word in words)
+        emissions = self.judge.emissions(forms)
+        none = self.judge._marginals(emissions)[:, self.judge.tags.index(NOT_A_WORD)]
+        return float(np.log(way[1]) + (EACH_WORD + TRUST * np.log1p(-np.minimum(none, SUREST))).sum())
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
@@ -316,6 +336,9 @@ class Tagger(Stored):
             language=header["language"],
             **parts,
         )
+
+
+PARTS["judge"] = Tagger
 
 
 def load_tagger(path: str | Path) -> Tagger:

@@ -5,7 +5,7 @@ space between tokens. What rules would do is a feature, so that a few sentences 
 treebank differs from them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,13 +63,18 @@ class Tokenizer:
     inner_spaces: bool
 
     def read(
-        self, lines: Iterable[str], *, name: str = "text", segmentations: int | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        name: str = "text",
+        segmentations: int | None = None,
+        cut: Callable[[str], Tokens] | None = None,
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of text that is not blank, cut into tokens and words.
 
         ``sent_id`` is the number of the line, ``# newpar`` says that it follows a blank one.
         ``segmentations``: yield so many for each line, those of :meth:`segmentations`; the second best of
-        line 7 is *7.2*, and a comment has its probability.
+        line 7 is *7.2*, and a comment has its probability. ``cut``: takes the place of :meth:`tokens`.
 
         Raises DataError at a line without spaces between words, for a tokeniser of a language that has them;
         ``name`` is its file's.
@@ -79,7 +84,7 @@ class Tokenizer:
                 check_has_spaces(line, self.language, name=name, number=number)
             text = normalise(line, self.language or "")
             if segmentations is None:
-                tokens = self.tokens(readable(text)[0])
+                tokens = (cut or self.tokens)(readable(text)[0])
                 yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
                 continue
             for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
