@@ -107,15 +107,22 @@ def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:
     return NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {REMEDIES[commonest]}")
 
 
+# An English noun of this relation stands before its head. Where the target has it behind, it is an nmod, an
+# appos, a name: on two dev files of Spanish .1 and .3 points of LAS with the model's tags, in Czech .1, in
+# Swedish and with the treebanks' tags 0 to .1.
+COMPOUND = "compound"
+
+
 def relation_evidence(
     translations: Translations, heads: Heads, numbers: Mapping[str, int]
 ) -> NDArray[np.float64]:
     """Return how strongly links carry a source arc of each relation over to each target arc, float64[n+1, L].
 
     Between 0 and 1. ``heads`` int32[n+1], -1 where missing; ``numbers``: the column of each relation, others
-    say nothing.
+    say nothing, nor does a COMPOUND on the other side of its head.
     """
     evidence = np.zeros((len(heads), len(numbers)))
+    precede = np.arange(len(heads)) < heads
     for pair in translations:
         strengths, arcs = link_strengths(pair.alignment), source_arcs(pair.source)
         columns = np.array([-1, *(numbers.get(relation, -1) for relation in pair.source.deprels)])
@@ -124,6 +131,8 @@ def relation_evidence(
         # [source word, target word]: the arc into the one carried over to the arc into the other.
         carried = strengths[known] * arcs[above, known][:, None] * strengths[above][:, heads]
         carried[:, heads < 0] = 0.0
+        compound = columns[known] == numbers.get(COMPOUND, -2)
+        carried[compound[:, None] & ((known < above)[:, None] != precede)] = 0.0
         np.add.at(evidence.T, columns[known], carried)
     return np.minimum(evidence, 1.0)
 

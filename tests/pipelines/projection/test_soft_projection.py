@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.editing import with_misc
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import ArcParser
@@ -144,6 +144,19 @@ def test_evidence_for_relations_is_that_for_arcs_told_apart():
                     for one in (example, other)
                 )
                 assert found[word, column] == pytest.approx(min(wanted, 1.0) if head >= 0 else 0)
+
+
+@pytest.mark.parametrize("relation", ["compound", "amod"])
+def test_a_compound_on_the_other_side_of_its_head_tells_no_relation(relation):
+    source = Sentence.from_words(["health", "system"], heads=[-1, 2, 0], deprels=[relation, "root"])
+    numbers = {relation: 0, "root": 1}
+    for links, heads, told in (
+        ([(1, 1), (2, 2)], [-1, 2, 0], 1),
+        ([(1, 2), (2, 1)], [-1, 0, 1], relation == "amod"),
+    ):
+        target = Sentence.from_words(["a", "b"])
+        one = SentencePair(source, target, make_alignment(2, 2, links))
+        assert relation_evidence((one,), np.array(heads), numbers).sum(axis=0).tolist() == [told, 1]
 
 
 def test_evidence_for_a_relation_is_one_at_most():
