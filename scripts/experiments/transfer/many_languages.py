@@ -119,6 +119,7 @@ def prepared(code: str, data: Path, work: Path, most: int | None) -> Prepared:
         corpora=[corpus],
         tagged=(),
         lexicon=None,
+        lemmatizer=None,
         text=(),
         paragraphs=False,
         language=code,
