@@ -90,7 +90,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             words
     """)
     common.add_pairing(parser)
-    add_choosing(parser)
+    group = add_link_learning(parser)
+    common.add_options(group)("""
+        --save-model MODEL: with --hand-alignment, also write what was learned, for -m
+        -m --model MODEL: choose links by what hand alignments have taught before
+    """)
+    common.add_seed(parser)
     common.add_workers(parser)
     declare_ways(parser, METHOD_WAYS, SYMMETRIZATION_WAYS, LEARNING_WAYS)
 
@@ -104,10 +109,18 @@ def run(options: argparse.Namespace) -> None:
         model_option="--save-model",
         writes=[(options.output, None), (options.linked, options.target)],
     )
-    _check_method(options)
+    if options.method not in METHODS:
+        raise unknown_name("alignment method", options.method, list(METHODS))
+    symmetrization = options.symmetrize or METHODS[options.method]
+    check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
+    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
+    refuse_unread(options, SYMMETRIZATION_WAYS, f"--symmetrize {symmetrization}")
     for language in options.tokenize or ():
         check_known_language(language)
-    if options.linked is not None and not _both_conllu(options):
+    if options.linked is not None and not (
+        options.target is not None
+        and all(path != "-" and is_conllu(path) for path in (options.source, options.target))
+    ):
         raise UsageError(
             "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
         )
@@ -123,28 +136,12 @@ def run(options: argparse.Namespace) -> None:
     write_alignments(alignments, options.output, with_weights=options.weights)
 
 
-def _both_conllu(options: argparse.Namespace) -> bool:
-    return options.target is not None and all(
-        path != "-" and is_conllu(path) for path in (options.source, options.target)
-    )
-
-
 def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:
     """Yield the target sentences, in the order of the source, with their links in MISC."""
     pairs = pair_files(options.source, options.target, pairing=options.pair)
     for (_, target), links in zip(pairs, alignments, strict=True):
         bare = links if options.weights else replace(links, weights=None)
         yield with_links_in_misc(target, bare)
-
-
-def _check_method(options: argparse.Namespace) -> None:
-    """Raise UsageError when an option is given that goes unread by this method or symmetrisation."""
-    if options.method not in METHODS:
-        raise unknown_name("alignment method", options.method, list(METHODS))
-    symmetrization = options.symmetrize or METHODS[options.method]
-    check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
-    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
-    refuse_unread(options, SYMMETRIZATION_WAYS, f"--symmetrize {symmetrization}")
 
 
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
@@ -176,16 +173,6 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         if count:
             have = "has" if count == 1 else "have"
             print(f"{count:,} of {counted(total, 'pair')} {have} {what}: no links", file=sys.stderr)
-
-
-def add_choosing(parser: argparse.ArgumentParser) -> None:
-    """Add the options of an aligner that learns from hand alignments."""
-    group = add_link_learning(parser)
-    common.add_options(group)("""
-        --save-model MODEL: with --hand-alignment, also write what was learned, for -m
-        -m --model MODEL: choose links by what hand alignments have taught before
-    """)
-    common.add_seed(parser)
 
 
 def chooses(options: argparse.Namespace) -> bool:

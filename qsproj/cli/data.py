@@ -18,7 +18,7 @@ from qsproj.cli.options.common import add_action, add_options
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
-    from qsproj.datasets.catalogue import Dataset, RemoteFile
+    from qsproj.datasets.catalogue import Dataset
     from qsproj.datasets.store import Store
 
 EXAMPLES = """examples:
@@ -98,14 +98,10 @@ def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...])
             if store.has(file):
                 here += store.places(file)
             else:
-                print(_would_fetch(data, file, store), file=sys.stderr)
+                places = ", ".join(str(place) for place in store.places(file))
+                perhaps = "" if file.certain else ", if there is one"
+                print(f"{data.name}: would fetch {file.url} to {places}{perhaps}", file=sys.stderr)
     return here
-
-
-def _would_fetch(data: Dataset, file: RemoteFile, store: Store) -> str:
-    places = ", ".join(str(place) for place in store.places(file))
-    perhaps = "" if file.certain else ", if there is one"
-    return f"{data.name}: would fetch {file.url} to {places}{perhaps}"
 
 
 def _print(paths: Iterable[Path]) -> None:

@@ -179,11 +179,24 @@ def run(options: argparse.Namespace) -> None:
     asked = [way for way in WAYS if getattr(options, way.removeprefix("--"), False)]
     refuse_unread(options, WAYS, asked[0] if asked else TREES)
     if options.validate:
-        _run_validation(options)
+        from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
+
+        found = validate(options.validate, level=options.level, language=options.language)
+        _print(
+            validation_as_json(found)
+            if options.json
+            else validation_as_table(name_of(options.validate), found)
+        )
     elif options.alignments:
         _run_alignments(options)
     elif options.agreement:
-        _run_agreement(options)
+        from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
+
+        first, second = list(read_sentences(options.gold)), list(read_sentences(options.system))
+        # For its checks: that both hold the same words.
+        attachment_scores(first, [second], names=[options.gold, options.system])
+        rows = agreement(first, second)
+        _print(agreement_as_json(rows) if options.json else agreement_as_table(rows))
     elif options.calibration:
         _run_calibration(options)
     elif options.report is not None:
@@ -192,15 +205,6 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("several systems, and --at, need --report; two systems are compared by --versus")
     else:
         _run_trees(options, paths)
-
-
-def _run_validation(options: argparse.Namespace) -> None:
-    from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
-
-    found = validate(options.validate, level=options.level, language=options.language)
-    _print(
-        validation_as_json(found) if options.json else validation_as_table(name_of(options.validate), found)
-    )
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
@@ -331,16 +335,6 @@ def _print(told: Mapping[str, object] | list[str]) -> None:
     text = "\n".join(told) if isinstance(told, list) else json.dumps(told, ensure_ascii=False, indent=2)
     with open_output(None) as handle:
         handle.write(text + "\n")
-
-
-def _run_agreement(options: argparse.Namespace) -> None:
-    from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
-
-    first, second = list(read_sentences(options.gold)), list(read_sentences(options.system))
-    # For its checks: that both hold the same words.
-    attachment_scores(first, [second], names=[options.gold, options.system])
-    rows = agreement(first, second)
-    _print(agreement_as_json(rows) if options.json else agreement_as_table(rows))
 
 
 def _run_calibration(options: argparse.Namespace) -> None:

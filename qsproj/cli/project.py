@@ -72,14 +72,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     common.add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
     common.add_seed(parser)
-    _add_soft_options(parser)
-    _add_hard_options(parser)
-    _add_em_options(parser)
-    common.add_workers(parser)
-    declare_ways(parser, WAYS)
-
-
-def _add_soft_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
     common.add_options(group)("""
         --prior MODEL...: a parser of another language, trained with --features delexicalised; several vote,
@@ -91,6 +83,10 @@ def _add_soft_options(parser: argparse.ArgumentParser) -> None:
         --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
             parser
     """)
+    _add_hard_options(parser)
+    _add_em_options(parser)
+    common.add_workers(parser)
+    declare_ways(parser, WAYS)
 
 
 def _add_hard_options(parser: argparse.ArgumentParser) -> None:

@@ -62,18 +62,6 @@ def _defaults(field: str) -> str:
     return f"(default: {usual:g}; {', '.join(f'{name} {value:g}' for value, name in others)})"
 
 
-def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--objective`` and what objectives read."""
-    usual = TrainingOptions()
-    by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
-    common.add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
-    common.add_options(parser)("""
-        --unlabelled FILE: unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these
-            sentences
-    """)
-    common.add_fields(parser, usual, FIELDS[-1])
-
-
 def training_options(options: argparse.Namespace) -> TrainingOptions:
     objective = objective_named(options.objective)
     given = common.values_of(options, *FIELDS)
@@ -155,7 +143,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     roots = parser.add_mutually_exclusive_group()
     roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
     roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
-    add_objective_arguments(parser)
+    usual = TrainingOptions()
+    by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
+    common.add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
+    common.add_options(parser)("""
+        --unlabelled FILE: unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these
+            sentences
+    """)
+    common.add_fields(parser, usual, FIELDS[-1])
     common.add_options(parser)("""
         --features NAME: what is read of a word: delexicalised (UPOS only, to parse another language), words
             (forms too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)

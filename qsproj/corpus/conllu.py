@@ -303,7 +303,15 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
     changed = False
     for column, values in column_values(sentence):
         if tuple(cells[column::COLUMN_COUNT]) != values:
-            _check_cells(values, column, len(layout.word_lines))
+            words = len(layout.word_lines)
+            name = COLUMN_NAMES[column]
+            if len(values) != words:
+                raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
+            for word, value in enumerate(values, start=1):
+                if not value or "\t" in value or "\n" in value:
+                    raise ValueError(
+                        f"{name} of word {word} is {value!r}, expected text without tabs and line ends"
+                    )
             cells[column::COLUMN_COUNT] = values
             changed = True
     if not changed:
@@ -322,12 +330,3 @@ def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[st
     if found is None:
         return (comment, *lines)
     return (*lines[: found[0]], comment, *lines[found[0] + 1 :])
-
-
-def _check_cells(values: tuple[str, ...], column: int, words: int) -> None:
-    name = COLUMN_NAMES[column]
-    if len(values) != words:
-        raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
-    for word, value in enumerate(values, start=1):
-        if not value or "\t" in value or "\n" in value:
-            raise ValueError(f"{name} of word {word} is {value!r}, expected text without tabs and line ends")

@@ -59,7 +59,11 @@ def temporary_folder() -> Iterator[Path]:
     try:
         place = Path(tempfile.gettempdir())
         for path in place.glob(f"{prefix}*"):
-            _remove_dead(path, maker=path.name.removeprefix(prefix).partition(".")[0])
+            maker = path.name.removeprefix(prefix).partition(".")[0]
+            with suppress(OSError):
+                ours = not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()
+                if ours and not path.is_symlink() and maker.isdecimal() and not _is_alive(int(maker)):
+                    shutil.rmtree(path, ignore_errors=True)
         made = tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}.")
     except OSError as error:
         raise UsageError(
@@ -67,14 +71,6 @@ def temporary_folder() -> Iterator[Path]:
         ) from error
     with made as folder:
         yield Path(folder)
-
-
-def _remove_dead(folder: Path, *, maker: str) -> None:
-    """Remove a folder of ours whose maker is dead; others may leave what looks alike where all may write."""
-    with suppress(OSError):
-        ours = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
-        if ours and not folder.is_symlink() and maker.isdecimal() and not _is_alive(int(maker)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stem(name: str) -> str:

@@ -65,9 +65,25 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
     'bark'
     """
     if isinstance(sentence_or_pair, SentencePair):
-        return _aligned_sent(sentence_or_pair)
+        package = _package("nltk.translate")
+        links = package.Alignment(
+            (target - 1, source - 1) for source, target in sentence_or_pair.alignment.links.tolist()
+        )
+        return package.AlignedSent(
+            list(sentence_or_pair.target.forms), list(sentence_or_pair.source.forms), links
+        )
     if isinstance(sentence_or_pair, Sentence):
-        return _dependency_graph(sentence_or_pair)
+        graph: DependencyGraph = _package("nltk.parse").DependencyGraph()
+        columns = {key: getattr(sentence_or_pair, column) for column, key in _NODE_KEYS.items()}
+        for word, form in enumerate(sentence_or_pair.forms, start=1):
+            cells = {key: values[word - 1] for key, values in columns.items()}
+            head = int(sentence_or_pair.heads[word])
+            graph.nodes[word].update(address=word, word=form, head=None if head == NO_HEAD else head, **cells)
+            if head != NO_HEAD:
+                graph.nodes[head]["deps"][cells["rel"]].append(word)
+            if head == ROOT and graph.root is None:
+                graph.root = graph.nodes[word]
+        return graph
     raise WrongTypeError(f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair")
 
 
@@ -97,9 +113,21 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
     (('the', 'house'), [[1, 1], [2, 2]])
     """
     if isinstance(graph_or_pair, _package("nltk.parse").DependencyGraph):
-        return _sentence_of_graph(graph_or_pair)
+        nodes = [graph_or_pair.nodes[address] for address in sorted(graph_or_pair.nodes) if address != ROOT]
+        if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
+            raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
+        forms = words_of([node["word"] for node in nodes], what="the graph")
+        columns = {
+            column: words_of([node[key] or UNSPECIFIED for node in nodes], what=key)
+            for column, key in _NODE_KEYS.items()
+        }
+        heads = checked_heads([node["head"] for node in nodes], len(nodes))
+        return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
     if isinstance(graph_or_pair, _package("nltk.translate").AlignedSent):
-        return _pair_of(graph_or_pair)
+        source, target = Sentence.from_words(graph_or_pair.mots), Sentence.from_words(graph_or_pair.words)
+        # A link of nltk may have a third element, and None for a word that is linked to nothing.
+        links = [(link[1] + 1, link[0] + 1) for link in graph_or_pair.alignment if link[1] is not None]
+        return SentencePair(source, target, make_alignment(len(source), len(target), links))
     raise WrongTypeError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")
 
 
@@ -153,43 +181,3 @@ def _package(name: str) -> Any:
     except ImportError as error:
         top = name.partition(".")[0]
         raise UsageError(f"this needs the package {top}; install it: pip install {top}") from error
-
-
-def _dependency_graph(sentence: Sentence) -> DependencyGraph:
-    graph: DependencyGraph = _package("nltk.parse").DependencyGraph()
-    columns = {key: getattr(sentence, column) for column, key in _NODE_KEYS.items()}
-    for word, form in enumerate(sentence.forms, start=1):
-        cells = {key: values[word - 1] for key, values in columns.items()}
-        head = int(sentence.heads[word])
-        graph.nodes[word].update(address=word, word=form, head=None if head == NO_HEAD else head, **cells)
-        if head != NO_HEAD:
-            graph.nodes[head]["deps"][cells["rel"]].append(word)
-        if head == ROOT and graph.root is None:
-            graph.root = graph.nodes[word]
-    return graph
-
-
-def _sentence_of_graph(graph: _Graph) -> Sentence:
-    nodes = [graph.nodes[address] for address in sorted(graph.nodes) if address != ROOT]
-    if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
-        raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
-    forms = words_of([node["word"] for node in nodes], what="the graph")
-    columns = {
-        column: words_of([node[key] or UNSPECIFIED for node in nodes], what=key)
-        for column, key in _NODE_KEYS.items()
-    }
-    heads = checked_heads([node["head"] for node in nodes], len(nodes))
-    return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
-
-
-def _aligned_sent(pair: SentencePair) -> AlignedSent:
-    package = _package("nltk.translate")
-    links = package.Alignment((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
-    return package.AlignedSent(list(pair.target.forms), list(pair.source.forms), links)
-
-
-def _pair_of(aligned: _Aligned) -> SentencePair:
-    source, target = Sentence.from_words(aligned.mots), Sentence.from_words(aligned.words)
-    # A link of nltk may have a third element, and None for a word that is linked to nothing.
-    links = [(link[1] + 1, link[0] + 1) for link in aligned.alignment if link[1] is not None]
-    return SentencePair(source, target, make_alignment(len(source), len(target), links))

@@ -87,8 +87,11 @@ class Sentence:
         if not words:
             raise UsageError("a sentence has no words, expected at least one")
         n, unspecified = len(words), (UNSPECIFIED,) * len(words)
+        if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
+            error = UsageError if isinstance(sent_id, str) else WrongTypeError
+            raise error(f"found {described(sent_id)} as sent_id, expected a string without line ends")
         return Sentence(
-            sent_id=_checked_id(sent_id),
+            sent_id=sent_id or None,
             forms=words,
             lemmas=unspecified,
             upos=_cells("upos", upos, n) or unspecified,
@@ -231,13 +234,6 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
         )
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
-
-
-def _checked_id(sent_id: str) -> str | None:
-    if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
-        error = UsageError if isinstance(sent_id, str) else WrongTypeError
-        raise error(f"found {described(sent_id)} as sent_id, expected a string without line ends")
-    return sent_id or None
 
 
 def _cells(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str, ...] | None:

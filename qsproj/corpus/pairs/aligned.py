@@ -161,7 +161,11 @@ def paired(
             expected=f"at most {len(source)} by {len(target)}",
             remedy="check that source comes first and that words are counted, not multiword tokens",
         )
-    return SentencePair(source, target, _resized(alignment, len(source), len(target)))
+    return SentencePair(
+        source,
+        target,
+        Alignment(len(source), len(target), alignment.links, alignment.sure, alignment.weights),
+    )
 
 
 def check_same_words(
@@ -184,10 +188,6 @@ def check_same_words(
         expected="the same words in both styles",
         remedy=remedy,
     )
-
-
-def _resized(alignment: Alignment, n_source: int, n_target: int) -> Alignment:
-    return Alignment(n_source, n_target, alignment.links, alignment.sure, alignment.weights)
 
 
 def with_hand_alignments(

@@ -392,19 +392,19 @@ class Session:
             if not words or len(hits) >= most:
                 continue
             after = corrected(sentence, words, change) if change else sentence
-            hits += [self._hit(index, word, sentence, after) for word in words]
+            hits += [
+                {
+                    "index": index,
+                    "word": word,
+                    "id": sentence.sent_id or str(index + 1),
+                    "version": self.draft.version(index),
+                    **dict(zip(("left", "form", "right"), in_context(sentence, word), strict=True)),
+                    "before": _cells_of_word(sentence, word),
+                    "after": _cells_of_word(after, word),
+                }
+                for word in words
+            ]
         return {"total": total, "sentences": sentences, "hits": hits[:most]}
-
-    def _hit(self, index: int, word: int, sentence: Sentence, after: Sentence) -> dict[str, Any]:
-        return {
-            "index": index,
-            "word": word,
-            "id": sentence.sent_id or str(index + 1),
-            "version": self.draft.version(index),
-            **dict(zip(("left", "form", "right"), in_context(sentence, word), strict=True)),
-            "before": _cells_of_word(sentence, word),
-            "after": _cells_of_word(after, word),
-        }
 
     def correct(self, hits: Iterable[tuple[int, int, str]], change: str) -> int:
         """Correct words, (index, word, version) each, at once; return how many sentences changed.

@@ -58,7 +58,15 @@ def load_served(named: Sequence[str]) -> ServedModels:
         name, path = _name_and_path(text)
         if name in models:
             raise UsageError(f"found two models named {name!r}; name one of them otherwise: -m NAME={path}")
-        models[name] = _tried(_load(name, path))
+        served = _load(name, path)
+        sentence = Sentence.from_words(["a", "b", "."], upos=["NOUN", "VERB", "PUNCT"])
+        if served.tagger is not None:
+            if served.tagger.language is not None:
+                list(served.tagger.read(["a b."], name=served.name))
+            sentence = served.tagger.tag(sentence)
+        if served.parser is not None:
+            served.parser.parse(sentence, confidence=True)
+        models[name] = served
     return models
 
 
@@ -82,17 +90,6 @@ def _load(name: str, path: str) -> ServedModel:
         expected="one that tags or parses a sentence alone",
         remedy="give a parser, a tagger, or both in one (qsproj bundle)",
     )
-
-
-def _tried(served: ServedModel) -> ServedModel:
-    sentence = Sentence.from_words(["a", "b", "."], upos=["NOUN", "VERB", "PUNCT"])
-    if served.tagger is not None:
-        if served.tagger.language is not None:
-            list(served.tagger.read(["a b."], name=served.name))
-        sentence = served.tagger.tag(sentence)
-    if served.parser is not None:
-        served.parser.parse(sentence, confidence=True)
-    return served
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
