@@ -20,6 +20,7 @@ MAX_CELLS = 2**22
 LETTERS = {4: 4_000, 5: 20_000}
 
 Words = Sequence[str]
+Posteriors = NDArray[np.floating]
 
 
 class LinkedPair(NamedTuple):
@@ -31,8 +32,8 @@ class LinkedPair(NamedTuple):
     """
 
     size: tuple[int, int]
-    forward: NDArray[np.floating]
-    backward: NDArray[np.floating]
+    forward: Posteriors
+    backward: Posteriors
 
 
 @dataclass(frozen=True, slots=True)

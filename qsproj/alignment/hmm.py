@@ -1,31 +1,365 @@
 """The built-in aligner: a hidden Markov model in both directions, trained to agree, leaving one out.
 
+A bitext is cut into shards, kept on the disk, that are swept over apart from each other, here or elsewhere.
 What each part is worth was measured on development data: ``docs/alignment.md``.
 
 Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2006) for agreement; Mermer
 and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.alignment import encoding
 from qsproj.alignment.encoding import LinkedPair, Words
-from qsproj.alignment.shards import (
-    PairPriors,
-    Shards,
-    Sweep,
-    first_counts,
-    last_sweep,
-    sweep_shards,
-    write_shards,
-)
 from qsproj.corpus.files import temporary_folder
-from qsproj.kernels.align.hmm import Jumps, LexicalCounts
-from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
+from qsproj.kernels.align.hmm import sweep as sweep_sentences
+from qsproj.kernels.align.ibm1 import join_pairs, number_pairs, pair_pseudo_counts, renumber, token_order
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shards:
+    """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
+
+    Files of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S, 2], its word pairs
+    (:func:`number_in_bitext`), and what its cells and tokens have in the counts
+    (:class:`~qsproj.kernels.align.hmm.Shares`).
+    """
+
+    files: tuple[encoding.ShardFiles, ...]
+    vocabularies: encoding.Vocabularies
+    totals: "PairTotals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sweep:
+    """A sweep's start; ``counts`` and ``prior`` are of the whole bitext.
+
+    ``prior.pairs`` is not looked at, as each shard has its own. ``jumps`` float64[2, 2 reach + 3]: weights.
+    ``null_probability``, ``use_jumps`` as :func:`qsproj.kernels.align.hmm.sweep` takes them.
+    """
+
+    counts: LexicalCounts
+    prior: LexicalCounts
+    jumps: NDArray[np.float64]
+    null_probability: float
+    use_jumps: bool
+
+
+class _Task(NamedTuple):
+    """The input of a shard's sweep; ``counts`` and ``prior`` are of its own word pairs."""
+
+    cells: Cells
+    counts: LexicalCounts
+    prior: LexicalCounts
+    shares: Shares
+
+
+class _Done(NamedTuple):
+    shares: Shares
+    counts: LexicalCounts
+    jumps: Jumps
+    log_likelihood: float
+    posteriors: NDArray[np.float32]
+
+
+def write_shards(
+    folder: Path, pairs: Iterable[tuple[encoding.Words, encoding.Words]], *, size: int, priors: "PairPriors"
+) -> Shards:
+    """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when there is no room."""
+    vocabularies, shards = encoding.Vocabularies(), []
+    for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=size)):
+        files = encoding.ShardFiles(folder, number)
+        _write_tokens(files, encoded)
+        number_in_shard(files, encoded, vocabularies.sizes)
+        shards.append(files)
+    return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, priors))
+
+
+def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
+    """Write all that cells have but their word pairs, and shares that nothing is known of yet."""
+    words = ("source_words", "target_words")
+    for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
+        files.save(name, getattr(encoded, name))
+    m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
+    # The mean of 1/m and 1/n: at first, a word may come from any of the other side.
+    uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
+    files.save("shares.cells", np.repeat(uniform, m * n))
+    files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
+    files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
+
+
+def _cells(files: encoding.ShardFiles) -> Cells:
+    return Cells(*(files.load(name) for name in Cells._fields))
+
+
+def _shares(files: encoding.ShardFiles) -> Shares:
+    return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
+
+
+def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
+    """Add up what the shards' shares are, to counts that are all zero; these are changed."""
+    changed = _like(none)
+    for files in shards.files:
+        pairs = files.load("pairs")
+        own = _of_shard(none, pairs)
+        add_all_shares(_cells(files), _shares(files), own)
+        _add_changes(changed, own, none, pairs)
+    return _sum(none, changed)
+
+
+def sweep_shards(
+    shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
+) -> tuple[LexicalCounts, Jumps, float]:
+    """Sweep over each shard from the same counts, which change; return counts, jumps, log-likelihood."""
+    changed, total, jumps = _like(sweep.counts), 0.0, _no_jumps(sweep.jumps)
+    for files, pairs, done in _swept(shards, sweep, workers, keep=False):
+        for name, array in zip(done.shares._fields, done.shares, strict=True):
+            files.save(f"shares.{name}", array)
+        _add_changes(changed, done.counts, sweep.counts, pairs)
+        jumps.counts[:] += done.jumps.counts
+        jumps.exposures[:] += done.jumps.exposures
+        total += done.log_likelihood
+        progress()
+        # Not held on to while the next shard is read.
+        del pairs, done
+    return _sum(sweep.counts, changed), jumps, total
+
+
+def last_sweep(
+    shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
+) -> Iterator[tuple[Iterator[encoding.LinkedPair], float]]:
+    """Sweep over each shard in turn, and yield the posteriors of its pairs, and its log-likelihood."""
+    for files, _, done in _swept(shards, sweep, workers, keep=True):
+        progress()
+        yield _linked_pairs(files, done.posteriors), done.log_likelihood
+        del done
+
+
+def _swept(
+    shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
+) -> Iterator[tuple[encoding.ShardFiles, NDArray[np.int32], _Done]]:
+    on_the_way: deque[NDArray[np.int32]] = deque()
+
+    def task(files: encoding.ShardFiles) -> _Task:
+        pairs: NDArray[np.int32] = files.load("pairs")
+        on_the_way.append(pairs)
+        prior = sweep.prior._replace(pairs=files.load("prior"))
+        return _Task(_cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files))
+
+    small = replace(sweep, counts=_NO_COUNTS, prior=_NO_COUNTS)
+    results = map_in_order(partial(_sweep_shard, small, keep), map(task, shards.files), workers=workers)
+    for files in shards.files:
+        done = next(results)
+        yield files, on_the_way.popleft(), done
+        del done
+
+
+def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
+    copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
+    return counts._replace(pairs=counts.pairs[pairs], **copies)
+
+
+def _like(counts: LexicalCounts) -> LexicalCounts:
+    zeros: Iterator[Any] = map(np.zeros_like, counts)
+    return type(counts)(*zeros)
+
+
+def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
+    for array, change in zip(counts, changes, strict=True):
+        array += change
+    return counts
+
+
+# In place of those that a task brings along.
+_NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
+_NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
+
+
+def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
+    return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
+
+
+def _add_changes(
+    changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
+) -> None:
+    add_differences(changed.pairs, pairs, own.pairs, before.pairs)
+    for name in own._fields[1:]:
+        array = getattr(changed, name)
+        array += getattr(own, name) - getattr(before, name)
+
+
+def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
+    """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
+    jumps = _no_jumps(sweep.jumps)
+    posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
+    how = sweep.null_probability, sweep.use_jumps
+    log_likelihood = sweep_sentences(*task, jumps, *how, posteriors)
+    if keep:
+        task = task._replace(shares=_NO_SHARES, counts=_NO_COUNTS)
+    return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
+
+
+def _linked_pairs(
+    files: encoding.ShardFiles, posteriors: NDArray[np.float32]
+) -> Iterator[encoding.LinkedPair]:
+    """Yield the pairs of a shard, views of its ``posteriors`` float32[cells, 2]."""
+    sizes = zip(
+        *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
+    )
+    begin = 0
+    for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
+        cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
+        begin += m * n
+        yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
+
+
+# So many pairs of shards are put together at a time: some 30 bytes each.
+BLOCK_PAIRS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairPriors:
+    """Dirichlet pseudo-counts: of every pair, more of one that is spelt alike, less for a shared prefix."""
+
+    base: float
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTotals:
+    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
+
+    pairs: int
+    sources: NDArray[np.float64]
+    targets: NDArray[np.float64]
+
+
+def number_in_shard(
+    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, int]
+) -> None:
+    """Number the word pairs of a shard, and write which one each cell is. O(cells) time.
+
+    Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs source word by source
+    word: ``starts`` int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the
+    shard. Pairs are numbered as cells have them: those of a sentence lie side by side in memory.
+    """
+    source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
+    starts, targets, cell_pairs = number_pairs(
+        *token_order(encoded.source_words, source_offsets, sizes[0]),
+        source_offsets,
+        encoded.target_words,
+        target_offsets,
+        encoded.cell_offsets,
+        sizes[1],
+    )
+    places = np.full(starts[-1], -1, dtype=np.int32)
+    renumber(cell_pairs, places, 0)
+    files.save("places", places)
+    files.save("starts", starts)
+    files.save("targets", targets[: starts[-1]])
+    files.save("cell_pairs", cell_pairs)
+
+
+def number_in_bitext(
+    shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, priors: PairPriors
+) -> PairTotals:
+    """Number the word pairs of all shards together; write ``pairs`` and ``prior`` of each shard's own.
+
+    ``pairs`` int32[p] has the number of each pair in the whole bitext, ``prior`` float32[p] its pseudo-count.
+    Memory: one block of source words, and the sums.
+    """
+    sizes = vocabularies.sizes
+    totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
+    spelt = (*encoding.letters(vocabularies.source), *encoding.letters(vocabularies.target))
+    for first, last in _blocks(_pairs_of_words(shards, sizes[0])):
+        totals = _join_block(shards, (first, last), totals, spelt, priors)
+    numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
+    for files in shards:
+        places = files.load("places")
+        pairs = _in_order(files.appended("pairs", np.int32), places)
+        # As in each shard, so in all: what lies side by side in the counts is read together.
+        following = renumber(pairs, numbers, following)
+        files.save("pairs", pairs)
+        files.save("prior", _in_order(files.appended("prior", np.float32), places))
+        files.remove("places", "starts", "targets")
+    return totals
+
+
+def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
+    ordered = np.empty_like(values)
+    ordered[places] = values
+    return ordered
+
+
+def _join_block(
+    shards: Sequence[encoding.ShardFiles],
+    words: tuple[int, int],
+    before: PairTotals,
+    spelt: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
+    priors: PairPriors,
+) -> PairTotals:
+    """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
+    first, last = words
+    starts = [_starts(files, first, last) for files in shards]
+    parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]
+    begins = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
+    in_block = np.array([own - own[0] + begin for own, begin in zip(starts, begins, strict=False)])
+    numbers, pair_starts, targets = join_pairs(in_block, np.concatenate(parts), len(before.targets))
+    source_letters, source_starts, *target_letters = spelt
+    pseudo_counts = pair_pseudo_counts(
+        pair_starts,
+        targets,
+        source_letters,
+        source_starts[first : last + 1],
+        *target_letters,
+        priors.base,
+        priors.likeness,
+    )
+    for files, begin, end in zip(shards, begins, begins[1:], strict=False):
+        own_numbers = numbers[begin:end]
+        files.append("pairs", (own_numbers + before.pairs).astype(np.int32))
+        files.append("prior", pseudo_counts[own_numbers])
+    of_pairs = np.repeat(np.arange(last - first), np.diff(pair_starts))
+    before.sources[first:last] += np.bincount(of_pairs, weights=pseudo_counts, minlength=last - first)
+    before.targets[:] += np.bincount(targets, weights=pseudo_counts, minlength=len(before.targets))
+    return PairTotals(before.pairs + len(targets), before.sources, before.targets)
+
+
+def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int64]:
+    """Return where a shard's pairs of some source words begin and end; of unseen words there are none."""
+    known = files.part("starts", first, last + 1)
+    end = known[-1] if len(known) else 0
+    return np.concatenate((known, np.full(last + 1 - first - len(known), end, dtype=np.int64)))
+
+
+def _pairs_of_words(shards: Iterable[encoding.ShardFiles], size: int) -> NDArray[np.int64]:
+    counts = np.zeros(size, dtype=np.int64)
+    for files in shards:
+        own = np.diff(files.load("starts"))
+        counts[: len(own)] += own
+    return counts
+
+
+def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield (first, last + 1) of runs of source words with BLOCK_PAIRS pairs, or of a single word."""
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(counts):
+        limit = (ends[first - 1] if first else 0) + BLOCK_PAIRS
+        last = max(int(np.searchsorted(ends, limit, side="right")), first + 1)
+        yield first, last
+        first = last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.symmetrize import Posteriors
+from qsproj.alignment.encoding import Posteriors
 
 # Which side is cut: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}

@@ -9,9 +9,17 @@ Converting: with -m, the trees of SOURCE are converted; all but heads and relati
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_options, add_pairing, add_seed, check_files, located, naming
-from qsproj.cli.options.made import made_by
-from qsproj.cli.options.ways import declare_ways, refuse_unread
+from qsproj.cli.options.common import (
+    add_options,
+    add_pairing,
+    add_seed,
+    check_files,
+    declare_ways,
+    located,
+    made_by,
+    naming,
+    refuse_unread,
+)
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter

@@ -26,15 +26,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qsproj.alignment.aligners import METHODS, align_words
+from qsproj.alignment.aligners import (
+    DEFAULT_THRESHOLD,
+    KNOWN,
+    METHODS,
+    THRESHOLD,
+    align_words,
+    check_symmetrization,
+)
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
-from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, check_symmetrization
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options import common
-from qsproj.cli.options.made import made_by
+from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
-from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc

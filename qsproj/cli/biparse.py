@@ -19,8 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common, pair_files
-from qsproj.cli.options.made import made_by
-from qsproj.cli.options.ways import declare_ways, refuse_unread
+from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common
-from qsproj.cli.options.made import made_by
+from qsproj.cli.options.common import made_by
 from qsproj.corpus.files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged

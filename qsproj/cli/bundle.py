@@ -8,8 +8,7 @@ has them; else train it with `--features words`.
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_options, check_files
-from qsproj.cli.options.made import made_by
+from qsproj.cli.options.common import add_options, check_files, made_by
 
 EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu --language de -o de.tagger

@@ -41,8 +41,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.options.common import add_options, check_files, number
-from qsproj.cli.options.ways import declare_ways, refuse_unread
+from qsproj.cli.options.common import add_options, check_files, declare_ways, number, refuse_unread
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (

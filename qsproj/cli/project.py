@@ -15,9 +15,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common
-from qsproj.cli.options.made import languages_of, made_by
+from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions

@@ -21,9 +21,8 @@ import tempfile
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_pairing, add_seed
+from qsproj.cli.options.common import add_options, add_pairing, add_seed, declare_ways, refuse_unread
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:

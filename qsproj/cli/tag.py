@@ -31,9 +31,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_seed, add_workers, check_files, workers_of
+from qsproj.cli.options.common import (
+    add_options,
+    add_seed,
+    add_workers,
+    check_files,
+    declare_ways,
+    refuse_unread,
+    workers_of,
+)
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -144,8 +151,7 @@ def column_names(text: str) -> tuple[str, ...]:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options.common import read_tagged
-    from qsproj.cli.options.made import made_by
+    from qsproj.cli.options.common import made_by, read_tagged
     from qsproj.corpus.contractions import known_contractions
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
@@ -313,8 +319,7 @@ def project_tagger(options: argparse.Namespace) -> None:
     """Learn a tagger through links, write it, say how it went."""
     import numpy as np
 
-    from qsproj.cli.options.common import check_files, naming, read_tagged
-    from qsproj.cli.options.made import made_by
+    from qsproj.cli.options.common import check_files, made_by, naming, read_tagged
     from qsproj.corpus.language.lemmas import lexicon_of
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags

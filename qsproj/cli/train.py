@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common
-from qsproj.cli.options.made import languages_of, made_by
-from qsproj.cli.options.ways import declare_ways, refuse_unread
+from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of

@@ -7,6 +7,7 @@ was changed since reading is put into the original rows. Format: universaldepend
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -20,10 +21,12 @@ from qsproj.corpus.cells import (
     COLUMN_COUNT,
     COLUMN_NAMES,
     DEPREL,
+    DEPS,
     FEATS,
     FORM,
     HEAD,
     LEMMA,
+    MISC,
     UNSPECIFIED,
     UPOS,
     XPOS,
@@ -32,6 +35,7 @@ from qsproj.corpus.cells import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.corpus.words import described, number_of
@@ -330,3 +334,43 @@ def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[st
     if found is None:
         return (comment, *lines)
     return (*lines[: found[0]], comment, *lines[found[0] + 1 :])
+
+
+def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): ten columns, but nothing except words.
+
+    CPOSTAG and POSTAG are read as UPOS and XPOS; PHEAD and PDEPREL, the last two columns, come out as they
+    came in. Raises DataError, beside those of CoNLL-U, at a line that is no word.
+    """
+    line = 1
+    for sentence in read_conllu(path_or_file):
+        layout = layout_of(sentence)
+        if len(layout.word_lines) < len(layout.lines):
+            other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
+            raise DataError(
+                name_of(path_or_file),
+                line + layout.start.count("\n") + other,
+                found="a comment, a range or an empty node",
+                expected="words only, as in CoNLL-X",
+                remedy="where it is CoNLL-U, name the file .conllu",
+            )
+        yield sentence
+        line += lines_in(sentence)
+
+
+def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
+    """Write sentences as CoNLL-X; those of CoNLL-X unchanged since they were read come out byte for byte."""
+    write_conllu(map(_words_alone, sentences), path_or_file)
+
+
+def _words_alone(sentence: Sentence) -> Sentence:
+    """Return the sentence with a layout of its words, and of the last two columns what CoNLL-X has there."""
+    layout = layout_of(sentence)
+    cells = cells_of([layout.lines[i] for i in layout.word_lines])
+    for place in range(0, len(cells), COLUMN_COUNT):
+        # DEPS of CoNLL-U are numbers with relations.
+        if not cells[place + DEPS].isdecimal():
+            cells[place + DEPS] = cells[place + MISC] = UNSPECIFIED
+    lines = tuple(rows_from(cells))
+    words = Layout(lines, tuple(range(len(lines))), layout.newline, layout.end, layout.start)
+    return replace(sentence, sent_id=None, layout=words)

@@ -15,8 +15,7 @@ from typing import Any, TextIO, cast
 
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
-from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
-from qsproj.corpus.conllx import read_conllx, write_conllx
+from qsproj.corpus.conllu import looks_like_conllu, read_conllu, read_conllx, write_conllu, write_conllx
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence

@@ -6,10 +6,9 @@ from dataclasses import asdict
 
 from qsproj.errors import counted
 from qsproj.evaluation.alignment import AlignmentScores
-from qsproj.evaluation.attachment import AttachmentScores, GroupScores
+from qsproj.evaluation.attachment import AttachmentScores, GroupScores, exact_paired_test
 from qsproj.evaluation.calibration import ReliabilityBin, expected_calibration_error
 from qsproj.evaluation.cut_differently import F1, CutScores
-from qsproj.evaluation.significance import exact_paired_test
 
 # Score, its label in the table, the count of right words behind it, and what that counts.
 _TREE_SCORES = (

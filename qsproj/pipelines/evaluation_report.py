@@ -13,10 +13,14 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
-from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
+from qsproj.evaluation.attachment import (
+    PUNCTUATION_TAG,
+    AttachmentScores,
+    attachment_scores,
+    exact_paired_test,
+)
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.evaluation.score_tables import SENTENCE_SCORES, WORD_SCORES, p_text
-from qsproj.evaluation.significance import exact_paired_test
 from qsproj.viz.drawing import Drawing, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.plots import Axis, Series, line_plot

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc
-from qsproj.viz.marks import FORM_SIZE, LABEL_SIZE, TAG_SIZE, text_width
+from qsproj.viz.drawing import FORM_SIZE, LABEL_SIZE, TAG_SIZE, text_width
 
 MARGIN = 12.0
 _WORD_GAP = 18.0

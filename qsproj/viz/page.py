@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qsproj.viz.drawing import Drawing, figure, opening
-from qsproj.viz.marks import STYLE, escape
+from qsproj.viz.drawing import STYLE, Drawing, escape, figure, opening
 
 _STYLE = """\
 :root { color-scheme: light dark; background: canvas; }

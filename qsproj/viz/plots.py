@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qsproj.viz.drawing import Drawing
-from qsproj.viz.marks import escape
+from qsproj.viz.drawing import Drawing, escape
 
 _WIDTH, _HEIGHT = 680, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 230, 36, 52

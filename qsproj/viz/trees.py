@@ -12,9 +12,8 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
-from qsproj.viz.drawing import Drawing
+from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
-from qsproj.viz.marks import LABEL_SIZE, Mark, escape, text_width
 
 # As wide as most screens; longer sentences go on in a further line.
 LINE_WIDTH = 1200.0

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from qsproj.alignment.symmetrize import (
+from qsproj.alignment.aligners import (
     KNOWN,
     SYMMETRIZATIONS,
     directed_links,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from qsproj.alignment import shards
+from qsproj.alignment import hmm
 from qsproj.alignment.encoding import ShardFiles
-from qsproj.alignment.shards import PairPriors, write_shards
+from qsproj.alignment.hmm import PairPriors, write_shards
 from qsproj.errors import UsageError
 
 PRIORS = PairPriors(base=0.01, likeness=0.5)
@@ -19,7 +19,7 @@ def bitext(seed, size, words=9):
 
 @pytest.mark.parametrize(("shard", "block"), [(100, 1 << 21), (7, 1 << 21), (7, 1), (7, 10), (1, 4)])
 def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, block):
-    monkeypatch.setattr(shards, "BLOCK_PAIRS", block)
+    monkeypatch.setattr(hmm, "BLOCK_PAIRS", block)
     pairs = bitext(3, 30)
     written = write_shards(tmp_path, pairs, size=shard, priors=PRIORS)
     numbers = {}
@@ -36,7 +36,7 @@ def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, 
 def test_blocks_and_shards_do_not_show_in_the_priors(tmp_path, monkeypatch):
     pairs = [(["Anna", "e1"], ["Anna", "Annas"]), *bitext(5, 30)]
     whole = write_shards(tmp_path, pairs, size=100, priors=PRIORS)
-    monkeypatch.setattr(shards, "BLOCK_PAIRS", 3)
+    monkeypatch.setattr(hmm, "BLOCK_PAIRS", 3)
     (tmp_path / "parts").mkdir()
     parts = write_shards(tmp_path / "parts", pairs, size=4, priors=PRIORS)
     np.testing.assert_allclose(whole.totals.sources, parts.totals.sources)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.evaluation.significance import exact_paired_test
+from qsproj.evaluation.attachment import exact_paired_test
 from tests.oracles.permutation import enumerate_swaps
 
 differences = st.lists(st.integers(-6, 6), max_size=9)

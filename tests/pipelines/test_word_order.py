@@ -7,8 +7,7 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.pipelines import translated_trees
-from qsproj.pipelines.translated_trees import LIKE_ORDER, way_to_translate
-from qsproj.pipelines.word_order import SEEN, WordOrder
+from qsproj.pipelines.translated_trees import LIKE_ORDER, SEEN, WordOrder, way_to_translate
 from tests.sentences import make_sentence
 
 # She saw the dog in Rome, and in Turkish order: she Rome-in dog saw.

@@ -8,8 +8,7 @@ import pytest
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceError, UsageError
-from qsproj.viz.drawing import svg_document
-from qsproj.viz.marks import text_width
+from qsproj.viz.drawing import svg_document, text_width
 from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 from tests.sentences import make_sentence
 

@@ -11,17 +11,20 @@ import math
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from qsproj import __version__
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import check_can_be_written, name_of, resolved
 from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, NothingToLearnError, SentenceError, UsageError, counted
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs, features_of
@@ -377,3 +380,90 @@ def _check_keeps(output: str, inputs: Sequence[str]) -> None:
     for path in inputs:
         if path != STANDARD and os.path.exists(path) and os.path.samefile(path, output):
             raise UsageError(f"found {output} as a file to read and as one to write; name another")
+
+
+# Ways to use a command: what users write to ask for one (``--method qg``), and what it reads that not all do.
+Ways = Mapping[str, Collection[str]]
+
+
+def declare_ways(parser: argparse.ArgumentParser, *tables: Ways) -> None:
+    """Note how each option in the tables is written, and its default; the parser has all its options."""
+    named = sorted({name for ways in tables for reads in ways.values() for name in reads})
+    written = {action.dest: _written(action) for action in parser._actions if action.dest in named}
+    parser.set_defaults(read_by_some={name: (written[name], parser.get_default(name)) for name in named})
+
+
+def _written(action: argparse.Action) -> str:
+    """Return an option as users write it, or the name that help gives an argument."""
+    return action.option_strings[-1] if action.option_strings else str(action.metavar)
+
+
+def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:
+    """Raise UsageError for the first option that the chosen way does not read; it names the ways that do.
+
+    Who gives an option its default changes nothing, and may. What is not read is added to ``options.unread``.
+    ``chosen``: a key of ``ways``; None: none of these ways was asked for.
+    """
+    read = ways[chosen] if chosen is not None else ()
+    unread = sorted({name for reads in ways.values() for name in reads}.difference(read))
+    options.unread = [*getattr(options, "unread", ()), *unread]
+    for name in unread:
+        written, default = options.read_by_some[name]
+        if getattr(options, name) != default:
+            readers = _listed([way for way, reads in ways.items() if name in reads])
+            here = "" if chosen is None else f" with {chosen}"
+            raise UsageError(f"{written} belongs to {readers}; leave it out{here}")
+
+
+def _listed(ways: Sequence[str]) -> str:
+    """List ways; values of one option, ``--method hard, qg``, by its name and theirs."""
+    options = {way.partition(" ")[0] for way in ways}
+    if len(options) > 1:
+        return ", ".join(ways)
+    return f"{options.pop()} {', '.join(way.partition(' ')[2] for way in ways)}".rstrip()
+
+
+# Options that do not change a model, whatever the command: who computes, and what else is written.
+_WITHOUT_EFFECT = frozenset(
+    {
+        *("run", "read_by_some", "unread", "command", "output", "jobs", "backend", "scheduler"),
+        *("checkpoint", "resume", "work", "clean", "report", "suggest", "save_model", "linked", "weights"),
+    }
+)
+# Commands that write trees beside a model; to others trees are given.
+_WRITE_TREES = frozenset({"project", "bootstrap"})
+# Sentences that tell a language.
+_LOOKED_AT = 1000
+_COMPRESSED = (".gz", ".xz")
+
+
+def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
+    """Return the record in a model file of how a command with these options made it, and of facts: counts.
+
+    The same command on files of the same names and content gives the same record, wherever it runs: of a path
+    only the name is kept, without ``.gz`` or ``.xz``; there is no date. Options that are unset, do not change
+    the model, or are not read (:func:`qsproj.cli.options.common.refuse_unread`) are left out.
+    """
+    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
+    if options.command in _WRITE_TREES:
+        without_effect |= {"trees"}
+    kept = {
+        name: _plain(value)
+        for name, value in sorted(vars(options).items())
+        if name not in without_effect and value not in (None, False, [])
+    }
+    return {"command": options.command, "version": __version__, "options": kept, **facts}
+
+
+def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
+    """Return the languages that the first sentences may be in, each with the share of its commonest words."""
+    return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str) and ("/" in value or "\\" in value or value.endswith(_COMPRESSED)):
+        path = Path(value)
+        return path.stem if path.suffix in _COMPRESSED else path.name
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

@@ -14,8 +14,7 @@ from qsproj.errors import counted
 from qsproj.evaluation.calibration import BINS, stated_confidences
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
 from qsproj.pipelines.bootstrap.workspace import Workspace
-from qsproj.viz.drawing import legend
-from qsproj.viz.marks import Mark
+from qsproj.viz.drawing import Mark, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.trees import draw_pair, with_features_shown
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.significance import exact_paired_test
+from qsproj.evaluation.attachment import exact_paired_test
 from qsproj.features.second_order import LARGEST_COUNT
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser

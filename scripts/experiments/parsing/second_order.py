@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.significance import exact_paired_test
+from qsproj.evaluation.attachment import exact_paired_test
 from qsproj.models.graph.graph_training import train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

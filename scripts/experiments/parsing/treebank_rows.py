@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.significance import exact_paired_test
+from qsproj.evaluation.attachment import exact_paired_test
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Lab
 

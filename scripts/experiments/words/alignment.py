@@ -20,9 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.aligners import align_words, eflomal_links
+from qsproj.alignment.aligners import (
+    SYMMETRIZATIONS,
+    align_words,
+    directed_links,
+    eflomal_links,
+    link_weights,
+)
 from qsproj.alignment.hmm import train_hmm
-from qsproj.alignment.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.text import tokenize

@@ -13,7 +13,7 @@ import numpy as np
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.significance import exact_paired_test
+from qsproj.evaluation.attachment import exact_paired_test
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagging_parser import TaggingParser
