@@ -190,7 +190,6 @@ def chooses(options: argparse.Namespace) -> bool:
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    """Yield the links chosen for each pair, at least as probable as ``threshold``."""
     from qsproj.corpus.pairs.aligned import read_hand_alignments
     from qsproj.models.joint.joint_alignment import LinkChooser
     from qsproj.models.storage import load_model_of

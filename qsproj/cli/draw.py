@@ -168,7 +168,6 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
-    """Tell whether a sentence has an arc that was asked for, if any was."""
     from qsproj.viz.arcs import tree_arcs
 
     if options.relation is None and options.below is None:

@@ -209,7 +209,6 @@ def _train(options: argparse.Namespace) -> None:
 def _tell_columns(
     sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
 ) -> None:
-    """Say which columns only some sentences have, and what came of it."""
     from qsproj.models.morphology.morphology_training import sentences_that_show
 
     for column, shown in sentences_that_show(sentences).items():
@@ -372,7 +371,6 @@ def project_tagger(options: argparse.Namespace) -> None:
 
 
 def _words_of(paths: Iterable[str], language: str | None) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each line that has some."""
     from qsproj.corpus.files import open_text
     from qsproj.corpus.text import read_text
 

@@ -45,7 +45,6 @@ FIELDS = (
 
 
 def objective_ways() -> dict[str, tuple[str, ...]]:
-    """Return what each objective reads that not all do."""
     return {
         f"--objective {one.name}": one.reads if one.margin is None else (*one.reads, "labels")
         for one in known.OBJECTIVES
@@ -235,7 +234,6 @@ def _tell_untagged(sentences: Sequence[Sentence]) -> None:
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
-    """Weigh the treebanks by their likeness to a tagged file, say how, return the weight of each sentence."""
     from qsproj.pipelines.treebank_weights import treebank_weights
 
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))

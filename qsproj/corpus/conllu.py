@@ -123,7 +123,6 @@ def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sent
 
 
 def _writer(handle: TextIO) -> Callable[[Sentence], None]:
-    """Return what writes a sentence behind those before."""
     layout: Layout | None = None
 
     def write(sentence: Sentence) -> None:
@@ -268,7 +267,6 @@ def _counting(words: int) -> str:
 
 
 def _word_lines(lines: list[str], words: int) -> tuple[int, ...]:
-    """Return where the words are among the lines."""
     comments = len(lines) - words
     if lines[comments].startswith("1\t"):
         return _numbers(comments, len(lines))

@@ -324,7 +324,6 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
 
 
 def _end_of_last(unit_end: bytes, binary: BinaryIO) -> int:
-    """Return how many bytes there are up to the last such end; 0 where there is none."""
     if not binary.seek(0, io.SEEK_END):
         return 0
     with mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) as text:

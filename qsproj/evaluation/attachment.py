@@ -162,7 +162,7 @@ class GroupScores:
 class AttachmentScores:
     """Scores of one system against gold trees; every score is a percentage, NaN where nothing is scored.
 
-    ``counts``: the counts of each sentence, in order; what `qsproj.evaluation.attachment` tests on.
+    ``counts``: the counts of each sentence, in order; what `exact_paired_test` tests on.
     Read-only. ``groups``: the scores of each group, in the order to show them; empty where no grouping was
     asked for.
     """

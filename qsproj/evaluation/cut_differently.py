@@ -178,7 +178,6 @@ OF_EDGES = ("elas", "eulas")
 
 
 def universal_features(cell: str) -> str:
-    """Return the universal features of a cell of FEATS, sorted."""
     features = sorted(
         feature for feature in cell.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES
     )

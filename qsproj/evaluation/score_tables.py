@@ -119,7 +119,6 @@ def scores_as_table(
 
 
 def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -> list[str]:
-    """Return the lines of a table with a line for each system."""
     width = max(len(path) for path in paths)
     lines = [f"{'':<{width}}  {'  '.join(f'{label:>7}' for _, label, _, _ in WORD_SCORES)}"]
     for path, system in zip(paths, scores, strict=True):

@@ -67,7 +67,6 @@ def train_adaptation(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> tuple[Converter, ConverterReport]:
-    """Train a converter on sentences with trees in both styles, paired by :func:`pair_styles`."""
     pairs = pair_styles(sources, targets, names=names, pairing=pairing)
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):

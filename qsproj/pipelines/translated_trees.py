@@ -46,7 +46,6 @@ class WordOrder:
         self._crossed: defaultdict[tuple[object, ...], float] = defaultdict(float)
 
     def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-        """Yield the pairs, and learn from each."""
         for pair in pairs:
             self._observe(pair)
             self.pairs += 1
@@ -195,7 +194,6 @@ class WordTranslations:
     shares: NDArray[np.float64]  # float64[k], how often each is the translation; they sum to one
 
     def draw(self, rng: np.random.Generator) -> TaggedWord:
-        """Return one of the words, each as often as it is the translation."""
         return self.words[min(bisect_right(self._sums, rng.random()), len(self.words) - 1)]
 
     @cached_property

@@ -42,51 +42,44 @@ def with_access_log(
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        start, sent = time.monotonic(), _Sent()
+        start, status, size = time.monotonic(), 0, 0
         facts: dict[str, Any] = {}
         scope[FACTS] = facts
 
         async def counted_send(message: Message) -> None:
+            nonlocal status, size
             if message["type"] == "http.response.start":
-                sent.status = message["status"]
+                status = message["status"]
                 message["headers"] = [*message.get("headers", []), *extra]
             else:
-                sent.bytes += len(message.get("body", b""))
+                size += len(message.get("body", b""))
             await send(message)
 
         try:
             await app(scope, receive, counted_send)
         except ClientDisconnect:
-            sent.status = _CLIENT_LEFT
+            status = _CLIENT_LEFT
         except asyncio.CancelledError:
             # The server is stopped, and has waited for this request as long as it waits.
             facts["stopped"] = True
-            if sent.status == 0:
+            if status == 0:
                 await _tell(counted_send, 503, _STOPPED)
         except Exception as error:
             facts["fault"] = where_from(error)
-            if sent.status == 0:
+            if status == 0:
                 await _tell(counted_send, 500, _BUG)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
             log(
                 method=scope["method"],
                 path=scope["path"] if known else "other",
-                status=sent.status or _CLIENT_LEFT,
+                status=status or _CLIENT_LEFT,
                 seconds=round(time.monotonic() - start, 4),
-                bytes_out=sent.bytes,
+                bytes_out=size,
                 **facts,
             )
 
     return answer
-
-
-class _Sent:
-    """Status and bytes sent so far; a status of 0: nothing. Mutable; final."""
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.bytes = 0
 
 
 async def _tell(send: Send, status: int, text: bytes) -> None:
@@ -106,13 +99,12 @@ class AsLines(logging.Handler):
     """Writes what others log, such as uvicorn, as lines of this log. Final."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; of an error that comes along, its kind and place."""
+        # Of an error that comes along, its kind and place.
         error = record.exc_info[1] if record.exc_info else None
         fault = {} if error is None else {"fault": where_from(error)}
         log(said=record.getMessage(), **fault)
 
 
 def log(**facts: Any) -> None:
-    """Write one line of log."""
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     print(json.dumps({"at": at, **facts}), file=sys.stderr, flush=True)

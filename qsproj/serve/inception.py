@@ -248,7 +248,14 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
             501, "this server cannot read CAS XMI; install it: pip install 'qsproj[inception]'"
         )
     body = await body_of(request, limits)
-    asked = _asked(request.path_params["model"], _object(body))
+    content = _object(body)
+    asked = Asked(
+        model=request.path_params["model"],
+        layer=_text(content, "metadata", "layer"),
+        feature=_text(content, "metadata", "feature"),
+        xmi=_text(content, "document", "xmi"),
+        type_system=_text(content, "typeSystem"),
+    )
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(body)
     done: processing.Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)
@@ -271,16 +278,6 @@ def _object(body: bytes) -> Any:
         raise RequestError(
             400, "found a body that is no JSON, expected metadata, document, typeSystem"
         ) from None
-
-
-def _asked(model: str, content: Any) -> Asked:
-    return Asked(
-        model=model,
-        layer=_text(content, "metadata", "layer"),
-        feature=_text(content, "metadata", "feature"),
-        xmi=_text(content, "document", "xmi"),
-        type_system=_text(content, "typeSystem"),
-    )
 
 
 def _text(content: Any, *names: str) -> str:

@@ -16,7 +16,6 @@ from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool, WorkerError
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
     from starlette.types import Receive
 
 Result = TypeVar("Result")
@@ -40,20 +39,15 @@ class RequestError(Exception):
 
 
 async def tell_refusal(_: Request, error: Exception) -> Response:
-    """Answer a :class:`RequestError`; for ``exception_handlers``."""
-    assert isinstance(error, RequestError)
+    """Answer a :class:`RequestError`, or what would be one line and exit code 2 on the command line."""
+    refused = error if isinstance(error, RequestError) else RequestError(400, str(error))
     # Names of files that are not UTF-8 have halves of characters.
-    text = f"{error.text}\n".encode("utf-8", "replace")
-    return PlainTextResponse(text, status_code=error.status, headers=error.headers)
-
-
-async def tell_user_error(request: Request, error: Exception) -> Response:
-    """Answer what would be one line and exit code 2 on the command line; for ``exception_handlers``."""
-    return await tell_refusal(request, RequestError(400, str(error)))
+    text = f"{refused.text}\n".encode("utf-8", "replace")
+    return PlainTextResponse(text, status_code=refused.status, headers=refused.headers)
 
 
 # For every application.
-EXCEPTION_HANDLERS = {RequestError: tell_refusal, QsprojError: tell_user_error}
+EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), tell_refusal)
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:

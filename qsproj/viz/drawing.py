@@ -180,7 +180,6 @@ def svg_document(drawings: Sequence[Drawing]) -> str:
 
 
 def legend(marks: Collection[Mark]) -> Drawing:
-    """Draw what marks mean, one below the other."""
     rows = [row for mark in Mark if mark in marks for row in SAMPLES[mark]]
     pieces = [
         f'<g transform="translate({_LEGEND_MARGIN} {_LEGEND_ROW * number + 12})">{sample}'

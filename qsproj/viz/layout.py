@@ -88,7 +88,6 @@ def place_pair(
 def _ends_of_lines(
     pair: SentencePair, source: _Spacing, target: _Spacing, width: float
 ) -> Iterator[tuple[int, int]]:
-    """Yield the last words of each pair of lines."""
     done, other_done = 0, 0
     while done < len(source) or other_done < len(target):
         last, other_last = _last_fitting(source, done, width), _last_fitting(target, other_done, width)
@@ -137,7 +136,6 @@ def _placed(sentence: Sentence, spacing: _Spacing, lines: Sequence[_Line]) -> Pl
 
 
 def reads_right_to_left(sentence: Sentence) -> bool:
-    """Tell whether most letters of a sentence are of scripts that are read from right to left."""
     kinds = Counter(unicodedata.bidirectional(letter) for form in sentence.forms for letter in form)
     return sum(kinds[kind] for kind in _RIGHT_TO_LEFT) > kinds["L"]
 

@@ -259,7 +259,6 @@ Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_action(actions: Actions, name: str, description: str, examples: str) -> argparse.ArgumentParser:
-    """Add an action with its help, without options; ``examples`` are those of the command."""
     return actions.add_parser(
         name,
         help=description.partition("\n")[0].rstrip("."),

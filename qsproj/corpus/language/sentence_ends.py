@@ -80,7 +80,6 @@ def _page_width(lines: Sequence[str]) -> int | None:
 
 
 def _is_full(line: str, word: str, width: int | None) -> bool:
-    """Return whether the first word of the next line had no room on a line."""
     return width is not None and len(line) + 1 + len(word) > width
 
 
@@ -120,7 +119,6 @@ def read_running_text(
 
 
 def _without_space_after(sentence: Sentence) -> Sentence:
-    """Return a sentence without annotation whose last token has ``SpaceAfter=No``."""
     assert sentence.layout is not None
     lines, last = list(sentence.layout.lines), f"-{len(sentence)}"
     tokens = [at for at, line in enumerate(lines) if line.partition("\t")[0].endswith(last)]

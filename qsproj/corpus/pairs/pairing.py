@@ -39,13 +39,11 @@ class BlankLines:
         return number - last - 1
 
     def __contains__(self, sent_id: str) -> bool:
-        """Return whether the line of that number was blank."""
         number = _line_number(sent_id)
         return any(last < number < following for last, following in self._gaps)
 
 
 def _line_number(sent_id: str | None) -> int:
-    """Return the line that a sentence of text was; 0 when its id is no number of a line."""
     if sent_id is None or len(sent_id) > _MOST_DIGITS or not (sent_id.isascii() and sent_id.isdecimal()):
         return 0
     return int(sent_id)

@@ -380,7 +380,6 @@ class NumberedPairs:
     number: int
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time."""
         for pair in self.pairs:
             name = f"{self.number}-{pair.target.sent_id}"
             yield replace(pair, target=replace(pair.target, sent_id=name))

@@ -36,7 +36,6 @@ class Made(str):
     key: str
 
     def __new__(cls, path: str, key: str = "") -> Made:
-        """Return the path with the key."""
         made = super().__new__(cls, path)
         made.key = key
         return made
@@ -78,7 +77,6 @@ class Stage:
 
     @property
     def file(self) -> Made:
-        """The first of its files, or the only one."""
         return self.files[0]
 
 

@@ -58,7 +58,6 @@ class LinkedText:
     marked: MarkedLinks | None = None  # marks of the source words of the links, where asked for
 
     def words_of(self, sentence: int) -> slice:
-        """Return where the words of sentence 0..S-1 stand."""
         return slice(int(self.starts[sentence]), int(self.starts[sentence + 1]))
 
 

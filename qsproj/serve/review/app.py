@@ -122,7 +122,10 @@ class _Review:
 
     async def rest(self, request: Request) -> Response:
         index, session = _index(request), self._session
-        fixed = _fixed(await self._given(request))
+        given, kinds = await self._given(request), {"heads": int, "relations": str, "upos": str, "tags": bool}
+        for name, kind in kinds.items():
+            _check_list(given, name, kind)
+        fixed = Fixed(**{name: tuple(given[name]) for name in kinds})
         if self._inference is None:
             raise RequestError(
                 409, "there is no model to infer by; start with one: qsproj serve --review FILE -m MODEL"
@@ -152,7 +155,6 @@ class _Review:
         return self._changed(index, change)
 
     async def search(self, request: Request) -> Response:
-        """Find words by a pattern, and show what a correction would make of them."""
         given = await self._given(request)
         pattern, change = str(given.get("pattern", "")), str(given.get("change", "")).strip()
         return _json(self._session.found(pattern, change, most=_MOST_HITS))
@@ -160,7 +162,10 @@ class _Review:
     async def correct(self, request: Request) -> Response:
         given = await self._given(request)
         hits = given.get("hits")
-        if not isinstance(hits, list) or not all(_is_hit(hit) for hit in hits):
+        wanted = [int, int, str]
+        if not isinstance(hits, list) or any(
+            not isinstance(hit, list) or list(map(type, hit)) != wanted for hit in hits
+        ):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
         try:
             count = self._session.correct([tuple(hit) for hit in hits], str(given.get("change", "")))
@@ -183,7 +188,6 @@ class _Review:
         return _json(self._session.sentence(index) | counts)
 
     async def load(self, _: Request) -> Response:
-        """Read the file again, when someone else has written it."""
         try:
             self._session.load()
         except QsprojError as error:
@@ -272,18 +276,6 @@ def _correction(content: dict[str, Any]) -> dict[str, Any]:
     for name in columns:
         _check_list(columns, name, str)
     return content
-
-
-def _fixed(content: dict[str, Any]) -> Fixed:
-    """Return the cells that stay in a sentence."""
-    kinds = {"heads": int, "relations": str, "upos": str, "tags": bool}
-    for name, kind in kinds.items():
-        _check_list(content, name, kind)
-    return Fixed(**{name: tuple(content[name]) for name in kinds})
-
-
-def _is_hit(hit: Any) -> bool:
-    return isinstance(hit, list) and [type(part) for part in hit] == [int, int, str]
 
 
 _KINDS = {int: "whole numbers", str: "texts", bool: "truths"}

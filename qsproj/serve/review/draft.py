@@ -56,12 +56,11 @@ class Change:
 
     @property
     def place(self) -> slice:
-        """Where what stood before stands."""
         return slice(self.at, self.at + len(self.before))
 
     @property
     def shift(self) -> int:
-        """By how many sentences what follows moves."""
+        # By so many sentences what follows moves.
         return len(self.after) - len(self.before)
 
 
@@ -137,7 +136,7 @@ class History:
         return None
 
     def add(self, changes: Sequence[Change]) -> None:
-        """Note changes that are about to be made."""
+        # They are about to be made.
         self._write(
             [
                 {
@@ -155,7 +154,7 @@ class History:
         self._next += len(changes)
 
     def take_back(self, place: int) -> None:
-        """Note that a change is about to be undone."""
+        # It is about to be undone.
         when = datetime.now(UTC).isoformat(timespec="seconds")
         self._write([{"undone": self._numbers[place], "when": when}])
         del self.changes[place], self._numbers[place]
@@ -219,11 +218,9 @@ class Draft:
         return hashlib.blake2b(self._blocks[index], digest_size=12).hexdigest()
 
     def can_undo(self, index: int) -> bool:
-        """Return whether a change of this sentence is known, and no later one stands in its way."""
         return self._history.last(index) is not None
 
     def corrections(self) -> list[tuple[str, int, int]]:
-        """Return what each confirmation that can be undone has changed; see :meth:`History.corrections`."""
         return self._history.corrections()
 
     def confirm(

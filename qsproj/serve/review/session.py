@@ -130,7 +130,7 @@ class Session:
         return sum(self._reviewed)
 
     def overview(self) -> dict[str, Any]:
-        """Return what the page shows of the file as a whole, as JSON."""
+        """Return what the page shows of the file as a whole."""
         return {
             "file": self.draft.path.name,
             "sentences": len(self.draft.sentences),
@@ -161,14 +161,9 @@ class Session:
         }
 
     def progress(self) -> dict[str, Any]:
-        """Return how training stands, as JSON."""
         parts = list(self.parts) if self.training else [0, 0]
-        return {
-            "train_after": self.train_after,
-            "training": self.training,
-            "parts": parts,
-            "trained": self.told,
-        }
+        told = {"train_after": self.train_after, "training": self.training}
+        return told | {"parts": parts, "trained": self.told}
 
     def report(self) -> dict[str, Any]:
         """Return how much was corrected over time, in batches of confirmations, as JSON."""
@@ -263,7 +258,7 @@ class Session:
     def sentence(self, index: int) -> dict[str, Any]:
         self.check(index)
         sentence, belief = self.draft.sentences[index], self.belief(index)
-        translation = self._translations.get(index)
+        translation, other = self._translations.get(index), self._others.get(index)
         return self._row(index) | {
             "text": text_of(sentence),
             "version": self.draft.version(index),
@@ -271,7 +266,9 @@ class Session:
             "undo": self.draft.can_undo(index),
             "forms": sentence.forms,
             "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],
-            "other": self._other(index),
+            "other": None
+            if other is None
+            else {"heads": other.heads.tolist()[1:], "relations": other.deprels, "upos": other.upos},
             "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: correction.cells(sentence, name) for name in correction.CELLS},
@@ -283,16 +280,14 @@ class Session:
             "translation_heads": [] if translation is None else translation.source.heads.tolist()[1:],
             "translation_upos": [] if translation is None else translation.source.upos,
             "translation_relations": [] if translation is None else translation.source.deprels,
-            "links": [] if translation is None else self._links(sentence, translation),
+            # As corrected here, or else as they were given.
+            "links": []
+            if translation is None
+            else (self._corrected_links(sentence, translation) or translation.alignment).links.tolist(),
         }
 
-    def _links(self, sentence: Sentence, translation: SentencePair) -> list[list[int]]:
-        """Return the links of a sentence, as corrected here (``Align=``), or else as they were given."""
-        links = self._corrected_links(sentence, translation) or translation.alignment
-        found: list[list[int]] = links.links.tolist()
-        return found
-
     def _corrected_links(self, sentence: Sentence, translation: SentencePair) -> Alignment | None:
+        """Return the links that MISC has (``Align=``)."""
         if not any(misc_values(sentence, LINKS)):
             return None
         return links_in_misc(sentence, len(translation.source), name=str(self.draft.path))
@@ -311,14 +306,7 @@ class Session:
             for index, pair in self._translations.items()
         }
 
-    def _other(self, index: int) -> dict[str, Any] | None:
-        other = self._others.get(index)
-        if other is None:
-            return None
-        return {"heads": other.heads.tolist()[1:], "relations": other.deprels, "upos": other.upos}
-
     def root_relation(self) -> str:
-        """Return the relation that most roots of the file have; that of UD where there is none."""
         roots = Counter(
             relation
             for one in self.draft.sentences
@@ -347,7 +335,6 @@ class Session:
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> None:
-        """Take the last change back; raises as :meth:`Draft.undo`."""
         self.check(index)
         change = self.draft.undo(index, version=version)
         self._moved(change.at, len(change.before), len(change.after))
@@ -472,5 +459,4 @@ def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
 
 
 def text_of(sentence: Sentence) -> str:
-    """Return the text of a sentence: its comment, or else its words."""
     return comment_value(sentence, "text") or " ".join(sentence.forms)

@@ -130,7 +130,6 @@ class Tokens:
         return [*self.comments, *map("\t".join, rows)]
 
     def set_text(self) -> None:
-        """Have ``# text``, where there is one, say what the tokens say."""
         self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
 
 
@@ -213,7 +212,6 @@ def join_token(tokens: Tokens, first: int, last: int) -> None:
 
 
 def part_token(tokens: Tokens, word: int) -> None:
-    """Make tokens of their own of the words of a multiword token."""
     token = tokens.token_of(_word(tokens, word))
     if token.row is None:
         raise UsageError(f"found word {word} outside of multiword tokens, expected one inside")

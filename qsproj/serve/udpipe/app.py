@@ -54,12 +54,8 @@ def udpipe_app(
 
 
 async def _models(models: ServedModels, _: Request) -> Response:
-    return _told_as_json(
-        {
-            "models": {name: model.abilities for name, model in models.items()},
-            "default_model": next(iter(models)),
-        }
-    )
+    abilities = {name: model.abilities for name, model in models.items()}
+    return _told_as_json({"models": abilities, "default_model": next(iter(models))})
 
 
 async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:

@@ -144,17 +144,16 @@ def _write_format(format: Format, sentences: Iterable[Sentence]) -> str:
     return handle.getvalue()
 
 
-def _write_horizontal(sentences: Iterable[Sentence]) -> str:
-    return "".join(" ".join(sentence.forms) + "\n" for sentence in sentences)
+# What is written of a sentence in the formats of this server alone.
+_WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
+    "horizontal": lambda sentence: " ".join(sentence.forms) + "\n",
+    "vertical": lambda sentence: "\n".join(sentence.forms) + "\n\n",
+    "plaintext": lambda sentence: (comment_value(sentence, "text") or " ".join(sentence.forms)) + "\n",
+}
 
 
-def _write_vertical(sentences: Iterable[Sentence]) -> str:
-    return "".join("\n".join(sentence.forms) + "\n\n" for sentence in sentences)
-
-
-def _write_plaintext(sentences: Iterable[Sentence]) -> str:
-    texts = ((comment_value(sentence, "text"), sentence) for sentence in sentences)
-    return "".join(f"{text or ' '.join(sentence.forms)}\n" for text, sentence in texts)
+def _write_by(write: Callable[[Sentence], str], sentences: Iterable[Sentence]) -> str:
+    return "".join(map(write, sentences))
 
 
 def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
@@ -166,8 +165,7 @@ def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
 def writers() -> dict[str, Callable[[Iterable[Sentence]], str]]:
     """Return what writes an answer, by the name of its format."""
     known = {format.name: partial(_write_format, format) for format in sentence_formats() if format.write}
-    others = {"horizontal": _write_horizontal, "vertical": _write_vertical, "plaintext": _write_plaintext}
-    return {**known, **others}
+    return {**known, **{name: partial(_write_by, write) for name, write in _WRITTEN.items()}}
 
 
 CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
