@@ -190,8 +190,7 @@ def link_weight(text: str | None, line: int, name: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 <= weight <= 1:
-        remedy = "bring the weights to 0..1"
-        raise DataError(name, line, f"weight {text}", "a probability", remedy)
+        raise DataError(name, line, f"weight {text}", "a probability", "bring the weights to 0..1")
     return weight
 
 
@@ -289,9 +288,8 @@ def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for pair, (head, target, links) in enumerate(zip_longest(lines, lines, lines)):
         line = 3 * pair + 1
         if not head.startswith("# Sentence pair"):
-            raise _giza_error(
-                name, line, repr(head[:40].rstrip("\n")), "# Sentence pair (1) source length ..."
-            )
+            found = repr(head[:40].rstrip("\n"))
+            raise _giza_error(name, line, found, "# Sentence pair (1) source length ...")
         if target is None or links is None:
             raise _giza_error(name, line, "the end of the file", "three lines for each pair")
         yield _giza_links(links, len(target.split()), line + 2, name)

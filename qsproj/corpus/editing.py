@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -58,14 +59,11 @@ def with_columns(
     deprels: Iterable[str] | None = None,
 ) -> Sentence:
     """Return the sentence with other cells in the columns given; ValueError where they are not n."""
-    return replace(
-        sentence,
-        lemmas=_column("lemmas", lemmas, sentence.lemmas),
-        upos=_column("upos", upos, sentence.upos),
-        xpos=_column("xpos", xpos, sentence.xpos),
-        feats=_column("feats", feats, sentence.feats),
-        deprels=_column("deprels", deprels, sentence.deprels),
-    )
+    given = {"lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deprels": deprels}
+    columns: dict[str, Any] = {
+        name: _column(name, cells, getattr(sentence, name)) for name, cells in given.items()
+    }
+    return replace(sentence, **columns)
 
 
 def comment_value(sentence: Sentence, key: str) -> str | None:

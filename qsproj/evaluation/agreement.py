@@ -29,11 +29,8 @@ def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agr
 
     *Source*: Cohen 1960, A coefficient of agreement for nominal scales.
     """
-    pairs = [
-        (one, other, word)
-        for one, other in zip(first, second, strict=True)
-        for word in range(1, len(one) + 1)
-    ]
+    both = zip(first, second, strict=True)
+    pairs = [(one, other, word) for one, other in both for word in range(1, len(one) + 1)]
     return [
         _agreement(name, [(cell(one, word), cell(other, word)) for one, other, word in pairs])
         for name, cell in _COLUMNS.items()

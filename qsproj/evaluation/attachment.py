@@ -90,10 +90,6 @@ def _length_bins(sentence: Sentence) -> list[str | None]:
     return [name] * len(sentence)
 
 
-def _distance_bins(sentence: Sentence) -> list[str | None]:
-    return [_distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)]
-
-
 def _distance_bin(head: int, word: int) -> str | None:
     if head == NO_HEAD:
         return None
@@ -111,7 +107,9 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
         "tag": Grouping(lambda sentence: sentence.upos),
         "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
         "distance": Grouping(
-            _distance_bins,
+            lambda sentence: [
+                _distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)
+            ],
             order=("root", *(f"{side} {distance}" for side in ("left", "right") for distance in _DISTANCES)),
             of_tree=True,
         ),

@@ -35,18 +35,17 @@ def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]
         f"expected calibration error  {error:.2f}%",
         "",
         f"{key:>11} {'arcs':>9} {'mean':>7} {'right':>7}",
-        *map(_calibration_row, table),
+        *(
+            f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {_cell(100.0 * row.confidence, 7)} "
+            f"{_cell(100.0 * row.accuracy, 7)}"
+            for row in table
+        ),
     ]
 
 
 def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
     bins = [{name: finite(value) for name, value in asdict(row).items()} for row in table]
     return {"expected_calibration_error": 100.0 * expected_calibration_error(table), "bins": bins}
-
-
-def _calibration_row(row: ReliabilityBin) -> str:
-    percentages = f"{_cell(100.0 * row.confidence, 7)} {_cell(100.0 * row.accuracy, 7)}"
-    return f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {percentages}"
 
 
 def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, float]:
@@ -64,7 +63,11 @@ def scores_as_json(paths: list[str], scores: tuple[AttachmentScores, ...]) -> Ma
     """Return the scores of SYSTEM; the other system's, with p-values, under ``versus``."""
     result = _summary(scores[0])
     if scores[0].groups:
-        result["groups"] = {name: _group_summary(group) for name, group in scores[0].groups.items()}
+        result["groups"] = {
+            name: {score: finite(getattr(group, score)) for score, *_ in _TREE_SCORES}
+            | {"tokens": group.tokens, "predicted": group.predicted}
+            for name, group in scores[0].groups.items()
+        }
     if len(scores) == 2:
         result["versus"] = {"file": paths[2], **_summary(scores[1]), "p_values": _p_values(*scores)}
     return result
@@ -77,16 +80,6 @@ def _summary(scores: AttachmentScores) -> dict[str, object]:
         "tokens": scores.tokens,
         "sentences": scores.sentences,
         "words_without_gold_head": scores.total("without_gold_head"),
-    }
-
-
-def _group_summary(group: GroupScores) -> dict[str, object]:
-    return {
-        "uas": finite(group.uas),
-        "las": finite(group.las),
-        "las_no_subtypes": finite(group.las_no_subtypes),
-        "tokens": group.tokens,
-        "predicted": group.predicted,
     }
 
 

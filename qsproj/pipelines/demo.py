@@ -25,18 +25,12 @@ from qsproj.pipelines.projection.soft_projection import project_soft, soft_sourc
 
 def attach_previous(sentence: Sentence) -> Sentence:
     """Hang every word on the one before it, the first on the root ("attach left", "modify previous")."""
-    return with_heads(sentence, [NO_HEAD, *range(len(sentence))], _relations(sentence))
+    return with_heads(sentence, [NO_HEAD, *range(len(sentence))], ["dep"] * len(sentence))
 
 
 def attach_next(sentence: Sentence) -> Sentence:
     """Hang every word on the one after it, the last on the root ("attach right", "modify next")."""
-    heads = np.arange(1, len(sentence) + 2)
-    heads[0], heads[-1] = NO_HEAD, ROOT
-    return with_heads(sentence, heads, _relations(sentence))
-
-
-def _relations(sentence: Sentence) -> tuple[str, ...]:
-    return ("dep",) * len(sentence)
+    return with_heads(sentence, [NO_HEAD, *range(2, len(sentence) + 1), ROOT], ["dep"] * len(sentence))
 
 
 Parse = Callable[[Sentence], Sentence]

@@ -76,7 +76,7 @@ def tag_stream(
     columns: Sequence[str] | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Yield each sentence tagged, in their order; see :func:`parse_stream` and ``Tagger.tag``."""
+    """Do for ``Tagger.tag`` what :func:`parse_stream` does."""
     from qsproj.models.text.kinds import load_tags
 
     apply = partial(_tagged, confidence=confidence, columns=columns)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,23 +48,20 @@ class WordOrder:
 
     def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
         for pair in pairs:
-            self._observe(pair)
+            strengths = link_strengths(pair.alignment)
+            partners, strength = strengths.argmax(axis=1).tolist(), strengths.max(axis=1)
+            heads = pair.source.heads
+            both = np.where(heads > ROOT, strength * strength[heads], 0.0)
+            for word in np.flatnonzero(both >= LEAST_STRENGTH).tolist():
+                head = int(heads[word])
+                if partners[head] == partners[word]:
+                    continue
+                crossed = (word > head) != (partners[word] > partners[head])
+                for kind in _kinds(pair.source, word, head):
+                    self._carried[kind] += both[word]
+                    self._crossed[kind] += both[word] * crossed
             self.pairs += 1
             yield pair
-
-    def _observe(self, pair: SentencePair) -> None:
-        strengths = link_strengths(pair.alignment)
-        partners, strength = strengths.argmax(axis=1).tolist(), strengths.max(axis=1)
-        heads = pair.source.heads
-        both = np.where(heads > ROOT, strength * strength[heads], 0.0)
-        for word in np.flatnonzero(both >= LEAST_STRENGTH).tolist():
-            head = int(heads[word])
-            if partners[head] == partners[word]:
-                continue
-            crossed = (word > head) != (partners[word] > partners[head])
-            for kind in _kinds(pair.source, word, head):
-                self._carried[kind] += both[word]
-                self._crossed[kind] += both[word] * crossed
 
     @property
     def difference(self) -> float:
@@ -139,21 +137,11 @@ def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
     place[order] = np.arange(1, len(order) + 1)
     heads = np.full(len(order) + 1, NO_HEAD, dtype=np.int32)
     heads[place[order]] = place[sentence.heads[order]]
-
-    def in_order(column: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple([column[word - 1] for word in order])
-
-    return replace(
-        sentence,
-        forms=in_order(sentence.forms),
-        lemmas=in_order(sentence.lemmas),
-        upos=in_order(sentence.upos),
-        xpos=in_order(sentence.xpos),
-        feats=in_order(sentence.feats),
-        deprels=in_order(sentence.deprels),
-        heads=frozen_heads(heads),
-        layout=None,
-    )
+    columns: dict[str, Any] = {
+        name: tuple([getattr(sentence, name)[word - 1] for word in order])
+        for name in ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
+    }
+    return replace(sentence, heads=frozen_heads(heads), layout=None, **columns)
 
 
 def _kinds(sentence: Sentence, word: int, head: int) -> Kinds:

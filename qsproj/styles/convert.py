@@ -61,7 +61,8 @@ class RoundTrip:
 
 
 def measure_round_trip(sentences: Iterable[Sentence], target: Style, *, source: Style = UD) -> RoundTrip:
-    totals: Counter[str] = Counter()
+    counted = ("sentences", "words", "changed_heads", "lost_heads", "lost_relations", "lost_sentences")
+    totals = dict.fromkeys(counted, 0)
     by_relation: Counter[str] = Counter()
     for sentence in sentences:
         converted = convert(sentence, target, source=source)
@@ -75,12 +76,4 @@ def measure_round_trip(sentences: Iterable[Sentence], target: Style, *, source: 
         totals["lost_heads"] += len(lost)
         totals["lost_relations"] += relabelled
         totals["lost_sentences"] += bool(lost or relabelled)
-    return RoundTrip(
-        sentences=totals["sentences"],
-        words=totals["words"],
-        changed_heads=totals["changed_heads"],
-        lost_heads=totals["lost_heads"],
-        lost_relations=totals["lost_relations"],
-        lost_sentences=totals["lost_sentences"],
-        lost_by_relation=dict(by_relation.most_common()),
-    )
+    return RoundTrip(**totals, lost_by_relation=dict(by_relation.most_common()))

@@ -13,6 +13,7 @@ from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
+from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.text import is_blank
@@ -189,7 +190,8 @@ def cut_long_lines(
 
 def _bounds(sentence: Sentence, longest: int) -> list[int]:
     """Return where the parts begin, and the number of words: all ends of sentences, and what must be."""
-    inner = _inside_of_tokens(sentence)
+    # From 0, those that are not the first of their multiword token.
+    inner = {word for span in word_ranges(sentence) for word in range(span.first, span.last)}
     bounds = [0]
     for end in [*_sentence_ends(sentence.forms, inner), len(sentence)]:
         while end - bounds[-1] > longest:
@@ -217,16 +219,6 @@ def _last_pause(forms: tuple[str, ...], inner: set[int], begin: int, end: int) -
     while end in inner and end > begin + 1:
         end -= 1
     return end
-
-
-def _inside_of_tokens(sentence: Sentence) -> set[int]:
-    """Return the words, from 0, that are not the first of their multiword token."""
-    inner: set[int] = set()
-    for line in sentence.layout.lines if sentence.layout else ():
-        first, hyphen, last = line.partition("\t")[0].partition("-")
-        if hyphen and first.isdecimal():
-            inner.update(range(int(first), int(last)))
-    return inner
 
 
 def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:

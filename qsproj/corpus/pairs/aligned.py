@@ -46,13 +46,12 @@ class AlignedFiles:
         """Yield the pairs; the files are read in step, and links are checked against the sentences."""
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
         if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
-            return self._with_links_of_the_target(pairs)
+            # The links that the target has in MISC, whatever its order.
+            return (
+                SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
+                for source, target in pairs
+            )
         return with_links(pairs, self.alignment, self.alignment_format, name=name_of(self.source))
-
-    def _with_links_of_the_target(self, pairs: Iterable[tuple[Sentence, Sentence]]) -> Iterator[SentencePair]:
-        """Yield pairs with the links that the target has in MISC, whatever its order."""
-        for source, target in pairs:
-            yield SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,17 +89,13 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
 
 def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
     """Train a parser on the first source trees, words translated by the links; reads ``pairs`` twice."""
-    trees = way_to_translate(pairs, rng=rng)(_first_trees(pairs))
-    options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-    return train_arc_parser(list(trees), rng=rng, options=options)[0]
-
-
-def _first_trees(pairs: Iterable[SentencePair]) -> list[Sentence]:
+    translate = way_to_translate(pairs, rng=rng)
     trees = (pair.source for pair in pairs if np.any(pair.source.heads[1:] != NO_HEAD))
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    return first
+    options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
+    return train_arc_parser(list(translate(first)), rng=rng, options=options)[0]
 
 
 # Of the target so many sentences are compared; more tell no more of its trigrams.

@@ -100,9 +100,10 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return Fit()
     wrong = _projected_probabilities(parser, observed, FLATTENING)
+    # The mean log-likelihood of the projected arcs at each temperature and share of right ones.
     likelihoods = [
-        _log_likelihoods(_projected_probabilities(parser, observed, float(value)), wrong)
-        for value in TEMPERATURES
+        np.log(PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong).mean(axis=1)
+        for right in (_projected_probabilities(parser, observed, float(value)) for value in TEMPERATURES)
     ]
     best, right = np.unravel_index(np.argmax(likelihoods), (len(TEMPERATURES), len(PRECISIONS)))
     return Fit(float(TEMPERATURES[best]), float(PRECISIONS[right]), len(wrong))
@@ -117,15 +118,6 @@ def _projected_probabilities(
             for scores, evidence in observed
         ]
     )
-
-
-def _log_likelihoods(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean log-likelihood of the projected arcs at each share of right ones, float64[P].
-
-    ``right``, ``wrong`` float64[arcs]: probability of each arc if it is right, and if it is not.
-    """
-    mixed = PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong
-    return np.log(mixed).mean(axis=1)
 
 
 # One pair of so many is kept for the temperature.
@@ -173,8 +165,15 @@ def project_soft(
     chosen, left_out = soft_evidence.densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
     if not chosen:
         raise soft_evidence.nothing_chosen(left_out)
-    seen = ((translations[0].target, sources.evidence(translations)) for translations in chosen)
-    examples = evidence_examples(prior.joined, seen, strength=options.strength)
+    examples = (
+        ArcExample(
+            prior.joined.scorer.encode(translations[0].target),
+            EvidenceLikelihood(
+                options.strength * sources.evidence(translations), prior.joined.inference.infer
+            ),
+        )
+        for translations in chosen
+    )
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = train_above(prior.joined, examples, rng=rng, options=training)
     # The prior has seen no more of them than of the test.
@@ -224,15 +223,6 @@ def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Transl
     for number, translations in enumerate(corpus, start=1):
         if (number % HELD_OUT == 0) == held_out:
             yield translations
-
-
-def evidence_examples(
-    base: ArcParser, seen: Iterable[tuple[Sentence, Scores]], *, strength: float
-) -> Iterator[ArcExample]:
-    """Encode sentences with the evidence for their arcs, float64[n+1, n+1], as what is to become probable."""
-    for sentence, evidence in seen:
-        likelihood = EvidenceLikelihood(strength * evidence, base.inference.infer)
-        yield ArcExample(base.scorer.encode(sentence), likelihood)
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:
