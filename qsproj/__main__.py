@@ -30,16 +30,11 @@ def run() -> None:
         word, code = interrupts.outcome()
         print(f"qsproj: {word}", file=sys.stderr)
     # Those of a command that is done have no work; they clear away what they hold of the system.
-    _stop_processes(at_once=code != 0)
+    if (parallel := sys.modules.get("qsproj.parallel")) is not None:
+        parallel.stop_processes(at_once=code != 0)
     # Python would look for garbage once more, among all that numba has made: a tenth of a second.
     gc.freeze()
     sys.exit(code)
-
-
-def _stop_processes(*, at_once: bool) -> None:
-    parallel = sys.modules.get("qsproj.parallel")
-    if parallel is not None:
-        parallel.stop_processes(at_once=at_once)
 
 
 class UnfailingStream:

@@ -80,11 +80,8 @@ class SentenceLengthError(SentenceError):
     """A sentence has no words, or more than a model takes."""
 
     def __init__(self, words: int, limit: int) -> None:
-        super().__init__(
-            found=f"a sentence of {counted(words, 'word')}",
-            expected=f"1 to {limit:,}",
-            remedy="split it, or leave it out",
-        )
+        found = f"a sentence of {counted(words, 'word')}"
+        super().__init__(found=found, expected=f"1 to {limit:,}", remedy="split it, or leave it out")
 
 
 class UntaggedError(SentenceError):

@@ -154,7 +154,7 @@ def _started(processes: int) -> Executor:
             max_workers=processes, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
         )
         _STARTED[:] = [executor]
-        executor.submit(_nothing)
+        executor.submit(int)  # no work, for processes to be started
     return executor
 
 
@@ -175,17 +175,13 @@ def stop_processes(*, at_once: bool = True) -> None:
 
 def _end_with(parent: int) -> None:
     """Have this process end soon after the one that started it, also when that is killed."""
-    Thread(target=_watch, args=(parent,), daemon=True).start()
 
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(WATCH_SECONDS)
-    os._exit(1)
-
-
-def _nothing() -> None:
-    """Do no work: what is sent out for processes to be started."""
+    Thread(target=watch, daemon=True).start()
 
 
 def _on_cluster(

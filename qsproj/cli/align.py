@@ -200,7 +200,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         remedy = "train one: qsproj align --hand-alignment"
         chooser = load_model_of(options.model, LinkChooser, expected="a link chooser", remedy=remedy)
     sides = list(_sides(options))
-    sizes = [(_length(source), _length(target)) for source, target in sides]
+    sizes = [(len(source or ()), len(target or ())) for source, target in sides]
     whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
     pairs = propose_links(sentences, unspaced=options.unspaced, workers=common.workers_of(options))
@@ -215,17 +215,10 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         ]
         chooser = _learned(options, bitext, families)
         chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
-    return _telling_too_long(_in_place(chosen, sizes))
-
-
-def _length(sentence: Sentence | None) -> int:
-    return 0 if sentence is None else len(sentence)
-
-
-def _in_place(alignments: Iterator[Alignment], sizes: list[tuple[int, int]]) -> Iterator[Alignment]:
-    """Yield the alignments of pairs with words on both sides, and for each other pair one without links."""
-    for size in sizes:
-        yield next(alignments) if all(size) else make_alignment(*size, [], weights=[])
+    # Pairs with words on both sides, and for each other pair one without links.
+    return _telling_too_long(
+        next(chosen) if all(size) else make_alignment(*size, [], weights=[]) for size in sizes
+    )
 
 
 def _telling_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:

@@ -36,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.demo import run_demo
 
-    result = run_demo(options.corpora or default_corpora(), seed=options.seed)
+    # The sample is within an installed package, or else beside it, in the checkout.
+    package = Path(qsproj.__file__).parent
+    installed = package / "sample"
+    sample = installed if installed.is_dir() else package.parent / "corpora"
+    result = run_demo(options.corpora or sample, seed=options.seed)
     with open_output(None) as out:
         out.write("\n".join(_story(result)) + "\n")
 
@@ -56,10 +60,3 @@ def _story(result: DemoResult) -> Iterator[str]:
         yield f"  {name:<34} UAS {scores.uas:5.1f}%{relations}"
     yield "\nSoft projection, the default of qsproj project, moves the English parser by what links carry"
     yield "over; hard projection trains a parser on the projected trees. Neither has seen a German tree."
-
-
-def default_corpora() -> Path:
-    """Return where the sample is: within an installed package, or else beside it, in the checkout."""
-    package = Path(qsproj.__file__).parent
-    installed = package / "sample"
-    return installed if installed.is_dir() else package.parent / "corpora"

@@ -83,9 +83,14 @@ def run(options: argparse.Namespace) -> None:
     # What is wrong with the first sentence is said before anything is written.
     first = list(itertools.islice(drawings, 1))
     if not first:
-        raise UsageError(f"{name_of(options.file)}: {_no_such_arc(options)}")
+        given = [f"--{name}" for name in ("relation", "below") if getattr(options, name) is not None]
+        parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
+        raise UsageError(f"{name_of(options.file)}: found no such arc; leave out {' or '.join(given)}{parse}")
     drawings = _telling_no_tree(itertools.chain(first, drawings), name_of(options.file))
-    save_drawings(options.output, chosen_format, name_of(options.file), drawings, about=_about(options))
+    about = f"above the words: {options.file}; below, where it differs: {options.versus}"
+    save_drawings(
+        options.output, chosen_format, name_of(options.file), drawings, about=about if options.versus else ""
+    )
 
 
 def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
@@ -96,21 +101,6 @@ def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iter
         yield sentence, drawing
     if not has_arcs:
         notice(f"{name}: found no tree: no word has a head; parse it first (qsproj parse)")
-
-
-def _no_such_arc(options: argparse.Namespace) -> str:
-    """Say that the choice by arcs leaves no sentence, and what may help."""
-    given = [name for name in ("relation", "below") if getattr(options, name) is not None]
-    told = " or ".join(f"--{name}" for name in given)
-    parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
-    return f"found no such arc; leave out {told}{parse}"
-
-
-def _about(options: argparse.Namespace) -> str:
-    """Say of a page what it compares."""
-    if options.versus is None:
-        return ""
-    return f"above the words: {options.file}; below, where it differs: {options.versus}"
 
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:

@@ -24,7 +24,6 @@ from qsproj.pipelines.projection import method_options
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
 
 if TYPE_CHECKING:
-    from qsproj.models.checkpoint import EMRun
     from qsproj.pipelines.projection.methods import Sources
 
 EXAMPLES = """examples:
@@ -138,6 +137,7 @@ def _defaults(field: str) -> str:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
+    from qsproj.models.checkpoint import EMRun
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
@@ -147,7 +147,12 @@ def run(options: argparse.Namespace) -> None:
     method, sources = METHODS[options.method], _sources(options)
     given = {name: getattr(options, name) for name in method.reads if name not in RUN}
     if "checkpoint" in method.reads:
-        given["run"] = _run(options)
+        checkpoint = common.checkpoint_of(options)
+        if checkpoint is not None and options.iterations == 0:
+            raise UsageError(
+                "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
+            )
+        given["run"] = EMRun(workers=common.workers_of(options), checkpoint=checkpoint)
     with common.naming(*options.source, *options.target, *options.alignment, *options.annotated):
         rng = np.random.default_rng(options.seed)
         if options.enhanced:
@@ -202,13 +207,3 @@ def _sources(options: argparse.Namespace) -> Sources:
             sources, targets if len(targets) > 1 else targets * len(sources), alignments, strict=True
         )
     )
-
-
-def _run(options: argparse.Namespace) -> EMRun:
-    """Return who computes EM, and where its state is kept."""
-    from qsproj.models.checkpoint import EMRun
-
-    checkpoint = common.checkpoint_of(options)
-    if checkpoint is not None and options.iterations == 0:
-        raise UsageError("--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out")
-    return EMRun(workers=common.workers_of(options), checkpoint=checkpoint)

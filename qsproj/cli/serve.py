@@ -124,16 +124,29 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.cli.options.common import check_files
+    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.listening import address_of
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
+    from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
+    from qsproj.serve.review.session import Session
 
     check_files(
         reads=(options.review, *options.model, *(options.pairs or ()), options.beside), model=options.output
     )
-    session = _session(options)
+    pairs = None
+    if options.pairs is not None:
+        source, links = options.pairs
+        pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
+    session = Session(
+        draft=Draft(options.review, who=options.by),
+        pairs=pairs,
+        train_after=options.train_after if options.model else None,
+        order=options.order,
+        beside=options.beside,
+    )
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
         limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
@@ -143,25 +156,6 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
         said = f"open {address_of(listening)}/?token={token} to review {options.review}"
         pools = [pool for pool in (training, inference) if pool is not None]
         _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
-
-
-def _session(options: argparse.Namespace) -> Session:
-    from qsproj.corpus.pairs.aligned import AlignedFiles
-    from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.session import Session
-
-    pairs = None
-    if options.pairs is not None:
-        source, links = options.pairs
-        pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
-    train_after = options.train_after if options.model else None
-    return Session(
-        draft=Draft(options.review, who=options.by),
-        pairs=pairs,
-        train_after=train_after,
-        order=options.order,
-        beside=options.beside,
-    )
 
 
 def _processes(
@@ -197,11 +191,9 @@ def _processes(
 def _run(app: ASGIApp, listening: socket, seconds: float, what: str, pools: Iterable[ComputePool]) -> None:
     from qsproj.serve.listening import serve
 
-    def started() -> None:
-        print(f"qsproj serve: {what} (Ctrl-C stops)", file=sys.stderr, flush=True)
-
+    said = f"qsproj serve: {what} (Ctrl-C stops)"
     try:
-        serve(app, listening, seconds=seconds, started=started)
+        serve(app, listening, seconds=seconds, started=lambda: print(said, file=sys.stderr, flush=True))
     finally:
         for pool in pools:
             pool.stop()

@@ -78,7 +78,8 @@ def download(
                 came = handle.seek(0, 2)
                 failures = 1 if came > before else failures + 1
                 if failures >= patience.attempts:
-                    raise _given_up(url, came, error) from error
+                    kept = f"; the {came:,} bytes that have come are kept: run it again and it goes on"
+                    raise UsageError(f"{url}: could not be fetched: {error}{kept if came else ''}") from error
                 time.sleep(patience.pause * 2 ** (failures - 1))
             except OSError as error:
                 raise UsageError(f"{partial}: cannot be written: {error.strerror}") from error
@@ -202,11 +203,6 @@ def _reason(error: Any) -> str:
         if isinstance(error, kind):
             return text
     return str(error)
-
-
-def _given_up(url: str, size: int, error: Exception) -> UsageError:
-    kept = f"; the {size:,} bytes that have come are kept: run it again and it goes on" if size else ""
-    return UsageError(f"{url}: could not be fetched: {error}{kept}")
 
 
 _ARCHIVE = ".zip"

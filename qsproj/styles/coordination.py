@@ -41,16 +41,12 @@ def find_groups(tree: WorkingTree, style: Style) -> list[Group]:
     if style.coordination == "prague":
         groups = _prague_groups(tree)
     elif style.coordination in ("moscow", "reverse-moscow"):
-        groups = _chains(tree, linking_relations(style), rightward=style.coordination == "moscow")
+        places = {"cc": style.conjunctions, "punct": style.punctuation}
+        linking = frozenset(relation for relation, place in places.items() if place == "between")
+        groups = _chains(tree, linking, rightward=style.coordination == "moscow")
     else:
         groups = _fans(tree, rightward=style.coordination == "stanford")
     return sorted(groups, key=lambda group: tree.depth(group.top)) if len(groups) > 1 else groups
-
-
-def is_coordinator(tree: WorkingTree, node: int) -> bool:
-    """Tell whether a word has conjuncts on both sides: it heads a coordination of the Prague family."""
-    conjuncts = conjuncts_of(tree, node)
-    return bool(conjuncts) and conjuncts[0] < node < conjuncts[-1]
 
 
 def conjuncts_of(tree: WorkingTree, node: int) -> list[int]:
@@ -64,8 +60,9 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     for holder in {*group.conjuncts, group.top}:
         for child in tree.children[holder]:
             if first < child < last and child not in group.links:
-                attachment = _attachment(tree, child, style)
-                if (
+                is_conjunction = base_relation(tree.relations[child]) == "cc"
+                attachment = style.conjunctions if is_conjunction else style.punctuation
+                if is_separating(tree, child) and (
                     (attachment == "between" and holder == group.top)
                     or (attachment == "following" and child < holder and holder in group.conjuncts)
                     or (attachment == "previous" and child > holder and holder in group.conjuncts)
@@ -74,24 +71,12 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     return found
 
 
-def linking_relations(style: Style) -> frozenset[str]:
-    places = {"cc": style.conjunctions, "punct": style.punctuation}
-    return frozenset(relation for relation, place in places.items() if place == "between")
-
-
 def is_separating(tree: WorkingTree, node: int) -> bool:
     """Tell whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
     base = base_relation(tree.relations[node])
     return (base == "cc" and tree.relations[node] != "cc:preconj") or (
         base == "punct" and is_separator(tree.form(node))
     )
-
-
-def _attachment(tree: WorkingTree, node: int, style: Style) -> str:
-    """Return where the style hangs this word if it separates conjuncts; empty if it does not."""
-    if not is_separating(tree, node):
-        return ""
-    return style.conjunctions if base_relation(tree.relations[node]) == "cc" else style.punctuation
 
 
 def _fans(tree: WorkingTree, *, rightward: bool) -> list[Group]:
@@ -107,10 +92,9 @@ def _prague_groups(tree: WorkingTree) -> list[Group]:
     """Find coordinators, with conjuncts on both sides, and conjuncts that head others for lack of one."""
     groups = []
     for group in _fans(tree, rightward=True):
-        if is_coordinator(tree, group.top):
-            groups.append(Group(group.top, tuple(conjuncts_of(tree, group.top)), (group.top,)))
-        else:
-            groups.append(group)
+        conjuncts = tuple(conjuncts_of(tree, group.top))
+        is_coordinator = conjuncts[0] < group.top < conjuncts[-1]
+        groups.append(Group(group.top, conjuncts, (group.top,)) if is_coordinator else group)
     return groups
 
 

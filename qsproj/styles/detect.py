@@ -84,8 +84,10 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
             for families in family_votes(tree):
                 ballots.add("coordination", families)
             for family, counted in details.items():
-                for dimension, choices in detail_votes(tree, family):
-                    counted.add(dimension, choices)
+                for group in coordination.find_groups(tree, _FAMILIES[family]):
+                    for votes in (_separator_votes, _shared_votes):
+                        for dimension, choices in votes(tree, group, family):
+                            counted.add(dimension, choices)
     family = ballots.evidence("coordination").choice or DIMENSIONS["coordination"][0]
     detailed = ("conjunctions", "shared", "punctuation")
     evidence = tuple(
@@ -128,13 +130,6 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
             yield frozenset({chain})
         else:
             yield frozenset({fan, chain})
-
-
-def detail_votes(tree: WorkingTree, family: str) -> Iterator[Vote]:
-    """Yield what a tree tells of conjunctions, punctuation and shared dependents, given the family."""
-    for group in coordination.find_groups(tree, _FAMILIES[family]):
-        yield from _separator_votes(tree, group, family)
-        yield from _shared_votes(tree, group, family)
 
 
 def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:

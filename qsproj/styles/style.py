@@ -66,21 +66,17 @@ DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 _CONTENT_HEAD = dict.fromkeys(("determiners", "prepositions", "copula", "auxiliaries"), "child")
-_BETWEEN = {"conjunctions": "between", "shared": "head", "punctuation": "between"}
+_STANFORD = _CONTENT_HEAD | {"conjunctions": "between", "shared": "head", "punctuation": "between"}
+_STANFORD |= {"coordination": "stanford", "prepositions": "head"}
+_FUNCTION_HEADS = {"copula": "head", "auxiliaries": "head"}
 #: Named choices; a name that does not choose in a dimension leaves it as it was.
 PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "ud": {name: choices[0] for name, choices in DIMENSIONS.items()},
-        "stanford": _CONTENT_HEAD | _BETWEEN | {"coordination": "stanford", "prepositions": "head"},
-        "prague": _CONTENT_HEAD
-        | _BETWEEN
-        | {"coordination": "prague", "prepositions": "head", "copula": "head"},
-        "moscow": _CONTENT_HEAD
-        | _BETWEEN
-        | {"coordination": "moscow", "prepositions": "head", "copula": "head", "auxiliaries": "head"},
-        "conll": _CONTENT_HEAD
-        | _BETWEEN
-        | {"coordination": "conll", "prepositions": "head", "copula": "head", "auxiliaries": "head"},
+        "stanford": _STANFORD,
+        "prague": _STANFORD | {"coordination": "prague", "copula": "head"},
+        "moscow": _STANFORD | _FUNCTION_HEADS | {"coordination": "moscow"},
+        "conll": _STANFORD | _FUNCTION_HEADS | {"coordination": "conll"},
         "content-head": _CONTENT_HEAD,
         "function-head": dict.fromkeys(_CONTENT_HEAD, "head"),
     }

@@ -70,16 +70,10 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
             found=f"{found} as word {number}", expected=expected, remedy="compare trees of the same words"
         )
     arcs, others = tree_arcs(sentence), tree_arcs(other)
-    here = {(arc.head, arc.dependent, arc.relation) for arc in arcs}
-    there = {(arc.head, arc.dependent, arc.relation) for arc in others}
+    here, there = ({(arc.head, arc.dependent, arc.relation): arc for arc in tree} for tree in (arcs, others))
     return (
-        tuple(
-            arc if (arc.head, arc.dependent, arc.relation) in there else replace(arc, mark=DIFFERS)
-            for arc in arcs
-        ),
-        tuple(
-            replace(arc, mark=OTHER) for arc in others if (arc.head, arc.dependent, arc.relation) not in here
-        ),
+        tuple(arc if key in there else replace(arc, mark=DIFFERS) for key, arc in here.items()),
+        tuple(replace(arc, mark=OTHER) for key, arc in there.items() if key not in here),
     )
 
 

@@ -41,10 +41,12 @@ def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Draw
     y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)
     across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT, logarithmic=x.logarithmic)
     upwards = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP, logarithmic=y.logarithmic)
+    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
     elements = [
         _text(title, (_LEFT + _WIDTH - _RIGHT) / 2, 20, size=14),
         *_grid(x_ticks, y_ticks, across, upwards),
-        *_axis_labels(x.label, y.label),
+        _text(x.label, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12),
+        _text(y.label, 16, middle, more=f' transform="rotate(-90 16 {middle})"'),
     ]
     for number, one in enumerate(series):
         colour = _COLOURS[number % len(_COLOURS)]
@@ -93,12 +95,6 @@ def _grid(x_ticks: Sequence[float], y_ticks: Sequence[float], across: Scale, upw
     for tick in y_ticks:
         yield f'<path d="M{_LEFT} {upwards(tick):.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>'
         yield _text(f"{tick:g}", _LEFT - 6, upwards(tick) + 4, anchor="end")
-
-
-def _axis_labels(x_label: str, y_label: str) -> Iterator[str]:
-    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
-    yield _text(x_label, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12)
-    yield _text(y_label, 16, middle, more=f' transform="rotate(-90 16 {middle})"')
 
 
 def _line(series: Series, colour: str, across: Scale, upwards: Scale) -> Iterator[str]:

@@ -388,13 +388,13 @@ Ways = Mapping[str, Collection[str]]
 def declare_ways(parser: argparse.ArgumentParser, *tables: Ways) -> None:
     """Note how each option in the tables is written, and its default; the parser has all its options."""
     named = sorted({name for ways in tables for reads in ways.values() for name in reads})
-    written = {action.dest: _written(action) for action in parser._actions if action.dest in named}
+    # As users write it, or the name that help gives an argument.
+    written = {
+        action.dest: action.option_strings[-1] if action.option_strings else str(action.metavar)
+        for action in parser._actions
+        if action.dest in named
+    }
     parser.set_defaults(read_by_some={name: (written[name], parser.get_default(name)) for name in named})
-
-
-def _written(action: argparse.Action) -> str:
-    """Return an option as users write it, or the name that help gives an argument."""
-    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:

@@ -1,7 +1,7 @@
 """The report of a bootstrap: what each stage did, how sure the model is, pairs, what to annotate next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,11 +62,16 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     )
     yield Table(("probability", "arcs", "share"), _confidences(examples))
     yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
-    for name, chosen in _surest_and_least_sure(examples):
+    fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
+    ordered = sorted(fitting, key=lambda example: -example[0])
+    least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
+    for name, chosen in (
+        ("The surest pairs", ordered[:SHOWN_OF_EACH]),
+        ("The least sure pairs", least_sure),
+    ):
         yield Heading(name)
-        for example in chosen:
-            yield Heading(f"mean probability {example.confidence:.2f}", 3)
-            pair = example.pair
+        for confidence, pair in chosen:
+            yield Heading(f"mean probability {confidence:.2f}", 3)
             if features:
                 source, target = map(with_features_shown, (pair.source, pair.target))
                 pair = replace(pair, source=source, target=target)
@@ -92,12 +97,8 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Example:
-    """A pair whose target side the model has parsed, and the mean probability of its arcs."""
-
-    pair: SentencePair
-    confidence: float
+# The mean probability of the arcs that the model has given to the target side of a pair, and the pair.
+_Example = tuple[float, SentencePair]
 
 
 def _examples(made: Bootstrapped) -> list[_Example]:
@@ -105,21 +106,14 @@ def _examples(made: Bootstrapped) -> list[_Example]:
     path = made.examples or ""
     for pair, parsed in zip(made.corpora[0], read_conllu(path), strict=False):
         confidence = float(np.nanmean(stated_confidences(parsed, name=path)[1:]))
-        found.append(_Example(replace(pair, target=parsed), confidence))
+        found.append((confidence, replace(pair, target=parsed)))
     return found
 
 
 def _confidences(examples: Sequence[_Example]) -> list[tuple[str, int, str]]:
-    stated = np.concatenate([stated_confidences(example.pair.target, name="")[1:] for example in examples])
+    stated = np.concatenate([stated_confidences(pair.target, name="")[1:] for _, pair in examples])
     counts, edges = np.histogram(stated, bins=BINS, range=(0.0, 1.0))
     return [
         (f"{low:.1f} to {high:.1f}", int(count), f"{100 * count / max(counts.sum(), 1):.1f}%")
         for low, high, count in zip(edges, edges[1:], counts, strict=False)
     ]
-
-
-def _surest_and_least_sure(examples: Sequence[_Example]) -> Iterator[tuple[str, list[_Example]]]:
-    fitting = [example for example in examples if len(example.pair.target) in SHOWN_WORDS]
-    ordered = sorted(fitting, key=lambda example: -example.confidence)
-    yield "The surest pairs", ordered[:SHOWN_OF_EACH]
-    yield "The least sure pairs", ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]

@@ -35,7 +35,7 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.linking import link_words
-from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior, weighted_prior
@@ -137,7 +137,8 @@ def cut_words(
     )
     read = source.tagger.reader(split_contractions=True)
     trees = read_all(parsed)
-    return write_words(paths, text, cut=(cut_by(read), cut_by(target)), trees=trees, workers=workers)
+    cut = (partial(_cut_line, read), partial(_cut_line, target))
+    return write_words(paths, text, cut=cut, trees=trees, workers=workers)
 
 
 def reader_of_target(
@@ -151,12 +152,8 @@ def reader_of_target(
     return partial(read_text, language=language, contractions=contractions, name=name)
 
 
-def cut_by(read: Callable[[Iterable[str]], Iterator[Sentence]]) -> Cut:
-    """Return what makes a sentence of a line, None of a blank one, by a reader of lines."""
-    return partial(_cut_line, read)
-
-
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
+    """Return the sentence of a line, None of a blank one, by a reader of lines."""
     return next(read([line]), None)
 
 

@@ -92,13 +92,7 @@ class Workspace:
     and after, then also its seconds. ``stages`` are those that this run asked for, in order.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        run: str = "",
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
@@ -183,7 +177,8 @@ class Workspace:
         self, recipe: Recipe, arguments: Mapping[str, object], files: Sequence[str] = ()
     ) -> tuple[str, Path, tuple[Path, ...]]:
         """Return the key of a stage, its record and its files."""
-        key = self._key(recipe, arguments)
+        settled = json.dumps([recipe.name, recipe.version, self._settled(arguments)], sort_keys=True)
+        key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
         start = self.folder / f"{recipe.name}-{key}"
         paths = tuple(Path(f"{start}{suffix}") for suffix in files or recipe.files)
         return key, Path(f"{start}{RECORD_SUFFIX}"), paths
@@ -231,10 +226,6 @@ class Workspace:
         """Return the languages whose runs asked for the stage of a file."""
         record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
         return set(_runs(_read_json(record)))
-
-    def _key(self, recipe: Recipe, arguments: Mapping[str, object]) -> str:
-        text = json.dumps([recipe.name, recipe.version, self._settled(arguments)], sort_keys=True)
-        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:KEY_LENGTH]
 
     def _settled(self, value: Any) -> object:
         """Return what the content depends on, as JSON can hold it."""
