@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qsproj.api.bitext import align, project, train_biparser
-    from qsproj.api.loading import load_model
-    from qsproj.api.results import draw, evaluate
+    from qsproj.api.results import draw, evaluate, load_model
     from qsproj.api.training import adapt, train_parser, train_tagger
     from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.corpus.formats import read_alignments
@@ -56,8 +55,7 @@ _HOMES = {
     name: f"qsproj.{module}"
     for module, names in (
         ("api.bitext", "align project train_biparser"),
-        ("api.loading", "load_model"),
-        ("api.results", "draw evaluate"),
+        ("api.results", "draw evaluate load_model"),
         ("api.training", "adapt train_parser train_tagger"),
         ("corpus.conllu", "read_conllu write_conllu"),
         ("corpus.formats", "read_alignments"),

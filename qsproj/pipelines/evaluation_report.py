@@ -22,8 +22,7 @@ from qsproj.evaluation.attachment import (
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.evaluation.score_tables import SENTENCE_SCORES, WORD_SCORES, p_text
 from qsproj.viz.drawing import Drawing, legend
-from qsproj.viz.page import Heading, Piece, Table, page
-from qsproj.viz.plots import Axis, Series, line_plot
+from qsproj.viz.page import Axis, Heading, Piece, Series, Table, line_plot, page
 from qsproj.viz.trees import draw_versus
 
 SHOWN_CONFUSIONS = 20

@@ -1,7 +1,8 @@
-"""A page of HTML that needs no other file: headings, tables, paragraphs and drawings, piece by piece."""
+"""A page of HTML that needs no other file: headings, tables, paragraphs, drawings and line plots."""
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from qsproj.viz.drawing import STYLE, Drawing, escape, figure, opening
@@ -74,3 +75,110 @@ def _cell(value: str | float) -> str:
         f"{value:,}" if isinstance(value, int) else f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
     )
     return f'<td class="number">{shown}</td>'
+
+
+_WIDTH, _HEIGHT = 680, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 230, 36, 52
+# Told apart without colour vision (Okabe and Ito).
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+
+Scale = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A named line."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    labels: Sequence[str] = ()  # beside the points, if anything
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis; on a logarithmic one all values must be positive."""
+
+    label: str
+    logarithmic: bool = False
+
+
+def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
+    """Draw series that have a point among them; linear axes start at 0 or below.
+
+    Raises ValueError when there is no point, or one at or below 0 on a logarithmic axis.
+    """
+    x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
+    y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)
+    across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT, logarithmic=x.logarithmic)
+    upwards = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP, logarithmic=y.logarithmic)
+    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+    elements = [
+        _text(title, (_LEFT + _WIDTH - _RIGHT) / 2, 20, size=14),
+        *_grid(x_ticks, y_ticks, across, upwards),
+        _text(x.label, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12),
+        _text(y.label, 16, middle, more=f' transform="rotate(-90 16 {middle})"'),
+    ]
+    for number, one in enumerate(series):
+        colour = _COLOURS[number % len(_COLOURS)]
+        elements += [*_line(one, colour, across, upwards), *_legend_row(one.name, colour, number)]
+    return Drawing(title, _WIDTH, _HEIGHT, "\n".join([*elements, ""]))
+
+
+def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
+    """Choose what to mark on an axis: 1, 2 or 5 times powers of ten, from below ``values`` to above them."""
+    if not values or (logarithmic and min(values) <= 0.0):
+        raise ValueError(
+            "found no point, or one at or below 0 on a logarithmic axis, expected points to draw"
+        )
+    low, high = min(values), max(values)
+    if logarithmic:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        every = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
+        first = max(place for place, number in enumerate(every) if number <= low * (1 + 1e-9))
+        last = min(place for place, number in enumerate(every) if number >= high * (1 - 1e-9))
+        return every[first : max(last, first + 1) + 1]
+    low = min(low, 0.0)
+    rough = (high - low) / 5 or 1.0
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(digit * unit for digit in (1, 2, 5, 10) if digit * unit >= rough)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return [step * number for number in range(first, max(last, first + 1) + 1)]
+
+
+def _scale(marks: Sequence[float], start: float, stop: float, *, logarithmic: bool) -> Scale:
+    """Return the map from values to pixels that takes the first mark to ``start``, the last to ``stop``."""
+    transform: Scale = math.log if logarithmic else float
+    low, high = transform(marks[0]), transform(marks[-1])
+    return lambda value: start + (transform(value) - low) / (high - low) * (stop - start)
+
+
+def _text(text: str, x: float, y: float, *, size: float = 12, anchor: str = "middle", more: str = "") -> str:
+    # A style, not attributes: drawings share a style sheet, which would win over these.
+    style = f"font-size:{size}px;text-anchor:{anchor}"
+    return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}"{more}>{escape(text)}</text>'
+
+
+def _grid(x_ticks: Sequence[float], y_ticks: Sequence[float], across: Scale, upwards: Scale) -> Iterator[str]:
+    for tick in x_ticks:
+        yield f'<path d="M{across(tick):.1f} {_TOP}V{_HEIGHT - _BOTTOM}" stroke="#ddd"/>'
+        yield _text(f"{tick:g}", across(tick), _HEIGHT - _BOTTOM + 16)
+    for tick in y_ticks:
+        yield f'<path d="M{_LEFT} {upwards(tick):.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>'
+        yield _text(f"{tick:g}", _LEFT - 6, upwards(tick) + 4, anchor="end")
+
+
+def _line(series: Series, colour: str, across: Scale, upwards: Scale) -> Iterator[str]:
+    points = [(across(x), upwards(y)) for x, y in zip(series.x, series.y, strict=True)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
+    for x, y in points:
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>'
+    for (x, y), label in zip(points, series.labels):
+        yield _text(label, x + 5, y - 5, size=10, anchor="start", more=f' fill="{colour}"')
+
+
+def _legend_row(name: str, colour: str, number: int) -> Iterator[str]:
+    x, y = _WIDTH - _RIGHT + 14, _TOP + 18 * number
+    yield f'<path d="M{x} {y + 8}h18" stroke="{colour}" stroke-width="2"/>'
+    yield _text(name, x + 24, y + 12, anchor="start")

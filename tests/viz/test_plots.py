@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from qsproj.viz.drawing import svg_document
-from qsproj.viz.plots import Axis, Series, line_plot, round_numbers
+from qsproj.viz.page import Axis, Series, line_plot, round_numbers
 
 SVG = "{http://www.w3.org/2000/svg}"
 

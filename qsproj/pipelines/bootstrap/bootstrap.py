@@ -10,8 +10,7 @@ from qsproj.errors import UsageError
 from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.checks import check_given, check_raw
-from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
+from qsproj.pipelines.bootstrap.checks import Estimate, check_given, check_raw, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions

@@ -1,7 +1,8 @@
-"""Whether what a bootstrap is given fits together, told before anything is learned."""
+"""What is told before anything is learned: whether what is given fits together, and how long it will take."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from qsproj.alignment.reading import is_conllu
@@ -13,10 +14,10 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
 from qsproj.pipelines.bootstrap.scripture import is_scripture
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
+from qsproj.pipelines.bootstrap.workspace import Stage
 from qsproj.progress import notice
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
@@ -29,6 +30,16 @@ VOCABULARY_TO_ASK = 3000
 SHIFTED_SHARE = 0.25
 # With the space after it; enough to tell how long a stage takes.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Numbers of words in the treebank of a source language, and on either side of its bitext."""
+
+    treebank: int
+    pairs: int
+    source: int
+    target: int
 
 
 def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
@@ -279,3 +290,68 @@ def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, f
             known[side] += sum(word in vocabulary for word in letters)
             words[side] += len(letters)
     return known[0] / max(words[0], 1), known[1] / max(words[1], 1)
+
+
+# From so many pairs on a parser learns from no more of them.
+LEARNED_PAIRS = 16_000
+# Shorter waits are not worth a line.
+LEAST_SECONDS = 20.0
+
+
+def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
+    """Return about how long stages take on one core: rates measured in the runs of docs/bootstrap.md."""
+    seconds = {}
+    for name in names:
+        kind, _, number = name.partition("-")
+        of_stage = [sizes[int(number) - 1]] if number else sizes
+        seconds[name] = sum(_expected(kind, size) for size in of_stage)
+    return seconds
+
+
+def _expected(kind: str, size: Sizes) -> float:
+    rates: Mapping[str, float] = {
+        "source": 2.6e-4 * size.treebank,
+        "words": 9e-6 * (size.source + size.target),
+        "links": 1.2e-5 * (size.source + size.target),
+        "trees": 2.8e-5 * size.source,
+        "tagger": 2.6e-5 * size.target,
+        "tagged": 7e-6 * size.target,
+        "prior": 2.5e-4 * size.treebank,
+        "parser": 3e-3 * min(size.pairs, LEARNED_PAIRS) + 6e-4 * size.pairs,
+    }
+    return rates.get(kind, 2.0)
+
+
+class Estimate:
+    """The stages that are left of all that are planned, and the seconds expected of each. Mutable; final."""
+
+    def __init__(self, planned: Sequence[Stage], expected: Mapping[str, float]) -> None:
+        self._names = [stage.name for stage in planned]
+        self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
+        self._spent = self._spent_expected = 0.0
+
+    def whole(self) -> str:
+        """Say how many stages there are, how many are kept, and how long the others will take."""
+        kept = len(self._names) - len(self._left)
+        counts = f"{counted(len(self._names), 'stage')}, {kept} of them kept"
+        return f"{counts}{self._time()}"
+
+    def begun(self, name: str) -> str:
+        """Say of a stage that it begins, which it is, and how long this and the others will take."""
+        place = self._names.index(name) + 1
+        return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
+
+    def ended(self, name: str, seconds: float) -> None:
+        """Take in how long a stage took: the others are as much faster or slower."""
+        self._spent += seconds
+        self._spent_expected += self._left.pop(name, 0.0)
+
+    def _time(self) -> str:
+        total = sum(self._left.values())
+        if self._spent_expected >= LEAST_SECONDS:
+            total *= self._spent / self._spent_expected
+        if total < LEAST_SECONDS:
+            return ""
+        minutes = round(total / 60)
+        about = f"{minutes} min" if minutes >= 2 else f"{10 * round(total / 10)} s"
+        return f"; about {about} left on one core"

@@ -1,23 +1,202 @@
-"""The bitext of a bootstrap: cut into words, without what teaches nothing."""
+"""The bitext of a bootstrap: cut into words, without what teaches nothing.
 
+Long pairs are cut into shorter ones, where punctuation allows it on both sides and lengths agree: a verse is
+often two sentences, and a sentence of a verse long: links stray further, and no parser learns from more than
+some 35 words. *Source*: Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with
+pieces of one pair in place of sentences of a paragraph, none of them left out.
+"""
+
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import conllu_output
+from qsproj.corpus.contractions import merge_contractions
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, counted, listed_reasons
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bootstrap.clauses import cut_pair
-from qsproj.pipelines.bootstrap.given_trees import GivenTrees, Named, find_trees
 from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
+
+# Where a clause ends: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
+_SPACED, _UNSPACED = ".!?;:·։؟؛۔।॥።፤", "。！？；："
+_CLOSING = "\"'”’»›)\\]}"
+_END = re.compile(rf"(?<=[{_SPACED}])([{_CLOSING}]*)\s+|(?<=[{_UNSPACED}])([{_CLOSING}」』]*)\s*(?=\S)")
+# Of Mr. Dr. St. J. nothing ends; a word in lower case may be as short.
+_SHORT = re.compile(r"(?:^|[\s(])([^\W\d_])[^\W\d_]?\.$")
+# How many pieces of either side belong together, and natural-log costs of that: Gale and Church's shares.
+_BEADS = {(1, 1): 0.89, (1, 2): 0.045, (2, 1): 0.045, (2, 2): 0.011, (1, 3): 0.004, (3, 1): 0.004}
+_COSTS = {sizes: -math.log(share) for sizes, share in _BEADS.items()}
+# Variance of the letters that one letter becomes.
+_VARIANCE = 6.8
+# A piece of so few letters stays with its neighbour, and lengths of two pieces agree within this factor.
+LEAST_LETTERS = 8
+MOST_RATIO = 2.0
+
+
+def pieces_of(line: str) -> list[str]:
+    """Cut a line where a mark ends a clause; of the line only white space is lost."""
+    pieces, start = [], 0
+    for end in _END.finditer(line):
+        piece = line[start : end.start()] + (end[1] or end[2] or "")
+        short = _SHORT.search(piece)
+        if (short and short[1].isupper()) or len(piece) < LEAST_LETTERS:
+            continue
+        pieces.append(piece)
+        start = end.end()
+    if start and len(line) - start < LEAST_LETTERS:
+        pieces[-1] += line[start - 1 :] if line[start - 1].isspace() else line[start:]
+    else:
+        pieces.append(line[start:])
+    return pieces
+
+
+def cut_pair(source: str, target: str, *, ratio: float) -> Iterator[tuple[str, str]]:
+    """Yield the pairs that a pair is cut into, or the pair where lengths of any two pieces do not agree.
+
+    ``ratio``: letters of the target for a letter of the source, on average.
+    """
+    sides = pieces_of(source), pieces_of(target)
+    if min(map(len, sides)) < 2:
+        yield source, target
+        return
+    beads = _aligned([[len(piece) for piece in side] for side in sides], ratio)
+    cut = [(" ".join(sides[0][i:k]), " ".join(sides[1][j:m])) for (i, j), (k, m) in beads]
+    if all(1 / MOST_RATIO <= len(other) / (ratio * len(one)) <= MOST_RATIO for one, other in cut):
+        yield from cut
+    else:
+        yield source, target
+
+
+def _aligned(lengths: Sequence[Sequence[int]], ratio: float) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return from where to where pieces of both sides go together, in order: the cheapest way through."""
+    n, m = map(len, lengths)
+    best: dict[tuple[int, int], tuple[float, tuple[int, int]]] = {(0, 0): (0.0, (0, 0))}
+    for i in range(n + 1):
+        for j in range(m + 1):
+            ways = [
+                (
+                    best[i - a, j - b][0] + cost + _misfit(lengths, (i - a, i), (j - b, j), ratio),
+                    (i - a, j - b),
+                )
+                for (a, b), cost in _COSTS.items()
+                if (i - a, j - b) in best
+            ]
+            if ways:
+                best[i, j] = min(ways)
+    if (n, m) not in best:
+        return [((0, 0), (n, m))]
+    found, at = [], (n, m)
+    while at != (0, 0):
+        found.append((best[at][1], at))
+        at = best[at][1]
+    return found[::-1]
+
+
+def _misfit(
+    lengths: Sequence[Sequence[int]], source: tuple[int, int], target: tuple[int, int], ratio: float
+) -> float:
+    """Return the negative natural log of how probable lengths so far apart are."""
+    one, other = sum(lengths[0][slice(*source)]), sum(lengths[1][slice(*target)])
+    # The mean of both sides, so that neither is the measure.
+    letters = (one + other / ratio) / 2
+    distance = abs(other / ratio - one) / math.sqrt(letters * _VARIANCE)
+    return -math.log(max(math.erfc(distance / math.sqrt(2.0)), 1e-300))
+
+
+# Gold trees over the very text of the source are found by their letters, and taken as they are. A tree stands
+# within so many letters of the one before, or where its letters, so many at least, stand alone.
+REACH = 2000
+LEAST_ALONE = 20
+
+# Name, source line, target line.
+Named = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTrees:
+    """Pairs of a bitext, those that a tree spans joined, and the trees that source lines have.
+
+    ``trees``: by the source line; of a line of several sentences one with several roots.
+    """
+
+    pairs: tuple[Named, ...] = ()
+    trees: Mapping[str, Sentence] = field(default_factory=dict)
+
+
+def letters_of(text: str) -> str:
+    """Return what editions of a text share: letters and digits, lower-cased."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> GivenTrees:
+    """Find trees in the source lines of a bitext; lines that they do not cover stay without."""
+    letters = [letters_of(source) for _, source, _ in named]
+    ends = list(accumulate(map(len, letters)))
+    found = dict(_places("".join(letters), trees))
+    line_at = {end: number for number, end in enumerate(ends)}
+    pairs: list[Named] = []
+    given: dict[str, Sentence] = {}
+    number = 0
+    while number < len(named):
+        start = ends[number] - len(letters[number])
+        chain, end = [], start
+        while end in found:
+            end, tree = found[end]
+            chain.append(tree)
+            if end in line_at:
+                break
+        last = line_at[end] if chain and end in line_at else number
+        lines = named[number : last + 1]
+        source, target = (" ".join(filter(None, (line[side] for line in lines))) for side in (1, 2))
+        if chain and end in line_at:
+            given[source] = joined(chain)
+        pairs.append((lines[0][0], source, target))
+        number = last + 1
+    return GivenTrees(tuple(pairs), given)
+
+
+def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[int, Sentence]]]:
+    """Yield where the letters of each whole tree begin in a text, where they end, and the tree."""
+    before = 0
+    for tree in trees:
+        own = letters_of("".join(merge_contractions(tree)[0]))
+        if not own or np.any(tree.heads[1:] == NO_HEAD):
+            continue
+        place = text.find(own, before, before + REACH + len(own))
+        if place < 0 and len(own) >= LEAST_ALONE:
+            place = text.find(own)
+            if text.find(own, place + 1) >= 0:
+                place = -1
+        if place >= 0:
+            before = place + len(own)
+            yield place, (before, tree)
+
+
+def joined(trees: Sequence[Sentence]) -> Sentence:
+    """Return one sentence of the words of several, each with its own root."""
+    starts = accumulate(map(len, trees), initial=0)
+    heads = [
+        np.where(tree.heads[1:] == ROOT, ROOT, tree.heads[1:] + start)
+        for tree, start in zip(trees, starts, strict=False)
+    ]
+    forms, upos, deprels = (
+        [cell for tree in trees for cell in getattr(tree, column)] for column in ("forms", "upos", "deprels")
+    )
+    return Sentence.from_words(forms, upos=upos, heads=np.concatenate(heads), deprels=deprels)
+
 
 # Longer sides are lists and tables more often than sentences.
 MOST_WORDS = 100
@@ -83,9 +262,8 @@ def write_words(
 
     Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
     those that were there before; verses without a partner. ``cut``: each makes a sentence of a line of its
-    side; None of a blank one. ``trees``: gold trees over some of the source lines, in their order
-    (:mod:`qsproj.pipelines.bootstrap.given_trees`). Raises DataError when fewer than FEWEST_PAIRS pairs are
-    left.
+    side; None of a blank one. ``trees``: gold trees over some of the source lines, in their order.
+    Raises DataError when fewer than FEWEST_PAIRS pairs are left.
     """
     left_out: Counter[str] = Counter()
     seen: set[bytes] = set()

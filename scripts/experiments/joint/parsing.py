@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 
 from qsproj.viz.drawing import svg_document
-from qsproj.viz.plots import Axis, Series, line_plot
+from qsproj.viz.page import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table

@@ -21,7 +21,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.viz.drawing import svg_document
-from qsproj.viz.plots import Axis, Series, line_plot
+from qsproj.viz.page import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -28,7 +28,7 @@ from qsproj.pipelines.suggest import (
     tag_kinds,
 )
 from qsproj.viz.drawing import svg_document
-from qsproj.viz.plots import Axis, Series, line_plot
+from qsproj.viz.page import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

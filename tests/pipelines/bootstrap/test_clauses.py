@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.pipelines.bootstrap.clauses import cut_pair, pieces_of
+from qsproj.pipelines.bootstrap.texts import cut_pair, pieces_of
 
 
 @pytest.mark.parametrize(

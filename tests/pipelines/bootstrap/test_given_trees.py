@@ -5,8 +5,7 @@ from __future__ import annotations
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.given_trees import find_trees
-from qsproj.pipelines.bootstrap.texts import SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import SourceText, find_trees, write_words
 
 
 def tree(words, heads):
