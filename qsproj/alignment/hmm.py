@@ -411,7 +411,11 @@ def train_hmm(
             for number in range(sweeps - 1):
                 counts, seen, log_likelihood = sweep_shards(shards, sweep, workers=workers, progress=progress)
                 after_sweep(log_likelihood)
-                jumps = _updated_jumps(seen, settings.jump_prior) if sweep.use_jumps else sweep.jumps
+                jumps = sweep.jumps
+                if sweep.use_jumps:
+                    weights = seen.counts + settings.jump_prior
+                    weights /= seen.exposures + settings.jump_prior / seen.weights
+                    jumps = weights / weights.sum(axis=1, keepdims=True)
                 uses_jumps = number + 1 >= settings.ibm1_sweeps
                 sweep = replace(sweep, counts=counts, jumps=jumps, use_jumps=uses_jumps)
             total = 0.0
@@ -442,9 +446,3 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
         null_probability=settings.null_probability,
         use_jumps=settings.ibm1_sweeps == 0,
     )
-
-
-def _updated_jumps(jumps: Jumps, prior: float) -> NDArray[np.float64]:
-    """Return the next jump weights float64[2, 2 reach + 3], each row of sum 1."""
-    weights = (jumps.counts + prior) / (jumps.exposures + prior / jumps.weights)
-    return weights / weights.sum(axis=1, keepdims=True)

@@ -196,15 +196,13 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
             raise UsageError(f"found {source} as source and target language, expected two languages")
     return tuple(
         SourceText(
-            treebanks=tuple(treebanks),
-            bitext=tuple(bitext),
-            languages=tuple(languages),
+            treebanks=tuple(trees),
+            bitext=tuple(files),
+            languages=tuple(pair),
             paired_by=options.paired_by,
             cut=options.cut,
         )
-        for treebanks, bitext, languages in zip(
-            options.treebank, options.bitext, options.languages, strict=True
-        )
+        for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
     )
 
 
@@ -212,30 +210,16 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 
     return BootstrapOptions(
-        also=tuple(options.also),
-        tagged=tuple(options.tagged),
-        annotated=tuple(options.annotated),
+        **{name: tuple(getattr(options, name)) for name in ("also", "tagged", "annotated", "text")},
+        **common.values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "seed"),
         parsed=tuple(options.parsed_source),
-        lexicon=options.lexicon,
-        lemmatizer=options.lemmatizer,
-        text=tuple(options.text),
-        paragraphs=options.paragraphs,
-        unspaced=options.unspaced,
-        seed=options.seed,
     )
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Check where results go before hours are spent on them."""
-    inputs = [
-        *itertools.chain(*options.treebank, *options.bitext),
-        *options.also,
-        *options.tagged,
-        *options.annotated,
-        *options.parsed_source,
-        *options.text,
-        options.lexicon,
-    ]
+    lists = (options.also, options.tagged, options.annotated, options.parsed_source, options.text)
+    inputs = [*itertools.chain(*options.treebank, *options.bitext, *lists), options.lexicon]
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
     if options.features and not options.report:

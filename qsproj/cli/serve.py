@@ -19,6 +19,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterable
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_options, add_pairing, add_seed, declare_ways, refuse_unread
@@ -130,7 +131,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.guard import HEADERS, guarded, new_token
+    from qsproj.serve.review.guard import HEADERS, guarded
     from qsproj.serve.review.session import Session
 
     check_files(
@@ -150,7 +151,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
         limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
-        token = new_token()
+        token = token_urlsafe(24)
         answers = review_app(session, training, limits, inference=inference)
         app = guarded(answers, token=token, host=options.host)
         said = f"open {address_of(listening)}/?token={token} to review {options.review}"

@@ -314,21 +314,17 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
             with open_output(path) as handle:
                 yield handle, None
             return
-        kept = _end_of_last(unit_end, binary)
+        kept = 0
+        if binary.seek(0, io.SEEK_END):
+            with mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                found = text.rfind(unit_end)
+            kept = found + len(unit_end) if found >= 0 else 0
         binary.truncate(kept)
         with _text_writer(binary) as handle:
             yield handle, part if kept else None
         binary.flush()
         os.fsync(binary.fileno())
         part.replace(path)
-
-
-def _end_of_last(unit_end: bytes, binary: BinaryIO) -> int:
-    if not binary.seek(0, io.SEEK_END):
-        return 0
-    with mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        found = text.rfind(unit_end)
-    return found + len(unit_end) if found >= 0 else 0
 
 
 def check_can_be_written(path: str | os.PathLike[str] | None) -> None:

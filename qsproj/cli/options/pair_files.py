@@ -119,14 +119,11 @@ def located_pairs(
             waiting.popleft()
             yield parsed
     except SentenceLengthError as error:
-        raise _located(error, waiting[0], files) from error
-
-
-def _located(error: SentenceLengthError, pair: SentencePair, files: AlignedFiles) -> DataError:
-    # If either side is too long, the longer one is.
-    at_source = len(pair.source) >= len(pair.target)
-    path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
-    return error.at(name_of(path), _line_of(sentence, path))
+        # If either side is too long, the longer one is.
+        pair = waiting[0]
+        at_source = len(pair.source) >= len(pair.target)
+        path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
+        raise error.at(name_of(path), _line_of(sentence, path)) from error
 
 
 def _line_of(sentence: Sentence, path: str) -> int | None:

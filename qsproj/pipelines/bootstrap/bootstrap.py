@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
@@ -97,19 +98,15 @@ def bootstrap(
         digest_of(path)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
+    given: dict[str, Any] = {
+        name: tuple(map(Given, getattr(options, name)))
+        for name in ("also", "tagged", "annotated", "parsed", "text")
+    }
     run = partial(
         _run,
         [_given(text) for text in texts],
         workspace,
-        replace(
-            options,
-            also=tuple(map(Given, options.also)),
-            tagged=tuple(map(Given, options.tagged)),
-            annotated=tuple(map(Given, options.annotated)),
-            parsed=tuple(map(Given, options.parsed)),
-            text=tuple(map(Given, options.text)),
-            lexicon=None if options.lexicon is None else Given(options.lexicon),
-        ),
+        replace(options, lexicon=None if options.lexicon is None else Given(options.lexicon), **given),
         made=made or {},
         with_examples=with_examples,
         workers=workers,

@@ -38,11 +38,6 @@ HEADERS = (
 )
 
 
-def new_token() -> str:
-    """Return a token that nobody guesses."""
-    return secrets.token_urlsafe(24)
-
-
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
     """Return an application that answers its own page alone.
 

@@ -185,7 +185,9 @@ class Retraining:
         lessons = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
         self.progress[:] = 0, min(_MOST_FOLDS, len(lessons)) + 2
         gain = gain_of(self.parser, lessons, seed=self.seed, done=self._done)
-        told = {"reviewed": len(lessons), "left": len(given.left), **_told(gain)}
+        told: dict[str, Any] = {"reviewed": len(lessons), "left": len(given.left)}
+        if gain is not None:
+            told |= {"parts": gain.folds, "before": _scores(gain.before), "after": _scores(gain.after)}
         if gain is not None and gain.after.las < gain.before.las:
             return Retrained({}, told | {"changed": 0, "worse": True})
         tuned = trained_again(self.parser, lessons, seed=self.seed)
@@ -212,12 +214,6 @@ class Retraining:
 
     def _done(self) -> None:
         self.progress[0] += 1
-
-
-def _told(gain: Gain | None) -> dict[str, Any]:
-    if gain is None:
-        return {}
-    return {"parts": gain.folds, "before": _scores(gain.before), "after": _scores(gain.after)}
 
 
 def _scores(scores: AttachmentScores) -> dict[str, float]:
