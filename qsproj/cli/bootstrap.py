@@ -209,11 +209,10 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 
-    return BootstrapOptions(
-        **{name: tuple(getattr(options, name)) for name in ("also", "tagged", "annotated", "text")},
-        **common.values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "seed"),
-        parsed=tuple(options.parsed_source),
-    )
+    files = common.values_of(options, "also", "tagged", "annotated", "text")
+    files |= {name: tuple(paths) for name, paths in files.items()}
+    single = common.values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "seed")
+    return BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
