@@ -35,7 +35,6 @@ from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.bootstrap.texts import SourceText
     from qsproj.pipelines.bootstrap.workspace import Workspace
 
@@ -91,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.pipelines.bootstrap.bootstrap import bootstrap
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
@@ -102,10 +101,13 @@ def run(options: argparse.Namespace) -> None:
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
         with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
+            files = common.values_of(options, "also", "tagged", "annotated", "text")
+            files |= {name: tuple(paths) for name, paths in files.items()}
+            single = common.values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "seed")
             made = bootstrap(
                 texts,
                 workspace=workspace,
-                options=_bootstrap_options(options),
+                options=BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source)),
                 made=made_by(options),
                 with_examples=bool(options.report or options.suggest),
                 workers=workers,
@@ -204,15 +206,6 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         )
         for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
     )
-
-
-def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-
-    files = common.values_of(options, "also", "tagged", "annotated", "text")
-    files |= {name: tuple(paths) for name, paths in files.items()}
-    single = common.values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "seed")
-    return BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
 
 
 def _check_outputs(options: argparse.Namespace) -> None:

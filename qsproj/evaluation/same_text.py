@@ -48,7 +48,10 @@ def same_text(
             behind, ahead = sides if lengths[0] < lengths[1] else sides[::-1]
             _check_same_text(*sides)
             if not behind.take():
-                raise _text_ends(behind, ahead)
+                rest = ahead.characters[len(behind.characters) :]
+                found = f"no text after sentence {behind.before + len(behind.taken)}"
+                expected = f"{_excerpt(rest)} as in {ahead.name}"
+                raise DataError(behind.name, None, found, expected, "score files of the same text")
         _check_same_text(*sides)
         if len({_without_spaces(tokens_of(side.taken[-1])[-1][1]) for side in sides}) == 1:
             yield sides[0].clear(), sides[1].clear()
@@ -133,17 +136,6 @@ def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
         found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
         expected=f"{_excerpt(expected)} as in {gold.name}",
         remedy="score files of the same words, or of the same text cut into other words",
-    )
-
-
-def _text_ends(behind: _Reading, ahead: _Reading) -> DataError:
-    rest = ahead.characters[len(behind.characters) :]
-    return DataError(
-        behind.name,
-        None,
-        found=f"no text after sentence {behind.before + len(behind.taken)}",
-        expected=f"{_excerpt(rest)} as in {ahead.name}",
-        remedy="score files of the same text",
     )
 
 

@@ -90,17 +90,13 @@ def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """
     seen = target > 0
     p = target[seen] / target.sum()
-    q = _smoothed(other)[seen]
-    return float((p * np.log(p / q)).sum())
-
-
-def _smoothed(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the relative frequencies, mixed with the product of those of the three symbols, add one."""
     left, middle, right = (
-        (counts.sum(axis=axes) + 1.0) / (counts.sum() + counts.shape[0]) for axes in ((1, 2), (0, 2), (0, 1))
+        (other.sum(axis=axes) + 1.0) / (other.sum() + other.shape[0]) for axes in ((1, 2), (0, 2), (0, 1))
     )
     singly = left[:, None, None] * middle[None, :, None] * right[None, None, :]
-    return (1.0 - BACKOFF) * counts / counts.sum() + BACKOFF * singly
+    # Smoothed: mixed with the product of the frequencies of the three symbols, add one.
+    q = ((1.0 - BACKOFF) * other / other.sum() + BACKOFF * singly)[seen]
+    return float((p * np.log(p / q)).sum())
 
 
 def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:

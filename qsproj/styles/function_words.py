@@ -32,7 +32,12 @@ class FunctionWordRule:
         been, and been heads built). Along go dependents beyond the function word or of outer relations, and
         the full stop.
         """
-        for content in self._contents(tree):
+        contents = dict.fromkeys(
+            head
+            for head, relation in zip(tree.heads, tree.relations, strict=True)
+            if head > 0 and working_tree.base_relation(relation) == self.relation
+        )
+        for content in contents:
             children = tree.children[content]
             words = [
                 child
@@ -61,16 +66,6 @@ class FunctionWordRule:
 
     def _is_turned(self, relation: str) -> bool:
         return working_tree.base_relation(working_tree.turned_relation(relation)) == self.relation
-
-    def _contents(self, tree: working_tree.WorkingTree) -> list[int]:
-        heads = tree.heads
-        return list(
-            dict.fromkeys(
-                heads[node]
-                for node, relation in enumerate(tree.relations)
-                if heads[node] > 0 and working_tree.base_relation(relation) == self.relation
-            )
-        )
 
     def _raise(self, tree: working_tree.WorkingTree, word: int, content: int) -> None:
         relation = tree.relations[word]

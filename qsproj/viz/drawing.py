@@ -299,18 +299,13 @@ def save_drawings(
             f"{_TALLEST:,.0f}; choose some (--sentence), or write .pdf, a page for each"
         )
     with open_binary_output(name) as binary:
-        binary.write(_converted(images, format_name))
-
-
-def _converted(images: list[str], format_name: str) -> bytes:
-    """Return SVG images as pages of a PDF, or a single one as PNG."""
-    typst = _converter()
-    pages = "\n#pagebreak()\n".join(f'#image("{number}.svg")' for number in range(len(images)))
-    files = {"main": f"#set page(width: auto, height: auto, margin: 0pt)\n{pages}\n".encode()}
-    files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
-    # No time of making in the file: the same drawings give the same bytes.
-    resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
-    return typst.compile(files, format=format_name, timestamp=0, **resolution)
+        typst = _converter()
+        pages = "\n#pagebreak()\n".join(f'#image("{number}.svg")' for number in range(len(images)))
+        files = {"main": f"#set page(width: auto, height: auto, margin: 0pt)\n{pages}\n".encode()}
+        files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
+        # No time of making in the file: the same drawings give the same bytes.
+        resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
+        binary.write(typst.compile(files, format=format_name, timestamp=0, **resolution))
 
 
 def _converter() -> Any:

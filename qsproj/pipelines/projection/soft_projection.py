@@ -183,7 +183,9 @@ def project_soft(
         words=ENOUGH_WORDS // HELD_OUT,
     )
     share = fit(prior.joined, unseen).share if options.share is None else options.share
-    parser = part_of_the_way(prior.joined, learned, share=share)
+    base = prior.joined.scorer.weights
+    weights = base + np.float32(share) * (learned.scorer.weights - base)
+    parser = replace(learned, scorer=replace(learned.scorer, weights=aligned_weights(weights)))
     attached = [
         best_tree(translations, options.strength * sources.evidence(translations), parser)
         for translations in chosen
@@ -210,12 +212,6 @@ def project_soft(
         *warning,
     )
     return Projected(projected, report, trees=lambda: labelled)
-
-
-def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> ArcParser:
-    """Return the parser whose scores lie between those of two; a ``share`` of 0 is ``base``."""
-    weights = base.scorer.weights + np.float32(share) * (learned.scorer.weights - base.scorer.weights)
-    return replace(learned, scorer=replace(learned.scorer, weights=aligned_weights(weights)))
 
 
 def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Translations]:
