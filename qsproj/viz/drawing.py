@@ -21,26 +21,12 @@ from typing import Any
 from qsproj.corpus.files import open_binary_output, open_output
 from qsproj.errors import UsageError, counted, unknown_name
 
-STYLE = """\
-svg { background: #fff; font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
-.form { font-size: 15px; fill: #111; }
-.tag { font-size: 10px; fill: #767676; }
-.label { font-size: 11px; fill: #1a4f8b; }
-.behind { fill: #fff; }
-.unsure { font-size: 10px; fill: #8a4b00; }
-.arc path { fill: none; stroke: #5b7fa8; stroke-width: 1.4; }
-.arc .tip { fill: #5b7fa8; stroke: none; }
-.differs path { stroke: #b3261e; stroke-width: 2.2; }
-.differs .tip { fill: #b3261e; }
-.differs .label { fill: #b3261e; font-weight: 600; }
-.other path { stroke: #1b7340; stroke-width: 2.2; stroke-dasharray: 6 3; }
-.other .tip { fill: #1b7340; }
-.other .label { fill: #1b7340; font-weight: 600; }
-.link { stroke: #c8703a; stroke-width: 1.4; }
-.possible { stroke-dasharray: 4 3; }
-text { text-anchor: middle; }
-.note { font-size: 11px; fill: #555; text-anchor: start; }
-"""
+
+def asset(name: str) -> str:
+    return (files("qsproj.viz") / "assets" / name).read_text(encoding="utf-8")
+
+
+STYLE = asset("drawing.css")
 
 # Sizes of the text, as the style sheet has them.
 FORM_SIZE, TAG_SIZE, LABEL_SIZE, NOTE_SIZE = 15.0, 10.0, 11.0, 11.0
@@ -108,15 +94,6 @@ _TALLEST = 16_000.0
 # Sentences that are shown without a script, too; and how many are packed together.
 PLAIN, PACKED = 20, 250
 
-_FILTER = """\
-<form hidden>
-<label>Sentence <input type="search" name="text" placeholder="words or name"/></label>
-<label>Relation <input type="search" name="relation" list="relations"/></label>
-<datalist id="relations"></datalist>
-<label>Less probable than <input type="number" name="below" min="0" max="1" step="0.05"/></label>
-<output></output>
-</form>
-"""
 _WITHOUT_SCRIPT = f"<noscript><p>Without JavaScript the first {PLAIN} sentences are shown.</p></noscript>\n"
 # The class of what holds a drawing where other things are shown, too.
 _SCOPE = "qsproj-drawing"
@@ -216,11 +193,11 @@ def opening(title: str) -> str:
 def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
     """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup."""
     yield opening(title)
-    yield f"<style>\n{STYLE}{_asset('browse.css')}</style>\n</head>\n<body>\n"
+    yield f"<style>\n{STYLE}{asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"
     if about:
         yield f"<p>{escape(about)}</p>\n"
-    yield f"{_FILTER}</header>\n<main>\n"
+    yield f"{asset('filter.html')}</header>\n<main>\n"
     marks = set[Mark]()
     articles = _articles(drawings, marks)
     yield from islice(articles, PLAIN)
@@ -230,7 +207,7 @@ def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about:
     yield f"{_WITHOUT_SCRIPT}</main>\n"
     if marks:
         yield f"<footer>\n{figure(legend(marks))}</footer>\n"
-    yield f"<script>\n{_asset('browse.js')}</script>\n</body>\n</html>\n"
+    yield f"<script>\n{asset('browse.js')}</script>\n</body>\n</html>\n"
 
 
 def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
@@ -238,10 +215,6 @@ def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iter
     for heading, drawing in drawings:
         marks |= drawing.marks
         yield f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
-
-
-def _asset(name: str) -> str:
-    return (files("qsproj.viz") / "assets" / name).read_text(encoding="utf-8")
 
 
 def format_of(path: str) -> str:

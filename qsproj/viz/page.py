@@ -5,20 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qsproj.viz.drawing import STYLE, Drawing, escape, figure, opening
-
-_STYLE = """\
-:root { color-scheme: light dark; background: canvas; }
-body { margin: 2em auto; max-width: 75em; padding: 0 1em; line-height: 1.5; }
-body { font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
-h1 { font-size: 1.4em; overflow-wrap: anywhere; }
-h2 { font-size: 1.1em; margin-top: 2em; } h3 { font-size: 1em; font-weight: 600; }
-table { border-collapse: collapse; }
-th, td { padding: .25em .8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8886; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-figure { margin: 0 0 2em; overflow-x: auto; }
-"""
-
+from qsproj.viz.drawing import STYLE, Drawing, asset, escape, figure, opening
 
 # A number that is written as it is to be shown.
 _FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")
@@ -47,7 +34,7 @@ Piece = Heading | Table | Drawing | str
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield a page, piece by piece; no text of a piece is ever markup."""
     yield opening(title)
-    yield f"<style>\n{_STYLE}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n"
+    yield f"<style>\n{asset('page.css')}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n"
     for piece in pieces:
         yield _markup(piece)
     yield "</main>\n</body>\n</html>\n"

@@ -7,50 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from pathlib import Path
 
 from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES, check_language
 from qsproj.errors import UsageError
 
 # Words without content that texts in a language are full of. Relatives share some, and so none is exclusive.
-_COMMONEST = {
-    "af": "die en van in is het nie dat wat om vir te op sy met hy as aan was ek",
-    "bg": "и на да в за се от е не с че по до са като ще които през към това",
-    "ca": "de la el i que a en els les un una per amb del al no es és va ha",
-    "cs": "a se na je v že o s z do i to za by ve od k pro jako po",
-    "cy": "y yn a i o yr ar ei am ac gan wedi mae bod oedd fel hyn sydd at wrth",
-    "da": "og i at det en den til er på som de med for af ikke der et har var om",
-    "de": "der die und in den das von zu mit ist des sich dem nicht ein eine auf für es im",
-    "el": "και το να του η της με που την από για είναι ο στο τα οι των τον θα σε",
-    "en": "the of and to in a is that for it was on with as be by he are at from",
-    "es": "de la que el en y a los se del las un por con una su para no es al",
-    "et": "ja on ei et ta see oli kui ka mis oma aga või mida kes nii siis ma ning olid",
-    "eu": "eta da ez bat du zuen izan zen dute ere dira baina egin hau hori edo dela ziren beste bere",
-    "fi": "ja on ei että se oli hän mutta ovat kun myös kuin joka tai niin sen olla hänen ole mukaan",
-    "fr": "de la le et les des en un une du est que dans qui pour au il par sur pas",
-    "ga": "an agus na ar a i go is le ag bhí sé do atá nach don ach leis mar seo",
-    "gl": "de a o que e do da en os no un para na as unha se por non cun dos",
-    "hr": "i je u na se da za su od s o će kao koji to bi ne iz što ili",
-    "hu": "a az és hogy nem is egy ez volt meg csak de már mint még el kell vagy ha azt",
-    "id": "yang dan di dari untuk dengan pada ini dalam itu tidak akan ke adalah oleh juga telah ada karena",
-    "is": "og að í á er sem það til um var við en með fyrir ekki hann af því hafa þeir",
-    "it": "di e il la che in a per un del è i le con non della una si dei da",
-    "lt": "ir į iš kad su yra tai ne buvo apie kaip už bet o po jis nuo savo tik ar",
-    "lv": "un ir ar ka no par uz kas bet tas arī vai kā lai tiek bija pie gan viņš tā",
-    "nb": "og i det er på en som for til av at å med ikke de har den var et om",
-    "nl": "de van het een en in is dat op te zijn voor met die niet aan er om ook als",
-    "nn": "og i det er på ein som for til av at å med ikkje dei har den var eit om",
-    "pl": "i w na z się do nie że to jest o jak za od po przez dla są oraz który",
-    "pt": "de a o que e do da em um para com não uma os no se na por mais dos",
-    "ro": "de și în a la cu pe care nu o din un să mai este pentru au că o al",
-    "ru": "и в не на что с по как он это а к из у за но от о для же",
-    "sk": "a sa na v je že o s z do to i pre za by ako vo od po nie",
-    "sl": "in je v na se da za so ki pa z s bi kot po ne tudi o ali iz",
-    "sr": "и је у на се да за су од о ће као који то би не из што или са",
-    "sv": "och i att det en som på är av för den med till inte ett om har de var vi",
-    "tr": "ve bir bu da de için ile olarak çok daha olan gibi o ne en kadar sonra ama var her",
-    "uk": "і в на не що з до та за як у від про це він але для є б по",
-    "vi": "và của là các có được trong cho một không với người đã những để này khi từ đến về",
-}
+_FILE = Path(__file__).with_name("commonest-words.tsv")
+_COMMONEST = dict(line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines())
 _LIKE = {"no": "nb", "bs": "hr"}
 _WORD = re.compile(r"[^\W\d_]+")
 

@@ -10,6 +10,8 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
@@ -67,30 +69,11 @@ async def _start(models: ServedModels, request: Request, *, inception: bool) -> 
     )
     first = html.escape(quote(next(iter(models))))
     more = f"<li>{base}/inception/MODEL: suggestions for annotators in INCEpTION</li>" if inception else ""
+    page = Template((files("qsproj.serve.udpipe") / "start.html").read_text(encoding="utf-8"))
     return HTMLResponse(
-        _START.format(rows=rows, base=base, first=first, more=more),
+        page.substitute(rows=rows, base=base, first=first, more=more),
         headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
     )
-
-
-_START = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>qsproj serve</title>
-<style>
-:root {{ color-scheme: light dark; background: canvas; font: 1em/1.5 sans-serif }}
-main {{ max-width: 45em; margin: 2em auto; padding: 0 1em }}
-th {{ text-align: start; padding-inline-end: 2em }}
-pre {{ overflow-x: auto }}
-</style></head>
-<body><main><h1>qsproj serve</h1>
-<p>These models cut, tag and parse text, by the REST API of UDPipe.</p>
-<table><tr><th scope="col">Model</th><th scope="col">What it does</th></tr>{rows}</table>
-<ul><li>{base}/models: the models, as JSON</li><li>{base}/process: text or CoNLL-U in, CoNLL-U out</li>
-<li>{base}/health: how many requests are worked on</li>{more}</ul>
-<pre tabindex="0">curl -F data=@text.txt -F model={first} -F tokenizer= -F tagger= -F parser= \\
-  {base}/process</pre>
-</main></body></html>
-"""
 
 
 async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Response:
