@@ -251,14 +251,14 @@ def _edges(text: Text) -> list[list[tuple[int, str]]]:
     edges: list[list[tuple[int, str]]] = []
     for sentence in text.parts:
         first = len(edges) - 1
-        for own in collapsed_graph(sentence):
-            edges.append(
-                [
-                    (first + int(head) if head != "0" else -1, relation)
-                    for head, relation in own
-                    if head.isdecimal()
-                ]
-            )
+        edges += [
+            [
+                (first + int(head) if head != "0" else -1, relation)
+                for head, relation in own
+                if head.isdecimal()
+            ]
+            for own in collapsed_graph(sentence)
+        ]
     return edges
 
 

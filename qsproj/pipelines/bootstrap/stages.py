@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output, open_text
@@ -34,6 +33,7 @@ from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
+from qsproj.pipelines.adapt import has_tree
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
@@ -164,11 +164,11 @@ def parse_source(
     sure = _Mean()
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in sure.of_arcs(kept))
-        bare = (sentence for sentence in read_from(words, done) if not _has_tree(sentence))
+        bare = (sentence for sentence in read_from(words, done) if not has_tree(sentence))
         parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
         rest = track(read_from(words, done), "parsing the source", total=total - done, unit="sentence")
         for sentence in rest:
-            write(sentence if _has_tree(sentence) else next(parsed))
+            write(sentence if has_tree(sentence) else next(parsed))
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
@@ -176,10 +176,6 @@ def parse_source(
 
 def read_from(path: str, number: int) -> Iterator[Sentence]:
     return islice(read_conllu(path), number, None)
-
-
-def _has_tree(sentence: Sentence) -> bool:
-    return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 
 @dataclass(slots=True)
