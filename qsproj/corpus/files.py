@@ -222,7 +222,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
         raise WrongTypeError(f"found {described(path_or_file)}, expected a path or an open file")
-    counter = None if _is_text(stream) else _LineCounter(stream, name_of(path_or_file))
+    counter = None if hasattr(stream, "encoding") else _LineCounter(stream, name_of(path_or_file))
     try:
         if counter is not None and (encoding := counter.encoding()) != "UTF-8":
             remedy = f"convert the file: iconv -f {encoding} -t UTF-8"
@@ -264,7 +264,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
             _text_writer(binary) as handle,
         ):
             yield handle
-    elif _is_text(path_or_file):
+    elif hasattr(path_or_file, "encoding"):
         yield cast(TextIO, path_or_file)
     else:
         with _text_writer(cast(BinaryIO, path_or_file)) as handle:
@@ -361,10 +361,6 @@ def _opened(stream: TextIO | None, name: str) -> TextIO:
     if stream is None:
         raise UsageError(f"standard {name} is closed; name a file")
     return stream
-
-
-def _is_text(stream: object) -> bool:
-    return hasattr(stream, "encoding")
 
 
 def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:

@@ -136,45 +136,37 @@ def _next_conjuncts(
 def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
     """Give every coordination a node of its own, reading it as the style has it. Changes ``tree``."""
     for group in find_groups(tree, style):
-        _wrap(tree, group, style)
+        between = separators(tree, group, style)
+        outside = shared_dependents(tree, group, style)
+        node = tree.add_coordination(group.conjuncts[0], group.conjuncts[-1])
+        tree.substitute(group.top, node)
+        for conjunct in group.conjuncts:
+            relation = tree.relations[conjunct]
+            tree.attach(conjunct, node, CONJUNCT if conjunct == group.top else relation)
+        for separator in between:
+            # The coordinator has the relation of the coordination; what its own was, its tag tells.
+            own = tree.relations[separator]
+            if separator == group.top:
+                own = "punct" if tree.tag(separator) == "PUNCT" else "cc"
+            tree.attach(separator, node, own)
+        for child in outside:
+            tree.attach(child, node, tree.relations[child])
 
 
 def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
     """Write every coordination as the style has it; its node is left out of the tree. Changes ``tree``."""
     nodes = range(tree.n_words + 1, len(tree.heads))
     for node in sorted(nodes, key=tree.depth, reverse=True):
-        _unwrap(tree, node, style)
-
-
-def _wrap(tree: WorkingTree, group: Group, style: Style) -> None:
-    between = separators(tree, group, style)
-    outside = shared_dependents(tree, group, style)
-    node = tree.add_coordination(group.conjuncts[0], group.conjuncts[-1])
-    tree.substitute(group.top, node)
-    for conjunct in group.conjuncts:
-        relation = tree.relations[conjunct]
-        tree.attach(conjunct, node, CONJUNCT if conjunct == group.top else relation)
-    for separator in between:
-        # The coordinator has the relation of the coordination; what its own was, its tag tells.
-        own = tree.relations[separator]
-        if separator == group.top:
-            own = "punct" if tree.tag(separator) == "PUNCT" else "cc"
-        tree.attach(separator, node, own)
-    for child in outside:
-        tree.attach(child, node, tree.relations[child])
-
-
-def _unwrap(tree: WorkingTree, node: int, style: Style) -> None:
-    children = sorted(tree.children[node])
-    conjuncts = [child for child in children if base_relation(tree.relations[child]) == CONJUNCT]
-    first, last = conjuncts[0], conjuncts[-1]
-    between = [child for child in children if first < child < last and is_separating(tree, child)]
-    top = _top(tree, conjuncts, between, style)
-    tree.substitute(node, top)
-    _link(tree, conjuncts, [child for child in between if child != top], top, style)
-    for child in tree.children[node].copy():
-        holder = top if style.shared == "head" else min(conjuncts, key=lambda word: abs(word - child))
-        tree.attach(child, holder, tree.relations[child])
+        children = sorted(tree.children[node])
+        conjuncts = [child for child in children if base_relation(tree.relations[child]) == CONJUNCT]
+        first, last = conjuncts[0], conjuncts[-1]
+        between = [child for child in children if first < child < last and is_separating(tree, child)]
+        top = _top(tree, conjuncts, between, style)
+        tree.substitute(node, top)
+        _link(tree, conjuncts, [child for child in between if child != top], top, style)
+        for child in tree.children[node].copy():
+            holder = top if style.shared == "head" else min(conjuncts, key=lambda word: abs(word - child))
+            tree.attach(child, holder, tree.relations[child])
 
 
 def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Style) -> int:

@@ -63,7 +63,7 @@ def other_than(code: str, shares: Mapping[str, float]) -> str | None:
     best = max(sorted(shares), key=shares.__getitem__)
     fits = shares[best] < max(COMMON_ENOUGH, MORE_COMMON * shares.get(own, 0.0))
     # In other letters than those of the list it may be transliterated, or right as Latin ones are of Serbian.
-    fits = fits or _script(own) != _script(best)
+    fits = fits or _script(_COMMONEST[own][0]) != _script(_COMMONEST[best][0])
     return None if fits else best
 
 
@@ -99,9 +99,9 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
 
 def share_in_scripts(text: str, codes: Iterable[str]) -> float:
     """Return the share of the letters of a text that are in the scripts of some languages with a list."""
-    scripts = {_script(code) for code in codes}
+    scripts = {_script(_COMMONEST[code][0]) for code in codes}
     letters = Counter(character for character in text if character.isalpha())
-    inside = sum(number for letter, number in letters.items() if _script_of(letter) in scripts)
+    inside = sum(number for letter, number in letters.items() if _script(letter) in scripts)
     return inside / max(letters.total(), 1)
 
 
@@ -110,16 +110,11 @@ def commonest_script(lines: Iterable[str]) -> str:
     letters = Counter(character for line in lines for character in line if character.isalpha())
     scripts: Counter[str] = Counter()
     for letter, number in letters.items():
-        scripts[_script_of(letter)] += number
+        scripts[_script(letter)] += number
     return max(scripts, key=scripts.__getitem__, default="")
 
 
-def _script(code: str) -> str:
-    """Return the script of the commonest words of a language: LATIN, CYRILLIC, GREEK."""
-    return _script_of(_COMMONEST[code][0])
-
-
-def _script_of(letter: str) -> str:
+def _script(letter: str) -> str:
     return unicodedata.name(letter, "?").partition(" ")[0]
 
 
