@@ -1,7 +1,7 @@
 """Errors that a user can cause and mend; the command line turns each into one line and exit code 2."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 # No name of a file is longer; a word of a text may be.
@@ -117,7 +117,13 @@ def listed_reasons(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 
-def unknown_name(kind: str, name: object, known: list[str]) -> UsageError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     """Build the error for a name that is not one of ``known``; the message lists them."""
     error = UsageError if isinstance(name, str) else WrongTypeError
     return error(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+
+
+def check_name(kind: str, name: object, known: Collection[str]) -> None:
+    """Raise :func:`unknown_name` unless a name is one of ``known``."""
+    if name not in known:
+        raise unknown_name(kind, name, known)

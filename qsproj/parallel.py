@@ -17,7 +17,7 @@ from itertools import islice
 from threading import Thread
 from typing import Any, TypeVar
 
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.interrupts import heard, held
 
 BACKENDS = ("processes", "dask")
@@ -52,8 +52,7 @@ class Workers:
     scheduler: str | None = None
 
     def __post_init__(self) -> None:
-        if self.backend not in BACKENDS:
-            raise unknown_name("backend", self.backend, list(BACKENDS))
+        check_name("backend", self.backend, BACKENDS)
         if self.jobs < 1 and self.jobs != -1:
             raise UsageError(f"the number of jobs is {self.jobs}, expected 1 or more, or -1 for all cores")
         if (self.backend == "dask") != (self.scheduler is not None):

@@ -21,7 +21,7 @@ from qsproj.alignment.unspaced import SIDES, carry_to_words, cut_pair, known_wor
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import QsprojError, UsageError, unknown_name
+from qsproj.errors import QsprojError, UsageError, check_name, unknown_name
 from qsproj.parallel import THIS_PROCESS, Workers
 
 Links = NDArray[np.bool_]
@@ -91,8 +91,7 @@ def symmetrize(
 
 
 def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> None:
-    if name not in KNOWN:
-        raise unknown_name("symmetrization", name, list(KNOWN))
+    check_name("symmetrization", name, KNOWN)
     if not 0.0 <= threshold <= 1.0:
         raise UsageError(f"the threshold is {threshold}, expected a probability (0 to 1)")
 
@@ -122,8 +121,7 @@ def align_words(
     ``hmm`` with weights, the mean of both directions' probabilities. Raises UsageError at once, when a name
     is unknown, the threshold out of range, or eflomal missing.
     """
-    if method not in METHODS:
-        raise unknown_name("alignment method", method, list(METHODS))
+    check_name("alignment method", method, METHODS)
     name = METHODS[method] if symmetrization is None else symmetrization
     check_symmetrization(name, threshold)
     if unspaced is not None and unspaced not in SIDES:

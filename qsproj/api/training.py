@@ -11,7 +11,7 @@ import numpy as np
 from qsproj.api.given import generator_of, sentences_of, texts_of, whole_number, words_in
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
@@ -138,8 +138,7 @@ def train_parser(
     number = whole_number(order, "order", least=1)
     if number > 2:
         raise UsageError(f"found order {number}, expected 1 or 2")
-    if labels not in LABELS:
-        raise unknown_name("labels", labels, list(LABELS))
+    check_name("labels", labels, LABELS)
     if labels == "joint" and number == 2:
         raise UsageError("labels='joint' belongs to order 1; leave it out with order 2")
     if features is not None and not isinstance(features, str):

@@ -46,7 +46,7 @@ from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
-from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.errors import UsageError, check_name, counted
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_alignment import LinkChooser
@@ -114,8 +114,7 @@ def run(options: argparse.Namespace) -> None:
         model_option="--save-model",
         writes=[(options.output, None), (options.linked, options.target)],
     )
-    if options.method not in METHODS:
-        raise unknown_name("alignment method", options.method, list(METHODS))
+    check_name("alignment method", options.method, METHODS)
     symmetrization = options.symmetrize or METHODS[options.method]
     check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
     refuse_unread(options, METHOD_WAYS, f"--method {options.method}")

@@ -23,7 +23,7 @@ from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
-from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.errors import DataError, UsageError, check_name, unknown_name
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 
 if TYPE_CHECKING:
@@ -191,8 +191,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bilingual.biparse import load_tree_parser, train_joint_parser
 
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
-    if options.factors not in families:
-        raise unknown_name("factors", options.factors, list(families))
+    check_name("factors", options.factors, families)
     refuse_unread(options, FACTOR_WAYS, f"--factors {options.factors}")
     on_target = "a target parser that is trained" if options.target_model is None else "--target-model"
     refuse_unread(options, TARGET_WAYS, on_target)
@@ -335,8 +334,7 @@ def _cotrain(options: argparse.Namespace) -> None:
         train_noisy_channel,
     )
 
-    if options.method not in METHODS:
-        raise unknown_name("method", options.method, list(METHODS))
+    check_name("method", options.method, METHODS)
     refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
     _check_source_tree(options)
     if options.source_tree == "joint" and options.method == "noisy-channel":

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options import common
 from qsproj.cli.options.common import made_by
 from qsproj.corpus.files import temporary_folder
-from qsproj.errors import DataError, UsageError, counted, unknown_name
+from qsproj.errors import DataError, UsageError, check_name, counted
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
 
-    if options.paired_by not in PAIRED_BY:
-        raise unknown_name("pairing", options.paired_by, list(PAIRED_BY))
+    check_name("pairing", options.paired_by, PAIRED_BY)
 
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:

@@ -18,7 +18,7 @@ from qsproj.cli.options import common
 from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.corpus.formats import read_sentences, write_sentences
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import method_options
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
@@ -141,8 +141,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
-    if options.method not in METHODS:
-        raise unknown_name("method", options.method, list(METHODS))
+    check_name("method", options.method, METHODS)
     refuse_unread(options, WAYS, f"--method {options.method}")
     method, sources = METHODS[options.method], _sources(options)
     given = {name: getattr(options, name) for name in method.reads if name not in RUN}

@@ -29,7 +29,7 @@ from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.words import number_of
-from qsproj.errors import DataError, counted, unknown_name
+from qsproj.errors import DataError, check_name, counted
 from qsproj.progress import notice
 
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -75,8 +75,7 @@ def write_alignments(
 
     ``with_weights``: write those that there are, to six digits. Raises UsageError for another format.
     """
-    if format not in WRITERS:
-        raise unknown_name("alignment format to write", format, list(WRITERS))
+    check_name("alignment format to write", format, WRITERS)
     (write_link, separator, end), first_word = WRITERS[format], READERS[format][1].first_word
     with open_output(path) as handle:
         for number, alignment in enumerate(alignments, start=1):

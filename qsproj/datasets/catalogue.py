@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name, unknown_name
 
 UD, OPUS = "ud", "opus"
 UD_SITE = "https://raw.githubusercontent.com"
@@ -120,8 +120,7 @@ def _releases(spans: str) -> Iterator[str]:
 
 def _bitext(corpus: str, source: str, target: str, version: str | None, site: str) -> Dataset:
     versions = {row["corpus"]: row["version"] for row in _table("bitexts.tsv")}
-    if corpus not in versions:
-        raise unknown_name("corpus", corpus, list(versions))
+    check_name("corpus", corpus, versions)
     version = version or versions[corpus]
     first, second = sorted((source, target))
     if first == second:

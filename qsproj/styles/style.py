@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name, unknown_name
 
 Coordination = Literal["stanford", "conll", "moscow", "reverse-moscow", "prague"]
 Attachment = Literal["following", "previous", "between"]
@@ -103,14 +103,11 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
                     "learn it from a few sentences in both styles: qsproj adapt"
                 )
             if dimension not in PRESETS:
-                known = [*PRESETS, *(f"{name}=..." for name in DIMENSIONS)]
-                raise unknown_name("style", dimension, known)
+                raise unknown_name("style", dimension, [*PRESETS, *(f"{name}=..." for name in DIMENSIONS)])
             choices |= PRESETS[dimension]
-        elif dimension not in DIMENSIONS:
-            raise unknown_name("dimension of styles", dimension, list(DIMENSIONS))
-        elif choice not in DIMENSIONS[dimension]:
-            raise unknown_name(dimension, choice, list(DIMENSIONS[dimension]))
         else:
+            check_name("dimension of styles", dimension, DIMENSIONS)
+            check_name(dimension, choice, DIMENSIONS[dimension])
             choices[dimension] = choice
     return style_of(choices, base=base)
 

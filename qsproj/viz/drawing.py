@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output
-from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.errors import UsageError, check_name, counted
 
 
 def asset(name: str) -> str:
@@ -233,8 +233,7 @@ def format_of(path: str) -> str:
 
 def check_format(name: str, path: str) -> None:
     """Raise UsageError, before any work, when a format is unknown, or cannot be made or written there."""
-    if name not in FORMATS:
-        raise unknown_name("format", name, list(FORMATS))
+    check_name("format", name, FORMATS)
     if name in _IMAGES:
         if path == "-":
             raise UsageError(f"{name} is not written to standard output; give -o FILE.{name}")

@@ -377,7 +377,8 @@ def _check_keeps(output: str, inputs: Sequence[str]) -> None:
     if output == STANDARD or not os.path.isfile(output):  # noqa: PTH113 - no error for a name that is too long
         return
     for path in inputs:
-        if path != STANDARD and os.path.exists(path) and os.path.samefile(path, output):
+        # As above: a path of `Path` would raise an error for a name that is too long.
+        if path != STANDARD and os.path.exists(path) and os.path.samefile(path, output):  # noqa: PTH110, PTH121
             raise UsageError(f"found {output} as a file to read and as one to write; name another")
 
 

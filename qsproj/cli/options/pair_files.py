@@ -18,7 +18,7 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceLengthError, unknown_name
+from qsproj.errors import DataError, SentenceLengthError, check_name
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 
 if TYPE_CHECKING:
@@ -164,6 +164,5 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
     """Return which of LINK_FAMILIES were asked for; UsageError where the name is unknown."""
     name = options.alignment_factors or "fertility"
-    if name not in FACTORS:
-        raise unknown_name("alignment factors", name, list(FACTORS))
+    check_name("alignment factors", name, FACTORS)
     return FACTORS[name]

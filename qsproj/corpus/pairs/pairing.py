@@ -8,7 +8,7 @@ from qsproj.corpus.editing import begins_paragraph, comment_value, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, counted, unknown_name
+from qsproj.errors import DataError, check_name, counted
 from qsproj.progress import notice
 
 # Of a number of a line.
@@ -68,8 +68,7 @@ def pair_sentences(
     one side of a text is left out, and told. Raises DataError at the first sentence without a partner, and at
     an id that is missing or given twice.
     """
-    if pairing not in PAIRINGS:
-        raise unknown_name("pairing", pairing, list(PAIRINGS))
+    check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)
     first_source, first_target = next(sources, None), next(targets, None)
     source_name, target_name = names or (None, None)

@@ -10,7 +10,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
+from qsproj.errors import UsageError, check_name, counted, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
@@ -114,8 +114,7 @@ def project_qg(
     The trees that come with it are those of most expected right heads given the source tree and the links;
     where the source has no whole tree, given the target's tags alone. Errors as :func:`project_hard_em`.
     """
-    if training.start not in STARTS:
-        raise unknown_name("start", training.start, list(STARTS))
+    check_name("start", training.start, STARTS)
     passed = FirstPairs(pairs)
     projected = _WholeTrees(passed, training)
     unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)

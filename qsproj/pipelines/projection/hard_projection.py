@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, counted, unknown_name
+from qsproj.errors import NothingToLearnError, check_name, counted
 from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -151,8 +151,7 @@ def project_tree(
     Heads that the target had are used for nothing but the counts. Links that weigh less than ``min_weight``
     are not followed.
     """
-    if completion not in COMPLETIONS:
-        raise unknown_name("completion", completion, list(COMPLETIONS))
+    check_name("completion", completion, COMPLETIONS)
     heads, relations = COMPLETIONS[completion](heavy_links(pair, min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known = gold != NO_HEAD

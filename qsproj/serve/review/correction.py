@@ -9,7 +9,7 @@ from qsproj.corpus import editing
 from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UPOS, XPOS, bare_relation
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.sentence import Sentence, layout_of
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 
 REVIEWED, YES = "Reviewed", "Yes"
 _RELATION = re.compile(r"[^\s|]{1,80}")
@@ -90,8 +90,7 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
     column.
     """
     for name, given in columns.items():
-        if name not in CELLS:
-            raise unknown_name("column", name, list(CELLS))
+        check_name("column", name, CELLS)
         column, pattern, expected = CELLS[name]
         if len(given) != len(sentence):
             raise UsageError(f"found {len(given)} cells of {name} for {len(sentence)} words")

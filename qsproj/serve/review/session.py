@@ -17,7 +17,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.linked import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
-from qsproj.errors import QsprojError, UsageError, unknown_name
+from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.draft import Draft, StaleError
@@ -188,10 +188,8 @@ class Session:
         ``order``, ``shown``: one of ORDERS, one of SHOWN. ``query``: what id, text or a relation must hold,
         in any case.
         """
-        if order not in ORDERS:
-            raise unknown_name("order", order, list(ORDERS))
-        if shown not in SHOWN:
-            raise unknown_name("choice", shown, list(SHOWN))
+        check_name("order", order, ORDERS)
+        check_name("choice", shown, SHOWN)
         places = self._places(order)
         found = [
             index
