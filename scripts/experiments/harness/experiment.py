@@ -35,7 +35,9 @@ class Lab:
     options: argparse.Namespace
 
     def treebank_path(self, name: str) -> Path:
-        return self.data / "treebanks" / f"{name}.conllu.gz"
+        """Return where a treebank is; that of a language that has a Testament, beside it."""
+        folder = "bible" if name.startswith("got-") else "treebanks"
+        return self.data / folder / f"{name}.conllu.gz"
 
     def treebank(self, name: str) -> list[Sentence]:
         return list(read_conllu(self.treebank_path(name)))

@@ -23,6 +23,7 @@ from scripts.experiments.pages.parsing import hidden_tree
 from scripts.experiments.parsing.treebank_rows import (
     ROWS,
     SEED,
+    Row,
     add_rows_argument,
     differs,
     measured,
@@ -40,7 +41,11 @@ WAYS: dict[str, tuple[str, ...]] = {
 }
 RIVALS = {"+ hidden tree": "+ NOCROSS", "+ second order, hidden tree": "+ second order, NOCROSS"}
 LEVEL = 0.05
-TREEBANKS = ROWS[:3]
+TREEBANKS = (
+    *ROWS[:3],
+    Row("Czech-CAC", "czech-cac-dev", "czech-cac-test"),
+    Row("Gothic-PROIEL", "got-train", "got-test"),
+)
 
 
 @dataclass(frozen=True)
