@@ -13,7 +13,8 @@ stays empty.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
-rules of the language cut plain text.
+rules of the language cut plain text. Where the script puts no spaces between words, words are chosen together
+with their tags.
 
 With -m, UPOS and the other columns that the model knows are replaced and every other byte is kept; with
 --columns, only the columns named. Plain text is one sentence a line, raw or tokenised; with --paragraphs, a

@@ -325,6 +325,8 @@ class Tagger(Stored):
             for name, kind in PARTS.items()
             if header.get(name) is not None
         }
+        if "judge" in parts and NOT_A_WORD not in parts["judge"].tags:
+            raise ValueError(f"the judge of words has no tag {NOT_A_WORD!r}")
         tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import sentence_from_tokens
@@ -24,19 +25,21 @@ def train_word_judge(
 ) -> Tagger | None:
     """Learn from a tagged treebank, and from what tokenisers of parts of it make of the rest.
 
-    None where fewer than FOLDS sentences show their text.
+    Sentences with words that have no tag are left out. None where fewer than FOLDS show their text, or all is
+    cut as in the treebank.
     """
-    shown = [(one, text) for one in treebank if (text := tokenized_text(one, language)) is not None]
+    examples = [one for one in treebank if UNSPECIFIED not in one.upos]
+    shown = [(one, text) for one in examples if (text := tokenized_text(one, language)) is not None]
     if len(shown) < FOLDS:
         return None
-    examples = list(treebank)
     for fold in range(FOLDS):
         rest = [one for at, (one, _) in enumerate(shown) if at % FOLDS != fold]
         tokenizer = train_tokenizer(rest, rng=rng, language=language)
         for one, text in shown[fold::FOLDS]:
             for way, _ in tokenizer.segmentations(text.text, WAYS)[:LEARNED]:
                 examples.append(_judged(way, one, text))
-    return train_tagger(examples, rng=rng, language=language)
+    wrong = any(NOT_A_WORD in one.upos for one in examples)
+    return train_tagger(examples, rng=rng, language=language) if wrong else None
 
 
 def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:

@@ -27,6 +27,7 @@ from qsproj.models.morphology.morphology_training import columns_shown, train_mo
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.word_judge import train_word_judge
 from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.splitter import train_splitter
@@ -227,8 +228,16 @@ def tag_target(
             handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
     tokenizer = target_tokenizer(shown, language=language, seed=seed)
     splitter = None if tokenizer is None else train_splitter(sentences, language=language)
-    contractions = known_contractions(language, sentences)
-    tagger = replace(projected.tagger, tokenizer=tokenizer, splitter=splitter, contractions=contractions)
+    judge = None
+    if tokenizer is not None and tokenizer.known:
+        judge = train_word_judge(shown, rng=np.random.default_rng(seed), language=language)
+    tagger = replace(
+        projected.tagger,
+        tokenizer=tokenizer,
+        splitter=splitter,
+        judge=judge,
+        contractions=known_contractions(language, sentences),
+    )
     tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
@@ -477,7 +486,7 @@ SOURCE = Recipe(name="source", make=train_source, version=4)
 WORDS = Recipe(name="words", make=cut_words, version=3, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=20, files=(".model", ".doubtful.tsv"))
+TAGGER = Recipe(name="tagger", make=tag_target, version=21, files=(".model", ".doubtful.tsv"))
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=6)
 PARSER = Recipe(name="parser", make=project, version=8, files=(".model", ".trees.conllu"))

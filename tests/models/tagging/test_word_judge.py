@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import comment_value
+from qsproj.corpus.editing import comment_value, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, TRUST, WAYS, Tagger
@@ -50,11 +50,15 @@ def test_saved_and_read_back(german):
     line = "Die Katze geht zum Haus, und der Hund schläft."
     assert [one.forms for one in again.read([line])] == [one.forms for one in german.read([line])]
     assert again.judge.tags == german.judge.tags
+    with pytest.raises(ValueError, match="not a word"):
+        Tagger.from_archive(*replace(german, judge=replace(german, judge=None)).to_archive())
 
 
 def test_too_few_sentences_teach_no_judge(german):
     few = list(read_conllu(SAMPLE))[:2]
     assert train_word_judge(few, rng=np.random.default_rng(1)) is None
+    untagged = [with_columns(one, upos=["_"] * len(one)) for one in read_conllu(SAMPLE)]
+    assert train_word_judge(untagged, rng=np.random.default_rng(1)) is None
 
 
 def test_chinese_is_cut_better(data_dir):
