@@ -4,10 +4,10 @@ Each ``from_archive`` of a model says what its part of the header is, by :func:`
 value and raises ValueError. Kernels trust what was checked here.
 """
 
-import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -56,91 +56,80 @@ def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
     return header
 
 
-def text(value: Any) -> None:
-    _check(isinstance(value, str), value, "a string")
+def _rule(fits: Callable[[Any], bool], expected: str, *, after: Check | None = None) -> Check:
+    """Return a check that passes what ``fits``, asked where another check has passed it."""
 
+    def check(value: Any) -> None:
+        if after:
+            after(value)
+        if not fits(value):
+            raise ValueError(f"found {_kind(value)}, expected {expected}")
 
-def flag(value: Any) -> None:
-    _check(isinstance(value, bool), value, "true or false")
+    return check
 
 
 def number(least: float = -MOST_WEIGHT, most: float = MOST_WEIGHT) -> Check:
-
-    def check(value: Any) -> None:
-        real = isinstance(value, int | float) and not isinstance(value, bool)
-        _check(real and least <= value <= most, value, f"a number of {least:g} to {most:g}")
-
-    return check
+    return _rule(
+        lambda value: _is_a(int | float, value) and least <= value <= most,
+        f"a number of {least:g} to {most:g}",
+    )
 
 
 def whole(least: int, most: int) -> Check:
-
-    def check(value: Any) -> None:
-        real = isinstance(value, int) and not isinstance(value, bool)
-        _check(real and least <= value <= most, value, f"an integer of {least:,} to {most:,}")
-
-    return check
+    return _rule(
+        lambda value: _is_a(int, value) and least <= value <= most, f"an integer of {least:,} to {most:,}"
+    )
 
 
 def one_of(names: Collection[str]) -> Check:
-
-    def check(value: Any) -> None:
-        _check(isinstance(value, str) and value in names, value, f"one of {', '.join(names)}")
-
-    return check
+    return _rule(lambda value: isinstance(value, str) and value in names, f"one of {', '.join(names)}")
 
 
 def some_of(known: Collection[str]) -> Check:
-
-    def check(value: Any) -> None:
-        names(value)
-        _check(set(value) <= set(known), value, f"some of {', '.join(known)}")
-
-    return check
+    return _rule(lambda value: set(value) <= set(known), f"some of {', '.join(known)}", after=names)
 
 
 def optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
-def names(value: Any) -> None:
-    _check(_texts(value) and len(set(value)) == len(value), value, "a list of distinct strings")
-
-
 def labels(least: int) -> Check:
     """Return a check for a list of so many or more distinct strings, which a column of CoNLL-U may hold."""
-
-    def check(value: Any) -> None:
-        names(value)
-        fits = len(value) >= least and all(_LABEL.fullmatch(name) for name in value)
-        _check(fits, value, f"at least {least} names that CoNLL-U may hold")
-
-    return check
-
-
-def word_lists(value: Any) -> None:
-    fits = isinstance(value, dict) and all(_texts(words) and words for words in value.values())
-    _check(fits, value, "an object of lists of strings")
+    return _rule(
+        lambda value: len(value) >= least and all(_LABEL.fullmatch(name) for name in value),
+        f"at least {least} names that CoNLL-U may hold",
+        after=names,
+    )
 
 
 def text_rows(least: int) -> Check:
-
-    def check(value: Any) -> None:
-        fits = isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value)
-        _check(fits, value, f"lists of at least {least} strings")
-
-    return check
+    return _rule(
+        lambda value: isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value),
+        f"lists of at least {least} strings",
+    )
 
 
-def anything(value: Any) -> None:
-    """Check nothing but that it is there: a part that is checked elsewhere."""
-    _check(value is not None, value, "an object")
+def _is_a(kind: type | UnionType, value: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def buckets(value: Any) -> None:
-    """Check that it is a number of hash buckets: a power of two."""
-    whole(_LEAST_BUCKETS, _MOST_BUCKETS)(value)
-    _check(value & (value - 1) == 0, value, "a power of two")
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+text = _rule(lambda value: isinstance(value, str), "a string")
+flag = _rule(lambda value: isinstance(value, bool), "true or false")
+names = _rule(lambda value: _texts(value) and len(set(value)) == len(value), "a list of distinct strings")
+word_lists = _rule(
+    lambda value: isinstance(value, dict) and all(_texts(words) and words for words in value.values()),
+    "an object of lists of strings",
+)
+# A part that is checked elsewhere need only be there.
+anything = _rule(lambda value: value is not None, "an object")
+# A number of hash buckets.
+buckets = _rule(
+    lambda value: value & (value - 1) == 0, "a power of two", after=whole(_LEAST_BUCKETS, _MOST_BUCKETS)
+)
 
 
 def shaped(
@@ -193,17 +182,8 @@ def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most:
 
 
 def check_cells(rows: int, columns: int) -> None:
-    if math.prod((rows, columns)) > _MOST_CELLS:
+    if rows * columns > _MOST_CELLS:
         raise ValueError(f"a table of {rows:,} by {columns:,} weights")
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _check(fits: bool, value: Any, expected: str) -> None:
-    if not fits:
-        raise ValueError(f"found {_kind(value)}, expected {expected}")
 
 
 def _kind(value: Any) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from qsproj.conventions import Floats, Mask, Scores
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.second_order_features import gather_factors
@@ -59,14 +59,27 @@ def graph_examples(
     *,
     graph_options: GraphOptions,
 ) -> list[GraphExample]:
-    """Lay out the graphs of sentences, those with too many factors left out."""
+    """Lay out the graphs of pruned sentences, those with too many factors left out."""
+    inference, threshold = base.inference, graph_options.threshold
+    hidden = "hidden" in graph_options.families_for(inference)
     examples = []
     for i, sentence in enumerate(track(sentences, "pruning", total=len(sentences))):
-        encoded = base.scorer.encode(sentence)
         scores = pruners[i % len(pruners)].scores(sentence)
-        example = _example(sentence, encoded, scores, base, graph_options)
-        if example.graph.n_factors <= graph_options.max_factors:
-            examples.append(example)
+        agreeing = agreeing_arcs(sentence.heads, inference)
+        candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
+        partial = not is_whole(sentence.heads)
+        if partial:
+            # A partial tree agrees with many arcs; what fits it and is likely stands for them.
+            within = inference.infer(np.where(agreeing, scores, -np.inf))[1]
+            agreeing = candidate_arcs(within, inference, threshold=threshold)
+        graph = graph_options.layout(candidates | agreeing, inference)
+        agrees = agreeing[graph.heads, graph.dependents]
+        observed = None
+        if not (partial or hidden):
+            nothing = [np.zeros(len(family.scored)) for family in graph.families]
+            observed = expectations(graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1)[1]
+        if graph.n_factors <= graph_options.max_factors:
+            examples.append(GraphExample(base.scorer.encode(sentence), graph, agrees, observed))
     return examples
 
 
@@ -90,26 +103,6 @@ def train_pruners(
     shape = shape.with_shape(base.scorer.template_set, base.inference)
     folds = [[s for i, s in enumerate(bare) if i % FOLDS != fold] for fold in range(FOLDS)]
     return [train_arc_parser(fold, rng=rng, options=shape)[0] for fold in folds]
-
-
-def _example(
-    sentence: Sentence, encoded: EncodedSentence, scores: Scores, base: ArcParser, options: GraphOptions
-) -> GraphExample:
-    """Prune one sentence, keeping what agrees with its tree."""
-    agreeing = agreeing_arcs(sentence.heads, base.inference)
-    candidates = candidate_arcs(base.inference.infer(scores)[1], base.inference, threshold=options.threshold)
-    partial = not is_whole(sentence.heads)
-    if partial:
-        # A partial tree agrees with many arcs; what fits it and is likely stands for them.
-        within = base.inference.infer(np.where(agreeing, scores, -np.inf))[1]
-        agreeing = candidate_arcs(within, base.inference, threshold=options.threshold)
-    graph = options.layout(candidates | agreeing, base.inference)
-    agrees = agreeing[graph.heads, graph.dependents]
-    observed = None
-    if not partial and "hidden" not in options.families_for(base.inference):
-        nothing = [np.zeros(len(family.scored)) for family in graph.families]
-        observed = expectations(graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1)[1]
-    return GraphExample(encoded, graph, agrees, observed)
 
 
 KIND = "a second-order parser"

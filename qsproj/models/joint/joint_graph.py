@@ -305,14 +305,6 @@ def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
     return [group.expected(incoming) for group, incoming in heard]
 
 
-def _believed_tags(graph: JointGraph, beliefs: Beliefs) -> TagScores | None:
-    if graph.tags is None:
-        return None
-    arcs = _probabilities(beliefs, graph.tags.tags.arcs, graph.known)
-    links = probability(log_odds(beliefs, graph.tags.link_variables))
-    return graph.tags.expected(_expected(graph, "tags", beliefs), arcs, links)
-
-
 def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
     target, part = graph.structure.target, graph.parts["target families"]
     if target.observed:

@@ -30,7 +30,7 @@ from qsproj.models.tagging.tagging_graph import (
     trigram_rows,
 )
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
-from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole
+from qsproj.models.tree_inference import agreeing_arcs, is_whole
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -104,19 +104,18 @@ def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
         )
 
 
-def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
-    """Tell whether a sentence has a whole tree that the model can build (or one near it)."""
-    if len(sentence) > MAX_WORDS or not is_whole(sentence.heads):
-        return False
-    return inference.admits(agreeing_arcs(sentence.heads, inference))
-
-
 def tagging_examples(
     sentences: Sequence[Sentence], start: TaggingParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[TaggingExample]:
     """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
-    whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, start.inference)]
+    whole = [
+        i
+        for i, sentence in enumerate(sentences)
+        if len(sentence) <= MAX_WORDS
+        and is_whole(sentence.heads)
+        and start.inference.admits(agreeing_arcs(sentence.heads, start.inference))
+    ]
     if len(whole) < PARSER_FOLDS:
         raise NothingToLearnError(
             f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more"
