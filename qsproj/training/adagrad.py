@@ -55,16 +55,14 @@ class AdaGrad(SparseOptimiser):
         if self.l2 == self.l1 == 0.0:
             return
         for start in range(0, len(self.weights), CHUNK):
-            self._shrink(slice(start, start + CHUNK))
-
-    def _shrink(self, some: slice) -> None:
-        weights = self.weights[some]
-        roots = np.sqrt(self._state[some, 0] + TINY)
-        shrunk = weights / (1.0 + self.l2 * self.rate / roots)
-        if self.l1:
-            shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * self.rate / roots, 0.0), shrunk)
-        self.sums[some] += self.steps * (shrunk - weights)
-        weights[:] = shrunk
+            some = slice(start, start + CHUNK)
+            weights = self.weights[some]
+            roots = np.sqrt(self._state[some, 0] + TINY)
+            shrunk = weights / (1.0 + self.l2 * self.rate / roots)
+            if self.l1:
+                shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * self.rate / roots, 0.0), shrunk)
+            self.sums[some] += self.steps * (shrunk - weights)
+            weights[:] = shrunk
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return, of the weights that have moved, all that :meth:`restore` goes on from between two steps."""

@@ -263,11 +263,15 @@ class GraphParser(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "GraphParser":
+        options = header["options"]
+        if isinstance(options, dict):
+            # Older files have a ``doubt``, by which factors were left out.
+            options = {name: value for name, value in options.items() if name != "doubt"}
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             graph_factors.FactorScorer.from_archive(header["factors"], arrays),
-            _options_of(header["options"]),
+            restored(GraphOptions(), options),
         )
 
 
@@ -281,10 +285,3 @@ def _arcs_of_block(
     before = (block.starts - 1).astype(np.int32)[sentence_of]
     after = (block.starts + block.sizes).astype(np.int32)[sentence_of]
     return graph_factors.Arcs(ends[0].copy(), ends[1].copy(), before, after), sentence_of
-
-
-def _options_of(header: Any) -> GraphOptions:
-    """Read options; older files have a ``doubt``, by which factors were left out."""
-    if isinstance(header, dict):
-        header = {name: value for name, value in header.items() if name != "doubt"}
-    return restored(GraphOptions(), header)

@@ -159,13 +159,18 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
     tags = None
     if structure.tags is not None:
         tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
+    m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
+    fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
     # In the order in which they are asked.
     parts: dict[str, list[FactorGroup]] = {
         "sides": [_unary(structure, known), *_trees(structure, known)],
         "source families": _families(structure.source, known),
         "target families": _families(structure.target, known),
         "tags": [] if tags is None else tags.groups(no_scores(tags.tags)),
-        "fertility": [_fertilities(structure)],
+        # SOURCEFERT and TARGETFERT: source words, then target words.
+        "fertility": [
+            fertility(np.tile(structure.link_variables, 2), fertile, np.zeros((m + n, FERTILITY_BINS)))
+        ],
         "jumps": _align_hmms(structure),
         "hard": _hard(structure, known),
         "factors": [all_true(variables, np.zeros(len(chosen))) for chosen, variables in joining],
@@ -210,13 +215,6 @@ def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGrou
     if structure.synchronous:
         groups += synchronous_groups(structure, known)
     return groups
-
-
-def _fertilities(structure: JointStructure) -> FactorGroup:
-    """Return SOURCEFERT and TARGETFERT as one group: source words, then target words."""
-    m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
-    words = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
-    return fertility(np.tile(structure.link_variables, 2), words, np.zeros((m + n, FERTILITY_BINS)))
 
 
 def _align_hmms(structure: JointStructure) -> list[FactorGroup]:

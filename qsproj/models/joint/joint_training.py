@@ -203,7 +203,11 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             scores = replace(scores, target=scores.target + added)
         unknown, *observed = self._graphs.of(example)
         free = self._infer(unknown, scores)
-        clamped = self._clamped(observed, scores)
+        clamped = self._infer(observed[0], scores)
+        share = self.options.source_evidence
+        if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
+            # The source parser's tree is evidence in part, beside the target tree.
+            clamped = mixed(clamped, self._infer(observed[1], scores), share)
         gradient = np.zeros_like(free.target)
         if Status.CONTRADICTION not in (free.status, clamped.status):
             gradient = free.target - clamped.target
@@ -224,14 +228,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         gradient = np.where(target, chances - tree, 0.0)
         self._learn_scale(example.pair, gradient, ())
         return float(log_z - scores[tree].sum()), gradient
-
-    def _clamped(self, graphs: Sequence[JointGraph], scores: JointScores) -> JointBeliefs:
-        """Return what is believed with the target tree observed; in part, the source parser's tree too."""
-        share = self.options.source_evidence
-        hidden = self._infer(graphs[0], scores)
-        if not share or len(graphs) == 1 or hidden.status is Status.CONTRADICTION:
-            return hidden
-        return mixed(hidden, self._infer(graphs[1], scores), share)
 
     def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
         beliefs = pass_messages(graph, scores, self.options.propagation)

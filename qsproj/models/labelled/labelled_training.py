@@ -148,12 +148,18 @@ def _learned(
         cutoff=options.cutoff,
         criterion=options.support,
     )
+
+    def right_on_dev(learned: tuple[ArcScorer, RelationScorer]) -> float:
+        own = untrained(f"{learned[0].template_set}{IN_TREE}", learned[1].relations)
+        parser = LabelledParser(learned[0], own, inference, learned[1])
+        return right_heads(dev, (parser.heads(parser.posterior(sentence)) for sentence in dev))
+
     (arcs, relations), records = learn(
         LabelledTrainer(scorer, support, options=options),
         examples,
         epochs=options.epochs,
         rng=rng,
-        score=_heads_of(dev, inference) if dev else None,
+        score=right_on_dev if dev else None,
         description="training arcs and relations",
     )
     in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)
@@ -183,20 +189,6 @@ def labelled_tree(
     known = np.where(heads == sentence.heads, numbers_of(sentence, relations), UNKNOWN)
     margin = margin_of(objective, "a labelled parser") if is_whole(heads) else 0.0
     return LabelledTree(found, heads, known, margin)
-
-
-def _heads_of(
-    dev: Sequence[Sentence], inference: TreeInference
-) -> Callable[[tuple[ArcScorer, RelationScorer]], float]:
-    """Return what scores weights by the right heads of held-out trees."""
-
-    def score(learned: tuple[ArcScorer, RelationScorer]) -> float:
-        arcs, relations = learned
-        labeller = untrained(f"{arcs.template_set}{IN_TREE}", relations.relations)
-        parser = LabelledParser(arcs, labeller, inference, relations)
-        return right_heads(dev, (parser.heads(parser.posterior(sentence)) for sentence in dev))
-
-    return score
 
 
 # Between these a temperature is looked for.

@@ -240,13 +240,9 @@ def _add_inflections(
             script = scripts.number(form, lemma)
             if script not in known:
                 if (feats, upos) not in nearest:
-                    nearest[feats, upos] = _nearest(table, upos, feats)
+                    own = table.analyses[slice(*table.ranges[upos])]
+                    nearest[feats, upos] = max(own, key=lambda one: shared_features(feats, one.feats))
                 entries.setdefault((nearest[feats, upos], script), 0)
-
-
-def _nearest(table: AnalysisTable, upos: str, feats: str) -> Analysis:
-    own = table.analyses[slice(*table.ranges[upos])]
-    return max(own, key=lambda one: shared_features(feats, one.feats))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,7 +105,11 @@ def train_tagger(
         """Return the average of all weights visited, up to the epoch that is best on ``dev``."""
         keys = [extractor.keys(example.forms) for example in examples]
         n_gold = sum(len(example.forms) for example in examples if example.gold)
-        index = FeatureIndex(_supported(np.concatenate(keys), n_gold))
+        joined = np.concatenate(keys)
+        known = commonest(joined[:n_gold], MOST_FEATURES)
+        if len(joined) > n_gold:
+            known = np.union1d(known, commonest(joined, joined.size, least=RAREST_OF_RAW))
+        index = FeatureIndex(known)
         start = Tagger(
             tags=tags,
             extractor=extractor,
@@ -136,7 +140,12 @@ def train_tagger(
         return replace(tagger, weights=np.where(faint, np.float32(0.0), tagger.weights))
 
     tagger = learned(gold)
-    tagged = _self_tagged(tagger, raw_words, settings, rng)
+    # Fragments teach little and very long lines are lists and tables.
+    usable = [forms for forms in raw_words if 4 < len(forms) < 50]
+    tagged = [
+        _Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength, gold=False)
+        for i in rng.permutation(len(usable))[: settings.self_training].tolist()
+    ]
     return learned([*gold, *tagged]) if tagged else tagger
 
 
@@ -206,25 +215,6 @@ def _class_sets(sentences: Sequence[Words], settings: TaggerOptions) -> dict[str
     if settings.cased_classes:
         sets["casedclass"] = word_classes(sentences, settings.cased_classes)
     return sets
-
-
-def _self_tagged(
-    tagger: Tagger, raw: Sequence[Words], settings: TaggerOptions, rng: np.random.Generator
-) -> list[_Example]:
-    # Fragments teach little and very long lines are lists and tables.
-    usable = [forms for forms in raw if 4 < len(forms) < 50]
-    chosen = rng.permutation(len(usable))[: settings.self_training]
-    return [
-        _Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength, gold=False)
-        for i in chosen.tolist()
-    ]
-
-
-def _supported(keys: NDArray[np.uint64], n_gold: int) -> NDArray[np.uint64]:
-    """Return the features of the first ``n_gold`` words, and of all words those not too rare."""
-    gold = commonest(keys[:n_gold], MOST_FEATURES)
-    raw = len(keys) > n_gold
-    return np.union1d(gold, commonest(keys, keys.size, least=RAREST_OF_RAW)) if raw else gold
 
 
 # So many sentences' features are counted at a time.

@@ -272,24 +272,18 @@ def usable_pairs(
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
     for pair in pairs:
-        reason = reason_against(pair, with_trees=with_trees)
-        if reason is None:
+        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+            skipped[f"a side of more than {MAX_WORDS} words"] += 1
+        elif with_trees and (pair.target.heads[1:] == NO_HEAD).any():
+            skipped["no whole target tree"] += 1
+        elif len(pair.alignment.links):
             usable.append(pair)
         else:
-            skipped[reason] += 1
+            skipped[NO_LINK] += 1
     for side in ("source", "target"):
         if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
             raise NothingToLearnError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
     return usable, dict(skipped)
-
-
-def reason_against(pair: SentencePair, *, with_trees: bool = True) -> str | None:
-    """Say why a pair cannot be learned from; None where it can. ``with_trees``: see :func:`usable_pairs`."""
-    if max(len(pair.source), len(pair.target)) > MAX_WORDS:
-        return f"a side of more than {MAX_WORDS} words"
-    if with_trees and (pair.target.heads[1:] == NO_HEAD).any():
-        return "no whole target tree"
-    return None if len(pair.alignment.links) else NO_LINK
 
 
 def parse_pairs(
