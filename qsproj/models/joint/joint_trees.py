@@ -11,7 +11,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,28 +245,6 @@ def kept_stages(
     return checkpoint.of(f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}")
 
 
-def write_target(
-    stages: Checkpoint, parser: TreeParser, scores: Sequence[TreeScores], rng: np.random.Generator
-) -> None:
-    """Keep a target parser, and what parsers that have not seen them say of its training trees."""
-    header, arrays = parser.to_archive()
-    arrays = nested("parser_", arrays) | nested("scores_", packed(scores))
-    stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
-
-
-def read_target(stages: Checkpoint, rng: np.random.Generator) -> tuple[TreeParser, list[TreeScores]] | None:
-    """Return what :func:`write_target` kept, and set the generator; None where nothing was kept."""
-    found = stages.read(STAGE, rng)
-    if found is None:
-        return None
-    header, arrays = found
-    with damage_told(stages.path(STAGE)):
-        parser: Any = model_from(header["kind"], header["parser"], unnested("parser_", arrays))
-        target = parser, unpacked(unnested("scores_", arrays), parser)
-    notice(f"{stages.path(STAGE)}: the target parser is taken from here")
-    return target
-
-
 def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
     """Return the scores of several sentences as a few arrays."""
     tagged = [own.tagged for own in scores]
@@ -354,11 +332,18 @@ def train_target(
         raise NothingToLearnError(
             f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
         )
-    if stages is not None and (kept := read_target(stages, rng)) is not None:
-        return TrainedTarget(*kept)
+    parser: TreeParser
+    if stages is not None and (found := stages.read(STAGE, rng)) is not None:
+        header, arrays = found
+        with damage_told(stages.path(STAGE)):
+            parser = cast(
+                TreeParser, model_from(header["kind"], header["parser"], unnested("parser_", arrays))
+            )
+            kept = TrainedTarget(parser, unpacked(unnested("scores_", arrays), parser))
+        notice(f"{stages.path(STAGE)}: the target parser is taken from here")
+        return kept
     training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
-    parser: TreeParser
     if order == 2:
         parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
         scores = cross_fitted_trees(targets, parser, rng=rng, options=training, again=again, choices=choices)
@@ -383,7 +368,9 @@ def train_target(
             ).with_tags(scorer, targets[i], choices[i])
         scores = [held_out[i] for i in range(len(targets))]
     if stages is not None:
-        write_target(stages, parser, scores, rng)
+        header, own = parser.to_archive()
+        arrays = nested("parser_", own) | nested("scores_", packed(scores))
+        stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
     return TrainedTarget(parser, scores)
 
 

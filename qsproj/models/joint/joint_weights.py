@@ -21,7 +21,6 @@ from qsproj.models.joint.tag_choices import (
     TagChoices,
     TagScales,
     prepared_tags,
-    tag_variables,
 )
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import Arrays, ascending, shaped
@@ -106,10 +105,7 @@ def with_tag_variables(
     # Who asks for tags has had the arcs scored under them.
     assert scores.tagged is not None
     structure = prepared.structure
-    variables = tag_variables(
-        choices, scores.tagged, structure.target.arcs, structure.links, structure.n_variables
-    )
-    tags = prepared_tags(pair, tagger, choices, scores.tagged, variables, scores.marginals)
+    variables, tags = prepared_tags(pair, tagger, choices, scores.tagged, structure, scores.marginals)
     return replace(prepared, structure=replace(structure, tags=variables), tags=tags)
 
 

@@ -31,7 +31,7 @@ from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_h
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, Table, TagVariables
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, Table, TagVariables
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
 
 # Stands for a word whose tag is certain.
@@ -369,33 +369,31 @@ class PreparedTags:
         return np.array([float((slopes * values).sum()) for slopes, values in parts])
 
 
-def tag_variables(
-    choices: TagChoices, arcs: TaggedArcs, arc_variables: Table, links: Table, first: int
-) -> TagVariables:
-    """Lay out the TAG variables of a pair, given those of its arcs int32[n+1, n+1] and links int32[k, 2]."""
-    numbers = np.full(len(arc_variables), CERTAIN, dtype=np.int32)
-    numbers[choices.words] = np.arange(len(choices.words))
-    of_links = np.flatnonzero(numbers[links[:, 1]] != CERTAIN).astype(np.int32)
-    return TagVariables(
-        variables=np.arange(first, first + len(choices.words), dtype=np.int32),
-        possible=choices.possible,
-        arcs=arc_variables[arcs.heads, arcs.dependents],
-        heads=numbers[arcs.heads],
-        dependents=numbers[arcs.dependents],
-        links=of_links,
-        linked=numbers[links[of_links, 1]],
-    )
-
-
 def prepared_tags(
     pair: SentencePair,
     tagger: LinkTagger,
     choices: TagChoices,
     tagged: TaggedArcs,
-    variables: TagVariables,
+    structure: JointStructure,
     marginals: Scores,
-) -> PreparedTags:
-    """Gather what the scores of TAG variables are made of; ``marginals`` are those of the first order."""
+) -> tuple[TagVariables, PreparedTags]:
+    """Lay out TAG variables, after those that there are, and gather what their scores are made of.
+
+    ``marginals`` float64[n+1, n+1]: of the target's arcs, by the first order.
+    """
+    numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
+    numbers[choices.words] = np.arange(len(choices.words))
+    of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)
+    first = structure.n_variables
+    variables = TagVariables(
+        variables=np.arange(first, first + len(choices.words), dtype=np.int32),
+        possible=choices.possible,
+        arcs=structure.target.arcs[tagged.heads, tagged.dependents],
+        heads=numbers[tagged.heads],
+        dependents=numbers[tagged.dependents],
+        links=of_links,
+        linked=numbers[structure.links[of_links, 1]],
+    )
     links = pair.alignment.links[variables.links]
     source_tags = word_hashes(pair.source).tags[links[:, 0]]
     posteriors = link_posteriors(pair.alignment)[variables.links]
@@ -403,10 +401,10 @@ def prepared_tags(
     n_tags = choices.scores.shape[1]
     # What the tagger's table says of links with tags, float64[L, K].
     said = tagger.of_links([pair.source.upos[s - 1] for s in links[:, 0].tolist()], posteriors)
-    numbers = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
-    columns = [[numbers[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
+    places = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
+    columns = [[places[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
     own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
-    return PreparedTags(
+    return variables, PreparedTags(
         tagger=np.where(choices.possible, choices.scores, 0.0),
         trees=-tagged.growth(choices, marginals),
         arcs=tagged.scores,
