@@ -24,8 +24,7 @@ from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.schema import declared, labels
 from qsproj.models.storage import HEADER_NAME, load_archive, load_model, opened_model, save_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.tagging.tagging_graph import TaggingWeights
-from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
+from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser, TaggingWeights
 from qsproj.models.tree_inference import TreeInference
 
 # All arrays whose sizes hang together, by kind of model.

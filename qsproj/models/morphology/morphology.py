@@ -24,8 +24,7 @@ from qsproj.kernels.tagging.analyses import (
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
-from qsproj.models.morphology.edit_scripts import EditScript
-from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
+from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import ascending, buckets, checked, lines_of, names, shaped, some_of, text_rows
 

@@ -25,8 +25,16 @@ from qsproj.models.morphology.analyses import (
     features_of,
     shared_features,
 )
-from qsproj.models.morphology.edit_scripts import LOWER, WHOLE, EditScript, edit_script
-from qsproj.models.morphology.lemmatizer import Lemmatizer, Word, allowed_scripts, candidate_features
+from qsproj.models.morphology.lemmatizer import (
+    LOWER,
+    WHOLE,
+    EditScript,
+    Lemmatizer,
+    Word,
+    allowed_scripts,
+    candidate_features,
+    edit_script,
+)
 from qsproj.models.morphology.morphology import (
     COLUMN_CELLS,
     COLUMNS,

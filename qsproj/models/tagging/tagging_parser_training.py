@@ -21,15 +21,16 @@ from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, trai
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.tagging_graph import (
+from qsproj.models.tagging.tagging_parser import (
     FactorValues,
     TaggingFeatures,
+    TaggingOptions,
+    TaggingParser,
     TaggingWeights,
     infer_tags_and_tree,
     observed_values,
     trigram_rows,
 )
-from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tree_inference import agreeing_arcs, is_whole
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn

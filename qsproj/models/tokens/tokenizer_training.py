@@ -16,8 +16,16 @@ from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
-from qsproj.models.tokens.expansions import learn_expansions
-from qsproj.models.tokens.tokenizer import BEGIN, INSIDE, MULTIWORD, N_STATES, SPACE, Tokenizer, keys_of
+from qsproj.models.tokens.tokenizer import (
+    BEGIN,
+    INSIDE,
+    MULTIWORD,
+    N_STATES,
+    SPACE,
+    Tokenizer,
+    keys_of,
+    learn_expansions,
+)
 from qsproj.training.loop import learn
 
 # Share of the tokens that follow a letter without a space and begin with one, from which on a script is taken

@@ -16,8 +16,7 @@ from qsproj.corpus.enhanced import Edge, collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.enhanced.edges import Tree
-from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
+from qsproj.models.enhanced.enhancer import Enhancer, Tree, train_enhancer
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger_training import train_tagger
 from scripts.experiments.harness.experiment import Experiment, Lab

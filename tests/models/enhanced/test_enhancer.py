@@ -15,8 +15,7 @@ from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.models.enhanced.edges import WAYS, Tree, filled, pattern_of
-from qsproj.models.enhanced.enhancer import HASH_BITS, train_enhancer
+from qsproj.models.enhanced.enhancer import HASH_BITS, WAYS, Tree, filled, pattern_of, train_enhancer
 from qsproj.models.storage import load_model
 from qsproj.trees.crossings import crossing_arcs
 

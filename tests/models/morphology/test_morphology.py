@@ -19,8 +19,7 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.models.morphology import morphology_training
 from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
-from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
-from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
+from qsproj.models.morphology.lemmatizer import WHOLE, EditScript, Lemmatizer, Word, edit_script
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import MorphologyOptions, train_morphology
 from qsproj.models.storage import load_model

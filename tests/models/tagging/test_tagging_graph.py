@@ -12,7 +12,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
 from qsproj.features.second_order import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
-from qsproj.models.tagging.tagging_graph import (
+from qsproj.models.tagging.tagging_parser import (
     FactorValues,
     infer_tags_and_tree,
     observed_values,

@@ -17,14 +17,14 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import (
+from qsproj.models.text.text_parser import (
     DOUBT,
     LEAST_TAG,
     TOGETHER,
     TRUST_IN_TREES,
     read_uncertain,
     readings_of,
+    text_parser,
 )
 from tests.oracles.trees import all_trees, tree_score
 
@@ -110,7 +110,7 @@ def test_closing_marks_stand_below_the_word_that_opening_ones_do(model, sample, 
     tags = ["PUNCT" if place in marks else "_" for place in range(1, len(sentence) + 1)]
     sentence = with_columns(sentence, upos=tags)
     found = read_uncertain(model.parser, model.tagger, sentence, readings=0)
-    monkeypatch.setattr("qsproj.models.text.uncertain_tags.paired_marks", lambda forms: [])
+    monkeypatch.setattr("qsproj.models.text.text_parser.paired_marks", lambda forms: [])
     alone = read_uncertain(model.parser, model.tagger, sentence, readings=0)
     assert found.tags[first - 1] == found.tags[last - 1] == "PUNCT"
     opening = model.parser.arc_probabilities(with_columns(sentence, upos=alone.tags))[:, first]

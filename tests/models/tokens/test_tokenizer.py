@@ -14,8 +14,16 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
 from qsproj.evaluation.cut_differently import cut_scores
-from qsproj.models.tokens.expansions import Expansions, learn_expansions
-from qsproj.models.tokens.tokenizer import BEGIN, INSIDE, MULTIWORD, SPACE, Tokenizer, keys_of
+from qsproj.models.tokens.tokenizer import (
+    BEGIN,
+    INSIDE,
+    MULTIWORD,
+    SPACE,
+    Expansions,
+    Tokenizer,
+    keys_of,
+    learn_expansions,
+)
 from qsproj.models.tokens.tokenizer_training import (
     FAINT,
     TokenizedText,

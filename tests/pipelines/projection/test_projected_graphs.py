@@ -11,7 +11,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.enhanced import graph_of, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.models.enhanced.edges import WAYS
+from qsproj.models.enhanced.enhancer import WAYS
 from qsproj.pipelines.projection.projected_graphs import edges_through_links, with_edges_through_links
 
 ENGLISH, GERMAN, LINKS = "corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"
