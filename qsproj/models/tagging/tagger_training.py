@@ -94,9 +94,13 @@ def train_tagger(
     contractions = learn_contractions(treebank)
     raw_words = [tuple(split_contractions(tokens, contractions)[0]) for tokens in raw if len(tokens)]
     gold = _examples(treebank, settings)
-    class_sets = (
-        _class_sets([*raw_words, *(example.forms for example in gold)], settings) if raw_words else {}
-    )
+    class_sets: dict[str, Classes] = {}
+    words = [*raw_words, *(example.forms for example in gold)]
+    if raw_words and settings.lower_classes:
+        lowered = [[form.lower() for form in forms] for forms in words]
+        class_sets["lowerclass"] = word_classes(lowered, settings.lower_classes)
+    if raw_words and settings.cased_classes:
+        class_sets["casedclass"] = word_classes(words, settings.cased_classes)
     extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
     numbers = {tag: number for number, tag in enumerate(tags)}
@@ -205,16 +209,6 @@ def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Ex
         if doubled:
             examples.append(_Example(*merge_contractions(sentence), strength))
     return examples
-
-
-def _class_sets(sentences: Sequence[Words], settings: TaggerOptions) -> dict[str, Classes]:
-    sets: dict[str, Classes] = {}
-    if settings.lower_classes:
-        lowered = [[form.lower() for form in forms] for forms in sentences]
-        sets["lowerclass"] = word_classes(lowered, settings.lower_classes)
-    if settings.cased_classes:
-        sets["casedclass"] = word_classes(sentences, settings.cased_classes)
-    return sets
 
 
 # So many sentences' features are counted at a time.

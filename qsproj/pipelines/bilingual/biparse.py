@@ -176,7 +176,8 @@ def train_joint_parser(
         _joint_example(untrained, pair, scores, *tags.of(number))
         for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
-    told: dict[str, Any] = {"options": options.training, "stages": stages, "tell": _tell}
+    told: dict[str, Any] = {"options": options.training, "stages": stages}
+    told["tell"] = lambda epoch, statuses: notice(epoch_line(epoch, statuses))
     if options.target_weights == "fixed":
         weights, records, statuses = joint_training.train_joint_weights(examples, rng=rng, **told)
         trained = replace(untrained, weights=weights, training=options.training)
@@ -235,10 +236,6 @@ def _with_hand_links(pair: SentencePair) -> SentencePair:
         weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
     alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
     return replace(pair, alignment=alignment)
-
-
-def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
-    notice(epoch_line(epoch, statuses))
 
 
 def _joint_example(
