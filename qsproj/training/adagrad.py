@@ -107,11 +107,7 @@ class RowAdaGrad(Optimiser):
         self._first = int(counts_start)
 
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
-        """Take one step by a kernel that moves the weights; return what it returns.
-
-        It is called with ``what``, then with weights, state, rate and step
-        (:mod:`qsproj.kernels.features.adagrad`).
-        """
+        """Take one step by a kernel of ``what``, weights, state, rate and step; return what it returns."""
         told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
         self.steps += 1
         return told

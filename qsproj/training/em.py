@@ -35,10 +35,7 @@ class EMRecord:
 
 @dataclass(frozen=True, slots=True)
 class EMResult(Generic[Parameters]):
-    """Where EM came out: the parameters that held-out data like best, without held-out data the last ones.
-
-    Not ``converged`` when the iterations ran out first.
-    """
+    """Where EM came out: the parameters that held-out data like best, without held-out data the last ones."""
 
     parameters: Parameters
     records: tuple[EMRecord, ...]
@@ -66,10 +63,7 @@ class EMReport:
 
 @dataclass(frozen=True, slots=True)
 class EMState(Generic[Parameters]):
-    """All that EM goes on from.
-
-    ``best`` are the parameters that held-out data liked best, without it the first.
-    """
+    """All that EM goes on from; ``best``: what held-out data liked best, without it the first parameters."""
 
     parameters: Parameters
     best: Parameters

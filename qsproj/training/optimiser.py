@@ -19,10 +19,7 @@ Weights = NDArray[Any]
 
 
 class Optimiser:
-    """Weights that are being learned, one example a step; each changes them. Mutable; abstract.
-
-    ``sums``, like ``weights``: all changes, each times the number of the step it was made in.
-    """
+    """Weights, and ``sums`` of their changes, each times the number of its step. Mutable; abstract."""
 
     def __init__(self, weights: Weights, sums: Weights) -> None:
         self.weights = weights

@@ -27,9 +27,7 @@ Values = NDArray[np.float64]
 class SenseRows:
     """The senses of a sentence's words: ``words`` int32[E], ascending.
 
-    ``chances`` float64[E], one at most a word.
-
-    ``rows`` int32[E, T]: features, rows of the weights.
+    ``chances`` float64[E], one at most a word. ``rows`` int32[E, T]: features, rows of the weights.
     """
 
     words: NDArray[np.int32]

@@ -132,11 +132,7 @@ def train_relations(
     epochs: int,
     rate: float = 0.1,
 ) -> RelationAdapter:
-    """Learn from every word of the target trees that has a head and a relation.
-
-    ``sources``, ``nodes``: source trees, and the same encoded, with their turned trees. ``targets``: target
-    trees of the same words. ``rate``: step size of AdaGrad.
-    """
+    """Learn from every word of the target trees that has a head and a relation."""
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
     examples = [

@@ -19,8 +19,6 @@ class EnhancedParser(Stored):
     """Parses, and writes DEPS: the heads of each word in the enhanced graph, with their relations.
 
     Empty nodes that a file has stay, and lose what led from them to words; none is invented.
-
-    ``parser``: any that finds trees.
     """
 
     parser: Parser

@@ -70,9 +70,7 @@ EXPECTED_FEATURES = 3.0
 class MorphologyOptions:
     """How to learn; chosen on development files of Greek, Hungarian and Turkish.
 
-    ``epochs``, ``lemma_epochs``: passes over the sentences, and over the distinct words. ``rate``,
-    ``lemma_rate``: AdaGrad's step sizes. ``lemma_buckets``: hash buckets of the lemmatiser's features; a
-    power of two.
+    ``lemma_epochs``: passes over the distinct words. ``lemma_buckets``: hash buckets, a power of two.
     """
 
     epochs: int = 10

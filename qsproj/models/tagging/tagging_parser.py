@@ -343,8 +343,7 @@ class TagsAndArcs:
 class TaggingParser(Stored):
     """A trained parser of words alone.
 
-    ``base``: the first-order parser that reads the tagger's tags; it prunes and labels. ``weights``: of the
-    graph's factors.
+    ``base``: the first-order parser that reads the tagger's tags; it prunes and labels.
     """
 
     tagger: Tagger

@@ -103,10 +103,7 @@ def _goes_on(sentence: Sentence) -> bool:
 
 
 def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None) -> Splitter | None:
-    """Learn where sentences begin from consecutive sentences with ``# text``; None where there are not two.
-
-    ``language``: Code of the language, whose rules are a feature.
-    """
+    """Learn where sentences begin from consecutive ones with ``# text``; None where there are not two."""
     keys, outcomes = list[NDArray[np.uint64]](), list[NDArray[np.bool_]]()
     for whole, firsts in running_texts(treebank):
         for begin, end in pairwise([*range(0, len(firsts), LONGEST_TEXT), len(firsts)]):

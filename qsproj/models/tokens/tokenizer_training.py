@@ -41,10 +41,9 @@ MOST_FEATURES = 650_000
 class TokenizerOptions:
     """Options of training a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
 
-    ``epochs``: passes over the data. ``rate``: AdaGrad's step size. ``spaced``: weight of a copy of each
-    sentence whose tokens are parted by spaces, as text is that some earlier tool has cut; 0 for none.
-    ``trust``: weight, in nats, that what rules say has before anything is learned. ``folds``: words are known
-    from the other folds, where the script puts no spaces between words.
+    ``spaced``: weight of a copy of each sentence whose tokens are parted by spaces, as text is that some
+    earlier tool has cut; 0 for none. ``trust``: weight, in nats, that what rules say has before anything is
+    learned. ``folds``: words are known from the other folds, where the script puts no spaces between words.
     """
 
     epochs: int = 10
@@ -96,13 +95,9 @@ def train_tokenizer(
     language: str | None = None,
     options: TokenizerOptions | None = None,
 ) -> Tokenizer:
-    """Train a tokeniser.
+    """Learn from the sentences of a treebank that show their text; UsageError where none does.
 
-    ``treebank``: As read from CoNLL-U; those whose text cannot be told are left out. ``rng``: Orders the
-    sentences. ``language``: Code of the language, whose rules are a feature. ``options``: None for the
-    defaults.
-
-    Raises UsageError when no sentence shows its text.
+    The rules of the ``language``, a code, are a feature.
     """
     settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
