@@ -49,17 +49,17 @@ def pooled_evidence(translations: Translations) -> Scores:
     return np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
 
 
-# Words of target sentences, and evidence for a word on average: others are not learned from. What evidence
-# does not reach is summed out.
+# Words of target sentences; others are not learned from. What evidence does not reach is summed out. When
+# it had to reach a tenth of the words, 246 of 1,000 Chinese pairs were left, and UAS was 1.6 lower (three
+# seeds); from 1,000 pairs in Czech 1.8, Swedish .6, Turkish .1, Spanish .1.
 SHORTEST, LONGEST = 3, 60
-LEAST_COVERAGE = 0.1
 # Why a sentence is not chosen, as the user is told.
 UNUSUAL_LENGTH = f"fewer than {SHORTEST} or more than {LONGEST} words"
-LITTLE_EVIDENCE = "links that carry arcs over to less than a tenth of the words"
+NO_EVIDENCE = "links that carry no arc over"
 LESS_EVIDENCE = "less evidence than others"
 REMEDIES = {
     UNUSUAL_LENGTH: "cut the text into sentences, one a pair",
-    LITTLE_EVIDENCE: "more pairs give more links; check that the source has trees and that links are right",
+    NO_EVIDENCE: "more pairs give more links; check that the source has trees and that links are right",
 }
 
 
@@ -80,14 +80,14 @@ def densest_pairs(
     """
     best: list[tuple[float, int, Translations]] = []
     held = 0
-    left_out = dict.fromkeys((UNUSUAL_LENGTH, LITTLE_EVIDENCE, LESS_EVIDENCE), 0)
+    left_out = dict.fromkeys((UNUSUAL_LENGTH, NO_EVIDENCE, LESS_EVIDENCE), 0)
     for number, translations in enumerate(corpus):
         if not SHORTEST <= len(translations[0].target) <= LONGEST:
             left_out[UNUSUAL_LENGTH] += 1
             continue
         covered = coverage(pooled_evidence(translations))
-        if covered <= LEAST_COVERAGE:
-            left_out[LITTLE_EVIDENCE] += 1
+        if not covered:
+            left_out[NO_EVIDENCE] += 1
             continue
         # Translations are never compared: no two have the same number.
         heapq.heappush(best, (covered, -number, translations))

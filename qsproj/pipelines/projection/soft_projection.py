@@ -38,6 +38,10 @@ from qsproj.training.objectives import EvidenceLikelihood
 # Temperatures tried, each a tenth above the last, and shares of right evidence.
 TEMPERATURES = np.exp(np.arange(-0.5, 2.0, 0.1))
 PRECISIONS = np.arange(0.5, 1.0, 0.01)
+# What is known of the share before: what so many arcs tell, of which so many are right. Of 27 arcs, of 1,000
+# Chinese pairs, .99 right at a temperature of 3.0 is as likely as .66 at 1.0, and the calibration error was 8
+# or 15 as the one or the other was chosen.
+USUAL_PRECISION, USUAL_ARCS = 0.93, 50
 # Wrong arcs are drawn from the parser's own marginals, its scores divided by this. On dev files of German,
 # Spanish and Swedish 6 gave temperatures of 2.0 to 2.25 where 2.0 to 2.35 were best, 4 gave 1.65 to 1.8.
 FLATTENING = 6.0
@@ -105,7 +109,9 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
         np.log(PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong).mean(axis=1)
         for right in (_projected_probabilities(parser, observed, float(value)) for value in TEMPERATURES)
     ]
-    best, right = np.unravel_index(np.argmax(likelihoods), (len(TEMPERATURES), len(PRECISIONS)))
+    usual = USUAL_PRECISION * np.log(PRECISIONS) + (1.0 - USUAL_PRECISION) * np.log1p(-PRECISIONS)
+    posterior = likelihoods + USUAL_ARCS / len(wrong) * usual
+    best, right = np.unravel_index(np.argmax(posterior), (len(TEMPERATURES), len(PRECISIONS)))
     return Fit(float(TEMPERATURES[best]), float(PRECISIONS[right]), len(wrong))
 
 

@@ -19,7 +19,6 @@ from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
-    LEAST_COVERAGE,
     LONGEST,
     SHORTEST,
     arc_evidence,
@@ -47,11 +46,9 @@ def without_weights(pairs: Pairs) -> Pairs:
 
 
 def drawn(pairs: Pairs) -> Pairs:
-    """Draw as many pairs as are learned from, of the same lengths and with enough evidence."""
+    """Draw as many pairs as are learned from, of the same lengths and with evidence."""
     fitting = [
-        pair
-        for pair in pairs
-        if SHORTEST <= len(pair.target) <= LONGEST and coverage(arc_evidence(pair)) > LEAST_COVERAGE
+        pair for pair in pairs if SHORTEST <= len(pair.target) <= LONGEST and coverage(arc_evidence(pair))
     ]
     wanted = CHOSEN * HELD_OUT // (HELD_OUT - 1)
     kept = np.random.default_rng(1).permutation(len(fitting))[:wanted]
