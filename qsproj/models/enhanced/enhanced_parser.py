@@ -8,6 +8,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.enhanced import with_graph
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UntaggedError
 from qsproj.models.enhanced.enhancer import Enhancer
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import Archive, Arrays, anything, checked, one_of
@@ -30,18 +31,25 @@ class EnhancedParser(Stored):
         With ``confidence``, ``DepsProb=`` in MISC has the probability of each edge given the tree, in the
         order of DEPS, with commas.
         """
-        return self.enhanced(
-            self.parser.parse(sentence, decode=decode, confidence=confidence), confidence=confidence
-        )
+        parsed = self.parser.parse(sentence, decode=decode, confidence=confidence)
+        return self.enhanced(parsed, confidence=confidence, arcs=self.arc_probabilities(parsed))
 
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
         parsed = parse_each(self.parser, sentences, decode=decode, confidence=confidence)
-        return (self.enhanced(one, confidence=confidence) for one in parsed)
+        for one in parsed:
+            try:
+                arcs = self.arc_probabilities(one)
+            except UntaggedError:  # which a sentence among others is not refused for
+                arcs = None
+            yield self.enhanced(one, confidence=confidence, arcs=arcs)
 
-    def enhanced(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        graph, chances = self.enhancer.graph(sentence)
+    def enhanced(
+        self, sentence: Sentence, *, confidence: bool = False, arcs: Scores | None = None
+    ) -> Sentence:
+        """Return a sentence that has a tree with its DEPS; see :meth:`Enhancer.graph`."""
+        graph, chances = self.enhancer.graph(sentence, arcs)
         told = with_graph(sentence, graph)
         if not confidence:
             return told

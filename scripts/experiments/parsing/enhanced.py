@@ -15,6 +15,7 @@ import numpy as np
 from qsproj.corpus.enhanced import Edge, collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.enhanced.enhancer import Enhancer, Tree, train_enhancer
 from qsproj.models.morphology.morphology_training import train_morphology
@@ -77,8 +78,10 @@ def marked(tree: Tree, word: int) -> str:
     return ":".join(filter(None, [tree.relation(word), marker, case]))
 
 
-def learned(enhancer: Enhancer, sentence: Sentence) -> Sentence:
-    return with_graph(sentence, enhancer.graph(sentence)[0])
+def learned(enhancer: Enhancer, parser: ArcParser | None, sentence: Sentence) -> Sentence:
+    """Return a sentence with the graph that was learned; ``parser``: whose tree it is, None for a gold one."""
+    arcs = None if parser is None else parser.arc_probabilities(sentence)
+    return with_graph(sentence, enhancer.graph(sentence, arcs)[0])
 
 
 def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, float]:
@@ -113,15 +116,15 @@ def measure(lab: Lab, train: str, test: str) -> dict[str, float]:
         "own trees": list(parser.parse_all(gold)),
         "own tags and trees": list(parser.parse_all(tagged)),
     }
-    ways: dict[str, Callable[[Sentence], Sentence]] = {
-        "copy": copied,
-        "rules": by_rules,
-        "learned": partial(learned, enhancer),
-    }
+
+    def ways(kind: str) -> dict[str, Callable[[Sentence], Sentence]]:
+        own = None if kind == "gold trees" else parser
+        return {"copy": copied, "rules": by_rules, "learned": partial(learned, enhancer, own)}
+
     return {
         f"{kind}|{way}|{name}": value
         for kind, sentences in trees.items()
-        for way, make in ways.items()
+        for way, make in ways(kind).items()
         for name, value in scores(gold, [make(one) for one in sentences]).items()
     }
 

@@ -15,7 +15,7 @@ from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.models.enhanced.enhancer import HASH_BITS, WAYS, Tree, filled, pattern_of, train_enhancer
+from qsproj.models.enhanced.enhancer import HASH_BITS, LIKELY, WAYS, Tree, filled, pattern_of, train_enhancer
 from qsproj.models.storage import load_model
 from qsproj.trees.crossings import crossing_arcs
 
@@ -98,6 +98,39 @@ def test_what_rules_have_made_is_learned(treebank):
             assert len(own) == len(of_own)
             assert all(0.0 <= chance <= 1.0 for chance in of_own)
     assert right / total > 0.95
+
+
+def test_an_edge_stands_on_the_arcs_of_its_way(treebank):
+    enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
+    dropped = 0
+    for sentence in treebank:
+        tree, (graph, chances) = Tree(sentence), enhancer.graph(sentence)
+        arcs = np.random.default_rng(len(sentence)).uniform(0.4, 1.0, (len(sentence) + 1,) * 2)
+        expected = []
+        for word, (edges, of_edges) in enumerate(zip(graph, chances, strict=True), start=1):
+            kept = []
+            for edge, chance in zip(edges, of_edges, strict=True):
+                head = int(edge[0])
+                # Both ends' words up to where their ways to the root meet.
+                up, down = ([one, *above(tree.heads, one)] for one in (word, head))
+                for one in set(up) ^ set(down):
+                    chance *= arcs[tree.heads[one], one]
+                if head == tree.heads[word] or chance > LIKELY:
+                    kept.append(edge)
+            expected.append(kept)
+            dropped += len(edges) - len(kept)
+        assert enhancer.graph(sentence, arcs)[0] == expected
+        assert enhancer.graph(sentence, np.ones_like(arcs)) == (graph, chances)
+    assert dropped > 1
+
+
+def above(heads, word):
+    """Return the words above a word, the root last."""
+    found = []
+    while word > 0:
+        word = heads[word]
+        found.append(word)
+    return found
 
 
 def test_every_word_is_reached_whatever_the_weights(treebank):
