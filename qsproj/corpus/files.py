@@ -129,7 +129,11 @@ class _LineCounter(io.BufferedIOBase):
             return "UTF-32"
         # Half of what is written in Latin letters are zeros, all on one side of the pairs.
         zeros = [head[at::2].count(0) / max(len(head) // 2, 1) for at in (0, 1)]
-        return "UTF-16" if head.startswith(_UTF_16_MARKS) or max(zeros) > 0.5 > 2 * min(zeros) else "UTF-8"
+        if head.startswith(_UTF_16_MARKS):
+            return "UTF-16"
+        if not max(zeros) > 0.5 > 2 * min(zeros):
+            return "UTF-8"
+        return "UTF-16BE" if zeros[0] > zeros[1] else "UTF-16LE"
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""

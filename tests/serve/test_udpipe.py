@@ -5,7 +5,9 @@ from __future__ import annotations
 import email.mime.multipart
 import email.mime.nonmultipart
 import email.policy
+import http.client
 import json
+import time
 from functools import partial
 from pathlib import Path
 
@@ -75,6 +77,18 @@ def test_the_first_page_in_a_browser(browsers, client, faults):
 def test_health_is_told(client):
     told = client.ask("/health").json
     assert (told["status"], told["busy"], told["waiting"]) == ("ok", 0, 0)
+
+
+def test_no_answer_waits_for_an_acknowledgement(client):
+    """It would take 40 ms on a connection that is kept."""
+    connection, taken = http.client.HTTPConnection(client.address.removeprefix("http://")), []
+    for _ in range(20):
+        start = time.perf_counter()
+        connection.request("GET", "/health")
+        assert connection.getresponse().read()
+        taken.append(time.perf_counter() - start)
+    connection.close()
+    assert min(taken[10:]) < 0.03
 
 
 def parts_of(fields):
