@@ -288,6 +288,7 @@ class Tagger(Stored):
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
         tokens = "rules of the language" if header["language"] else "rules of a language that is to be named"
+        learned = "learned from a treebank" + (", words with their tags" if header.get("judge") else "")
         more: dict[str, Any] = {}
         morphology = header.get("morphology")
         if morphology is not None:
@@ -301,7 +302,7 @@ class Tagger(Stored):
             "tags": header["tags"],
             "word_classes": header["class_sets"],
             "contractions": len(header["contractions"]),
-            "tokens": tokens if header.get("tokenizer") is None else "learned from a treebank",
+            "tokens": tokens if header.get("tokenizer") is None else learned,
             "sentences": "by rules" if header.get("splitter") is None else "learned from a treebank",
             **more,
         }

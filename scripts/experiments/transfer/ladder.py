@@ -90,15 +90,17 @@ RUNGS = (
     ),
     Rung(
         "QG + EM, as in the thesis",
-        "--method qg --start uniform --iterations 50 --min-linked 0",
+        "--method qg --start uniform --iterations 50 --min-linked 0 --sibling-pairs 0",
         lambda pairs: project_qg(
-            pairs, training=QgOptions(start="uniform", iterations=50, min_linked=0.0), rng=generator()
+            pairs,
+            training=QgOptions(start="uniform", iterations=50, min_linked=0.0, sibling_pairs=0),
+            rng=generator(),
         ),
     ),
     Rung(
         "QG + EM",
-        "--method qg",
-        lambda pairs: project_qg(pairs, training=QgOptions(), rng=generator()),
+        "--method qg --sibling-pairs 0",
+        lambda pairs: project_qg(pairs, training=QgOptions(sibling_pairs=0), rng=generator()),
     ),
 )
 BASELINES = {"attach previous": attach_previous, "attach next": attach_next}

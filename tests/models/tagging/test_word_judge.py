@@ -50,6 +50,7 @@ def test_saved_and_read_back(german):
     line = "Die Katze geht zum Haus, und der Hund schläft."
     assert [one.forms for one in again.read([line])] == [one.forms for one in german.read([line])]
     assert again.judge.tags == german.judge.tags
+    assert "words with their tags" in Tagger.described(german.to_archive()[0])["tokens"]
     with pytest.raises(ValueError, match="not a word"):
         Tagger.from_archive(*replace(german, judge=replace(german, judge=None)).to_archive())
 
