@@ -273,7 +273,7 @@ def test_one_correction_for_all_that_is_found(page, path):
     assert path.read_text() == before
 
 
-def test_most_to_learn_comes_first(page, path):
+def test_most_to_learn_comes_first(page, path, monkeypatch):
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.session import Session
 
@@ -294,6 +294,17 @@ def test_most_to_learn_comes_first(page, path):
     session.confirm(expected[0], session.belief(expected[0]).tree, version=session.draft.version(expected[0]))
     rows = session.page(order="worth", shown="todo", query="", offset=0, limit=20)["sentences"]
     assert len(rows) == 9
+    # Of many, the first are found out; the least sure come after them.
+    monkeypatch.setattr("qsproj.serve.review.session._RANKED", 3)
+    few = Session(draft=Draft(str(path)))
+    shown = [
+        [
+            row["index"]
+            for row in few.page(order=order, shown="todo", query="", offset=0, limit=20)["sentences"]
+        ]
+        for order in ("worth", "unsure")
+    ]
+    assert shown[0][3:] == [index for index in shown[1] if index not in shown[0][:3]]
 
 
 def test_two_annotators_are_compared(path, tmp_path):

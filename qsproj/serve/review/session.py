@@ -46,6 +46,8 @@ UNIVERSAL_RELATIONS = frozenset(
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
 _BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
+# So many are put in order by what they teach, which is asked anew long before they are all reviewed.
+_RANKED = 100
 _PREVIEW = 120
 
 
@@ -210,7 +212,7 @@ class Session:
         return self._order if order == UNSURE else range(len(self._order))
 
     def _by_worth(self) -> list[int]:
-        """Return what is left, that first which teaches most, then what is reviewed."""
+        """Return what is left, that first which teaches most, then the least sure, then what is reviewed."""
         reviewed, left = self.trees()
         places, candidates = dict[int, int](), list[Candidate]()
         for index in left:
@@ -220,8 +222,10 @@ class Session:
             candidates.append(Candidate(sentence, np.array(doubts)))
             places[id(sentence)] = index
         known = [self.draft.sentences[index] for index in reviewed]
-        ranked = rank(candidates, annotated=known, sentence_cost=SENTENCE_COST)
-        return [places[id(one.sentence)] for one in ranked] + reviewed
+        ranked = rank(candidates, annotated=known, count=_RANKED, sentence_cost=SENTENCE_COST)
+        first = [places[id(one.sentence)] for one in ranked]
+        later = set(left).difference(first)
+        return [*first, *(index for index in self._order if index in later), *reviewed]
 
     def _differing(self, index: int) -> int:
         """Return how many words the other annotator has differently."""
