@@ -125,29 +125,16 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.cli.options.common import check_files
-    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.listening import address_of
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
-    from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.guard import HEADERS, guarded
-    from qsproj.serve.review.session import Session
 
     check_files(
         reads=(options.review, *options.model, *(options.pairs or ()), options.beside), model=options.output
     )
-    pairs = None
-    if options.pairs is not None:
-        source, links = options.pairs
-        pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
-    session = Session(
-        draft=Draft(options.review, who=options.by),
-        pairs=pairs,
-        train_after=options.train_after if options.model else None,
-        order=options.order,
-        beside=options.beside,
-    )
+    session = _session(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
         limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
@@ -157,6 +144,24 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
         said = f"open {address_of(listening)}/?token={token} to review {options.review}"
         pools = [pool for pool in (training, inference) if pool is not None]
         _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
+
+
+def _session(options: argparse.Namespace) -> Session:
+    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+
+    pairs = None
+    if options.pairs is not None:
+        source, links = options.pairs
+        pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
+    return Session(
+        draft=Draft(options.review, who=options.by),
+        pairs=pairs,
+        train_after=options.train_after if options.model else None,
+        order=options.order,
+        beside=options.beside,
+    )
 
 
 def _processes(
