@@ -125,7 +125,7 @@ def align_words(
     name = METHODS[method] if symmetrization is None else symmetrization
     check_symmetrization(name, threshold)
     if unspaced is not None and unspaced not in SIDES:
-        raise unknown_name("side", unspaced, list(SIDES))
+        raise unknown_name("side", unspaced, SIDES)
     if method == "eflomal":
         if name == THRESHOLD:
             raise UsageError(

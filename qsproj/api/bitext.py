@@ -114,7 +114,7 @@ def project(
     from qsproj.pipelines.projection.methods import METHODS
 
     if not isinstance(method, str) or method not in METHODS:
-        raise unknown_name("method", method, list(METHODS))
+        raise unknown_name("method", method, METHODS)
     return METHODS[method].project([_pairs(source, target, alignments)], rng=given.generator_of(seed)).parser
 
 

@@ -142,7 +142,7 @@ def train_parser(
     if labels == "joint" and number == 2:
         raise UsageError("labels='joint' belongs to order 1; leave it out with order 2")
     if features is not None and not isinstance(features, str):
-        raise unknown_name("features", features, list(TEMPLATE_SETS))
+        raise unknown_name("features", features, TEMPLATE_SETS)
     if dev_trees and all(np.all(sentence.heads[1:] == NO_HEAD) for sentence in dev_trees):
         raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
     chosen, rng = objective_named(objective), generator_of(seed)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qsproj.bp.messages import MessageState
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,7 @@ class Passing:
     temperatures: tuple[float, ...] = (1.0,)
 
     def __post_init__(self) -> None:
-        if self.schedule not in SCHEDULES:
-            raise unknown_name("schedule", self.schedule, list(SCHEDULES))
+        check_name("schedule", self.schedule, SCHEDULES)
         if self.max_iterations < 1:
             raise UsageError(f"max_iterations is {self.max_iterations}, expected at least 1")
         if not 0.0 <= self.damping < 1.0:

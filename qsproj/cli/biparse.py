@@ -257,7 +257,7 @@ def _check_source_tree(options: argparse.Namespace) -> None:
     from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.source_tree not in (None, *SOURCE_TREES):
-        raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
+        raise unknown_name("source tree", options.source_tree, SOURCE_TREES)
 
 
 def _parse(options: argparse.Namespace) -> None:

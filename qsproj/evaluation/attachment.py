@@ -245,7 +245,7 @@ def attachment_scores(
     Raises WordsDifferError, DataError as :func:`side_by_side`; UsageError for an unknown ``by``.
     """
     if by is not None and by not in GROUPINGS:
-        raise unknown_name("grouping", by, list(GROUPINGS))
+        raise unknown_name("grouping", by, GROUPINGS)
     grouping = None if by is None else GROUPINGS[by]
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]

@@ -43,7 +43,7 @@ def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np
         for atom in template.split(" & "):
             match = _ATOM.fullmatch(atom)
             if match is None or match["name"] not in known:
-                raise unknown_name("attribute of the tagger", atom, list(known))
+                raise unknown_name("attribute of the tagger", atom, known)
             row += [known.index(match["name"]), int(match["distance"] or 0)]
         if len(row) > 4:
             raise UsageError(f"template {template!r} joins more than two attributes")

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.models.schema import Check, checked, flag, names, number, optional, text, whole
 
 Options = TypeVar("Options")
@@ -44,8 +44,7 @@ class Told:
         if self.known is not None:
             kind, known = self.known
             for one in (value,) if isinstance(value, str) else value:
-                if one not in known:
-                    raise unknown_name(kind, one, list(known))
+                check_name(kind, one, known)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             inside = self.least < value < self.most if self.within else self.least <= value <= self.most
             if not inside:

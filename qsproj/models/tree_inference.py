@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
@@ -97,8 +97,7 @@ class TreeInference:
 def check_decoder(decode: str) -> None:
     if decode == MAX_Z:
         raise UsageError(f"{MAX_Z} is for parsers with hidden clusters; take one of: {', '.join(DECODERS)}")
-    if decode not in DECODERS:
-        raise unknown_name("decoder", decode, list(DECODERS))
+    check_name("decoder", decode, DECODERS)
 
 
 def choose_inference(

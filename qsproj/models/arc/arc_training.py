@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, counted, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, check_name, counted
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
@@ -120,8 +120,7 @@ def prepare(
 ) -> Prepared:
     """Choose features and trees, and make lessons, as :func:`train_arc_parser` explains."""
     training_options.check_optimizer(options)
-    if options.support not in arc_scorer.SUPPORTS:
-        raise unknown_name("support", options.support, list(arc_scorer.SUPPORTS))
+    check_name("support", options.support, arc_scorer.SUPPORTS)
     usable, skipped = arc_examples.usable_sentences(sentences)
     given = checked_weights(weights, sentences)
     template_set = _template_set(usable, options.template_set)
@@ -209,8 +208,7 @@ def train_scorer(
 def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
     """Return the name of the templates, by what sentences hold where none is asked for."""
     chosen = asked or richest_template_set(sentences)
-    if chosen not in TEMPLATE_SETS:
-        raise unknown_name("features", chosen, list(TEMPLATE_SETS))
+    check_name("features", chosen, TEMPLATE_SETS)
     if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in sentences):
         raise NothingToLearnError(
             "no word of the training data has a UPOS tag, which is all that delexicalised features read; "

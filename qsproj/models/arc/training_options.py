@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.errors import UsageError, check_name, counted, unknown_name
 from qsproj.models.spec import told
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ def objective_named(name: str) -> ArcObjective:
 def margin_of(name: str, parser: str) -> float:
     """Return the margin of a likelihood; UsageError where the objective is none, as ``parser`` needs."""
     summed = {objective.name: objective.margin for objective in OBJECTIVES if objective.margin is not None}
-    if name not in summed:
-        raise unknown_name(f"objective of {parser}", name, list(summed))
+    check_name(f"objective of {parser}", name, summed)
     return summed[name]
 
 

@@ -11,7 +11,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import NothingToLearnError, UsageError, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.arc.labeller import Labeller
@@ -42,8 +42,7 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
 
     A sentence of nothing but punctuation is kept whole.
     """
-    if punctuation not in PUNCTUATION_MODES:
-        raise unknown_name("treatment of punctuation", punctuation, list(PUNCTUATION_MODES))
+    check_name("treatment of punctuation", punctuation, PUNCTUATION_MODES)
     everything = np.arange(1, len(upos) + 1)
     if punctuation == "keep":
         return everything
@@ -327,8 +326,7 @@ class Dmv(Stored):
         Raises UsageError when ``decode`` is not one of ``map``, ``mbr``; SentenceLengthError when the
         sentence has no words or too many.
         """
-        if decode not in DECODERS:
-            raise unknown_name("decoder", decode, list(DECODERS))
+        check_name("decoder", decode, DECODERS)
         kept = self._kept(sentence)
         probabilities = self._kept_probabilities(sentence, kept)
         heads = self._best(sentence, kept) if decode == "map" else TREES.best(probabilities)

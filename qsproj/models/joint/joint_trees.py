@@ -171,7 +171,7 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
     if source_tree == "best":
         return heads_alone(parser, sentence)
     if source_tree != "observed":
-        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+        raise unknown_name("source tree", source_tree, SOURCE_TREES)
     missing = np.flatnonzero(sentence.heads[1:] < 0)
     if missing.size:
         name = sentence.sent_id or "(without sent_id)"

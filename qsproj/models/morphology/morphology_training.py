@@ -12,7 +12,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.kernels.tagging.linear_chain import step_steep_emissions, step_steep_transitions, step_transitions
@@ -122,8 +122,7 @@ def train_morphology(
     if listed:
         shown = ("lemma", *shown)
     for column in columns or ():
-        if column not in COLUMNS:
-            raise unknown_name("column", column, list(COLUMNS))
+        check_name("column", column, COLUMNS)
         if column not in shown:
             raise UsageError(
                 f"too few sentences of the treebank have {column.upper()}; leave {column} out of the columns"

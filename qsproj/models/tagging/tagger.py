@@ -15,7 +15,7 @@ from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilit
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
-from qsproj.errors import SentenceError, UsageError, unknown_name
+from qsproj.errors import SentenceError, UsageError, check_name
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import SPELLING, Classes, WordTable, compiled, likely_tags
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
@@ -194,8 +194,7 @@ class Tagger(Stored):
         check_sentence(sentence, most=None)
         wanted = self.columns if columns is None else tuple(columns)
         for column in wanted:
-            if column not in self.columns:
-                raise unknown_name("column of this model", column, list(self.columns))
+            check_name("column of this model", column, self.columns)
         tagged = sentence
         if UPOS_COLUMN in wanted:
             emissions = self.emissions(sentence.forms)

@@ -27,7 +27,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import unknown_name
+from qsproj.errors import check_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
@@ -418,8 +418,7 @@ class TaggingParser(Stored):
         Each tag is the most probable one, and the tree that of most expected right heads. The chances are
         ``ArcProb=`` and ``UposProb=``.
         """
-        if decode not in DECODERS:
-            raise unknown_name("decoder of a parser that tags", decode, list(DECODERS))
+        check_name("decoder of a parser that tags", decode, DECODERS)
         believed = self.beliefs(sentence)
         tags = believed.tags.argmax(axis=1)
         heads = self.inference.most_right(believed.arcs)

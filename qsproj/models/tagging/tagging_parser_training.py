@@ -12,7 +12,7 @@ import numpy as np
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, counted, unknown_name
+from qsproj.errors import NothingToLearnError, check_name, counted
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
@@ -69,8 +69,7 @@ def train_tagging_parser(
     margin_of(options.objective, KIND)
     # Nothing but words and UPOS is read.
     options = replace(options, template_set=options.template_set or TEMPLATE_SETS[0])
-    if options.template_set not in TEMPLATE_SETS:
-        raise unknown_name("features of a parser that tags", options.template_set, list(TEMPLATE_SETS))
+    check_name("features of a parser that tags", options.template_set, TEMPLATE_SETS)
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
     base, first_report = train_arc_parser(

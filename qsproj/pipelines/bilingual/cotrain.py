@@ -20,7 +20,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, check_name, counted, listed_reasons
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
@@ -194,8 +194,7 @@ class NoisyChannelOptions:
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
     def __post_init__(self) -> None:
-        if self.source_forest not in SOURCE_FORESTS:
-            raise unknown_name("source forest", self.source_forest, list(SOURCE_FORESTS))
+        check_name("source forest", self.source_forest, SOURCE_FORESTS)
 
 
 def train_noisy_channel(

@@ -328,7 +328,7 @@ def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: 
         other = Tokens.of(following)
         parts, end = [merge_sentences(tokens, other)], other.layout.end
     else:
-        raise unknown_name("action", edit.action, list(ACTIONS))
+        raise unknown_name("action", edit.action, ACTIONS)
     newline = tokens.layout.newline
     texts = [newline.join(part.lines()) for part in parts]
     content = tokens.layout.start + (newline * 2).join(texts) + end
