@@ -96,6 +96,17 @@ class Tokens:
     def token_of(self, word: _Word) -> _Token:
         return next(token for token in self.tokens if any(word is one for one in token.words))
 
+    def put(self, new: list[_Token], whole: Sequence[_Token]) -> None:
+        """Put tokens in the place of others: no spaces between them, and after them what followed these."""
+        space = whole[-1].space_after
+        for token in whole:
+            token.put_space(True)
+        for token in new:
+            token.put_space(False)
+        new[-1].put_space(space)
+        place = self.tokens.index(whole[0])
+        self.tokens[place : place + len(whole)] = new
+
     def lines(self) -> list[str]:
         """Return the lines of the sentence, numbered anew."""
         numbers = {id(word): str(at) for at, word in enumerate(self.words, start=1)}
@@ -141,27 +152,18 @@ def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
     own = _word(tokens, word)
     if len(forms) < 2:
         raise UsageError("found one part, expected two or more, parted by spaces")
-    token, spelled = tokens.token_of(own), "".join(forms) == own.row[FORM]
-    space = token.space_after
+    token = tokens.token_of(own)
     new = [_Word([*own.row[:1], form, *["_"] * 8], own) for form in forms[1:]]
     for one in new:
         one.row[DEPREL] = "dep"
     new[-1].empty, own.empty = own.empty, []
-    at = next(i for i, one in enumerate(token.words) if one is own)
     if token.row is not None:
+        at = token.words.index(own)
         token.words[at + 1 : at + 1] = new
-    elif spelled:
-        token.put_space(False)
-        place = tokens.tokens.index(token)
-        tokens.tokens[place + 1 : place + 1] = [_Token([one]) for one in new]
-        for follower in tokens.tokens[place + 1 : place + len(new)]:
-            follower.put_space(False)
-        tokens.tokens[place + len(new)].put_space(space)
+    elif "".join(forms) == own.row[FORM]:
+        tokens.put([_Token([one]) for one in (own, *new)], [token])
     else:
-        token.put_space(True)
-        token.row = ["", own.row[FORM], *["_"] * 8]
-        token.words += new
-        token.put_space(space)
+        tokens.put([_Token([own, *new], ["", own.row[FORM], *["_"] * 8])], [token])
     own.row[FORM] = forms[0]
 
 
@@ -173,17 +175,13 @@ def merge_words(tokens: Tokens, first: int, last: int) -> None:
     whole = _whole_tokens(tokens, words)
     inside = {id(word) for word in words}
     top = next((word for word in words if word.head is None or id(word.head) not in inside), words[0])
-    space = whole[-1].space_after
     form = "".join(token.form for token in whole)
     if len(whole) == 1 and len(whole[0].words) != len(words):
         form = "".join(word.row[FORM] for word in words)
-        at = next(i for i, one in enumerate(whole[0].words) if one is words[0])
+        at = whole[0].words.index(words[0])
         whole[0].words[at : at + len(words)] = [top]
     else:
-        merged = _Token([top])
-        place = tokens.tokens.index(whole[0])
-        tokens.tokens[place : place + len(whole)] = [merged]
-        merged.put_space(space)
+        tokens.put([_Token([top])], whole)
     top.row[FORM] = form
     top.empty = [row for word in words for row in word.empty]
     for word in tokens.words:
@@ -201,13 +199,8 @@ def join_token(tokens: Tokens, first: int, last: int) -> None:
     whole = _whole_tokens(tokens, words)
     if len(words) < 2 or any(token.row is not None for token in whole):
         raise UsageError(f"found words {first} to {last}, expected two or more that are tokens of their own")
-    space, form = whole[-1].space_after, "".join(token.form for token in whole)
-    for token in whole:
-        token.put_space(True)
-    joined = _Token(words, ["", form, *["_"] * 8])
-    place = tokens.tokens.index(whole[0])
-    tokens.tokens[place : place + len(whole)] = [joined]
-    joined.put_space(space)
+    form = "".join(token.form for token in whole)
+    tokens.put([_Token(words, ["", form, *["_"] * 8])], whole)
     tokens.set_text()
 
 
@@ -215,13 +208,7 @@ def part_token(tokens: Tokens, word: int) -> None:
     token = tokens.token_of(_word(tokens, word))
     if token.row is None:
         raise UsageError(f"found word {word} outside of multiword tokens, expected one inside")
-    space = token.space_after
-    parts = [_Token([one]) for one in token.words]
-    for one in parts:
-        one.put_space(False)
-    parts[-1].put_space(space)
-    place = tokens.tokens.index(token)
-    tokens.tokens[place : place + 1] = parts
+    tokens.put([_Token([one]) for one in token.words], [token])
     tokens.set_text()
 
 
