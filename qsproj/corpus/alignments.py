@@ -302,16 +302,8 @@ def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
     outside = next((target for _, target in pairs if not 1 <= target <= n_target), None)
     if outside is not None:
         raise _giza_error(name, line, f"a link of target word {outside}", f"words 1 to {n_target}")
-    kept = [pair for pair in pairs if pair[0]]
-    return Links(
-        line,
-        [line] * len(kept),
-        [source for source, _ in kept],
-        [target for _, target in kept],
-        [True] * len(kept),
-        None,
-        (len(words) - 1, n_target),
-    )
+    rows = [_Row(line, 0, source, target, True, None) for source, target in pairs if source]
+    return _of_rows(line, rows, name, weighed=False)._replace(sizes=(len(words) - 1, n_target))
 
 
 def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:

@@ -15,8 +15,7 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
-from qsproj.pipelines.bootstrap.scripture import is_scripture
-from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
+from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import Stage
 from qsproj.progress import notice
 

@@ -1,15 +1,121 @@
-"""Two translations of one text, lines of ``reference TAB text`` in any order, paired by reference."""
+"""Two translations of one text, lines of ``reference TAB text`` in any order, paired by reference.
+
+Bibles in USFM or USX, as translators keep them, are read as such lines: verses out of the markup, by the
+package usfmtc. A file holds a book, or several; an archive (``.zip``) has a file for each.
+"""
 
 import re
+import string
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
+from io import StringIO
+from pathlib import PurePath
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+from zipfile import BadZipFile, ZipFile
 
 from qsproj.corpus.files import open_text
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap.fitting import fit_of
-from qsproj.pipelines.bootstrap.scripture import is_scripture, scripture_lines
+
+ARCHIVE, XML = ".zip", ".usx"
+SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
+# Text of verses stands in paragraphs of these categories of markers, tables aside; headings do not.
+_OF_VERSES = frozenset({"versepara", "otherpara", "list"})
+# Other numbers of chapters and verses, in the text.
+_ASIDE = "attribute"
+NAMELESS = "no book"
+
+
+def is_scripture(path: str) -> bool:
+    """Tell by its name whether a file is a Bible in USFM or USX."""
+    return PurePath(path).suffix.lower() in SUFFIXES
+
+
+@cache
+def scripture_lines(path: str) -> tuple[str, ...]:
+    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse go together.
+
+    Raises UsageError without the package, DataError when the file is not what its name says.
+    """
+    texts: dict[tuple[str, str], str] = {}
+    for name, text in _files(path):
+        for reference, piece in _pieces(_parsed(path, name, text)):
+            texts[reference] = texts.get(reference, "") + piece
+    lines = ((f"{book} {verse}", " ".join(text.split())) for (book, verse), text in texts.items())
+    return tuple(f"{reference}\t{text}" for reference, text in lines if text)
+
+
+def _files(path: str) -> Iterator[tuple[str, str]]:
+    """Yield name and content of a file, or of those of an archive that are Scripture."""
+    if PurePath(path).suffix.lower() != ARCHIVE:
+        with open_text(path) as text:
+            yield path, text.read()
+        return
+    try:
+        with ZipFile(path) as archive:
+            for name in sorted(archive.namelist()):
+                if PurePath(name).suffix.lower() in SUFFIXES[:-1]:
+                    with archive.open(name) as member, open_text(member) as text:
+                        yield name, text.read()
+    except (OSError, BadZipFile) as error:
+        raise DataError(
+            path, None, found=f"what cannot be read ({error})", expected="an archive of books in USFM or USX"
+        ) from error
+
+
+def _parsed(path: str, name: str, text: str) -> Any:
+    """Return the document that a file is, as the package holds it."""
+    try:
+        from usfmtc import USX, usfmGrammar
+    except ImportError as error:
+        raise UsageError(
+            "found no package that reads USFM and USX; install it: pip install 'qsproj[bible]'"
+        ) from error
+    text, grammar = text.removeprefix("\ufeff"), usfmGrammar(None)
+    try:
+        if PurePath(name).suffix.lower() == XML:
+            return USX.fromUsx(StringIO(text), grammar=grammar)
+        return USX.fromUsfm(text, grammar=grammar)
+    except (ParseError, SyntaxError) as error:
+        raise DataError(
+            path, None, found=f"{name}, which cannot be read ({error})", expected="USFM or USX"
+        ) from error
+
+
+def _pieces(document: Any) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield pieces of text with the book and ``chapter:verse`` that they belong to, in their order."""
+    categories = document.grammar.marker_categories
+    book, chapter, verse = NAMELESS, "1", ""
+
+    def walk(element: Element, *, counts: bool) -> Iterator[tuple[tuple[str, str], str]]:
+        nonlocal book, chapter, verse
+        category = categories.get(element.get("style"))
+        match element.tag:
+            case "book":
+                book, verse, counts = element.get("code", NAMELESS), "", False
+            case "chapter":
+                chapter, verse = element.get("number", chapter), ""
+            case "verse":
+                verse = element.get("number", "").rstrip(string.ascii_letters)
+            case "para" | "cell":
+                counts = element.tag == "cell" or category in _OF_VERSES
+            case "note" | "figure":
+                counts = False
+            case "char":
+                counts = counts and category != _ASIDE
+        yield (book, f"{chapter}:{verse}"), (element.text if counts and verse else "") or ""
+        for child in element:
+            yield from walk(child, counts=counts)
+            yield (book, f"{chapter}:{verse}"), (child.tail if counts and verse else "") or ""
+        if element.tag in ("para", "cell"):
+            yield (book, f"{chapter}:{verse}"), " "
+
+    return ((place, piece) for place, piece in walk(document.getroot(), counts=False) if piece)
+
 
 # MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6 and 1:5a.
 _REFERENCE = re.compile(
@@ -31,6 +137,7 @@ ALONE, OTHERWISE, REPEATED = (
 )
 
 Chapter = tuple[str, int]
+Verse = tuple[Chapter, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +145,10 @@ class Verses:
     """The verses of one file, by (chapter, verse)."""
 
     # in the order of the file; verses that are merged have their text at the first, and none at the others
-    texts: dict[tuple[Chapter, int], str]
+    texts: dict[Verse, str]
     # the first of the verses that another is merged with
-    merged: dict[tuple[Chapter, int], tuple[Chapter, int]]
-    repeated: set[tuple[Chapter, int]]  # those with two different texts
+    merged: dict[Verse, Verse]
+    repeated: set[Verse]  # those with two different texts
     cleaned: int  # number of those that had verse numbers or marks of footnotes in their text
 
 
@@ -50,12 +157,12 @@ def read_verses(path: str) -> Verses:
 
     Raises DataError when a line has no reference, or there is none.
     """
-    texts: dict[tuple[Chapter, int], str] = {}
-    merged: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
-    repeated: set[tuple[Chapter, int]] = set()
-    parts = defaultdict[tuple[Chapter, int], dict[str, str]](dict)
+    texts: dict[Verse, str] = {}
+    merged: dict[Verse, Verse] = {}
+    repeated: set[Verse] = set()
+    parts = defaultdict[Verse, dict[str, str]](dict)
     cleaned = 0
-    before: tuple[Chapter, int] | None = None
+    before: Verse | None = None
     with nullcontext(scripture_lines(path)) if is_scripture(path) else open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             line = line.strip("\ufeff\r\n ")
@@ -126,7 +233,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     """
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
-    texts = [defaultdict[tuple[Chapter, int], list[str]](list) for _ in sides]
+    texts = [defaultdict[Verse, list[str]](list) for _ in sides]
     for side, of_side in zip(sides, texts, strict=True):
         for verse, text in side.texts.items():
             if text:
@@ -157,11 +264,11 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     left_out += Counter({reason: 0 for reason in (ALONE, OTHERWISE, REPEATED)})
 
 
-def _groups(sides: tuple[Verses, Verses]) -> dict[tuple[Chapter, int], tuple[Chapter, int]]:
+def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
     """Return for each verse that a side has merged the first of all that go together on either side."""
-    first_of: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
+    first_of: dict[Verse, Verse] = {}
 
-    def first(verse: tuple[Chapter, int]) -> tuple[Chapter, int]:
+    def first(verse: Verse) -> Verse:
         while verse in first_of:
             verse = first_of[verse]
         return verse
@@ -174,9 +281,7 @@ def _groups(sides: tuple[Verses, Verses]) -> dict[tuple[Chapter, int], tuple[Cha
     return {verse: first(verse) for verse in first_of}
 
 
-def numbered_otherwise(
-    source: Mapping[tuple[Chapter, int], list[str]], target: Mapping[tuple[Chapter, int], list[str]]
-) -> set[Chapter]:
+def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse, list[str]]) -> set[Chapter]:
     """Return the chapters whose verses clearly fit those some numbers further up or down."""
     last: dict[Chapter, int] = {}
     for chapter, verse in (*source, *target):

@@ -9,9 +9,8 @@ import pytest
 
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.checks import check_pairs
-from qsproj.pipelines.bootstrap.scripture import scripture_lines
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.verses import read_verses
+from qsproj.pipelines.bootstrap.verses import read_verses, scripture_lines
 
 USFM = r"""\id MAT World English Bible
 \h Matthew
