@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
@@ -19,7 +20,6 @@ from qsproj.parallel import Workers, map_in_order
 KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
 _STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
-_CHUNK_BYTES = 1 << 20
 
 Figures = Mapping[str, Any]
 
@@ -255,8 +255,7 @@ class Workspace:
             "files": {path.name: digest_of(str(path)) for path in paths},
             "runs": [self.run],
         }
-        with open_output(record) as handle:
-            json.dump(known, handle, indent=1, ensure_ascii=False)
+        _write_json(record, known)
 
     def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[StageReport, float] | None:
         """Return what a stage told and its seconds; None where it is to be made; DataError after changes."""
@@ -278,9 +277,7 @@ class Workspace:
                     remedy="delete it, and it is made again",
                 )
         if self.run not in _runs(known) and not self._planning:
-            known["runs"] = sorted([*_runs(known), self.run])
-            with open_output(record) as handle:
-                json.dump(known, handle, indent=1, ensure_ascii=False)
+            _write_json(record, known | {"runs": sorted([*_runs(known), self.run])})
         return told, seconds
 
 
@@ -289,6 +286,11 @@ def _make(recipe: Recipe, given: tuple[Sequence[Path], Mapping[str, object]]) ->
     paths, arguments = given
     start = perf_counter()
     return recipe.make(paths, **arguments), perf_counter() - start
+
+
+def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+    with open_output(path) as handle:
+        json.dump(record, handle, indent=1, ensure_ascii=False)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -306,18 +308,14 @@ def _runs(record: Mapping[str, Any]) -> list[str]:
 
 
 def digest_of(path: str) -> str:
-    digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as handle:
-            while chunk := handle.read(_CHUNK_BYTES):
-                digest.update(chunk)
+            return hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    return digest.hexdigest()
 
 
 def copy_to(source: str, target: str) -> None:
     """Copy a file; what was there is replaced once the copy is whole."""
     with Path(source).open("rb") as handle, open_binary_output(target) as out:
-        while chunk := handle.read(_CHUNK_BYTES):
-            out.write(chunk)
+        shutil.copyfileobj(handle, out)

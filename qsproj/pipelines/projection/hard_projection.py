@@ -3,7 +3,7 @@
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
@@ -84,14 +84,8 @@ def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
     alignment = pair.alignment
     if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
         return pair
-    links = Alignment(
-        alignment.n_source,
-        alignment.n_target,
-        alignment.links[kept],
-        alignment.sure[kept],
-        alignment.weights[kept],
-    )
-    return SentencePair(pair.source, pair.target, links)
+    links, sure, weights = alignment.links[kept], alignment.sure[kept], alignment.weights[kept]
+    return replace(pair, alignment=replace(alignment, links=links, sure=sure, weights=weights))
 
 
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
