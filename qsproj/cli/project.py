@@ -124,7 +124,8 @@ def _add_em_options(parser: argparse.ArgumentParser) -> None:
             ({_defaults("punctuation")})
     """)
     common.add_checkpoint(group, kept="the state of EM there after each iteration")
-    common.add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked", "sibling_pairs")
+    common.add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
+    common.add_fields(parser.add_argument_group("--method hard-em, qg"), QgOptions(), "sibling_pairs")
 
 
 def _defaults(field: str) -> str:

@@ -19,6 +19,7 @@ class DmvOptions:
     ``tolerance``: relative gain, of held-out data or else of the objective, below which EM has converged.
     ``smoothing``: added to every count (a symmetric Dirichlet prior). ``max_words``: longer training
     sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
+    ``sibling_pairs``: of projected arcs, as in :class:`qsproj.models.qg_dmv.qg_dmv_options.QgOptions`.
     """
 
     start: str = told("harmonic", known=("start", STARTS))
@@ -29,6 +30,7 @@ class DmvOptions:
     smoothing: float = 0.1
     max_words: int = 15
     punctuation: str = "strip"
+    sibling_pairs: int = 0
 
     def __post_init__(self) -> None:
         check(self)

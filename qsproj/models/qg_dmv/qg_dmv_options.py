@@ -42,5 +42,5 @@ class QgOptions:
         2500,
         least=0,
         help="learn, for new text, how dependents follow their most recent sibling from the trees of the "
-        "first N pairs that are linked so; 0: not at all",
+        "first N pairs that are learned from; 0: not at all",
     )

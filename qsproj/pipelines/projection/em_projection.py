@@ -56,6 +56,12 @@ def project_hard_em(
         raise none_dense_enough(projection.min_attached)
     unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
     carried = partial(project_tree, completion=projection.completion, min_weight=projection.min_weight)
+    if training.sibling_pairs:
+        trees = (carried(pair)[0] for pair in passed.kept)
+        usable = (tree for tree in trees if attached_share(tree) >= projection.min_attached)
+        unlabelled = unlabelled.with_siblings(
+            map(unlabelled.complete, islice(usable, training.sibling_pairs))
+        )
     model = with_relations(
         unlabelled, passed.kept, lambda pair: unlabelled.complete(carried(pair)[0]), rng=rng
     )

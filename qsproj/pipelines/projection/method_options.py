@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.spec import check, told
 
 # Links of this weight are trusted as if there were no others.
@@ -86,4 +87,6 @@ class SoftProjectionOptions:
 HARD_EPOCHS = 5
 # How the DMV of the methods ``em`` and ``hard-em`` is trained.
 EM_FROM_TAGS = DmvOptions()
-EM_FROM_ARCS = DmvOptions(start="trees", keep_heads=True, iterations=1, max_words=40)
+EM_FROM_ARCS = DmvOptions(
+    start="trees", keep_heads=True, iterations=1, max_words=40, sibling_pairs=QgOptions().sibling_pairs
+)

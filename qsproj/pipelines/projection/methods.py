@@ -114,7 +114,9 @@ METHODS: dict[str, Method] = {
         (*ARCS, "max_sentences", "nonprojective", "epochs"),
         _hard,
     ),
-    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM, *RUN), _hard_em),
+    "hard-em": Method(
+        "a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM, "sibling_pairs", *RUN), _hard_em
+    ),
     "qg": Method(
         "a DMV, learned through source trees and links by EM", (*EM, "min_linked", "sibling_pairs", *RUN), _qg
     ),

@@ -54,6 +54,7 @@ class Rung:
 
 
 EVERY_ARC = ProjectedArcs(min_attached=0.0)
+BY_ARCS = replace(EM_FROM_ARCS, sibling_pairs=0)
 
 
 def generator() -> np.random.Generator:
@@ -69,24 +70,22 @@ RUNGS = (
     ),
     Rung(
         "hard",
-        "--method hard-em --iterations 0",
+        "--method hard-em --iterations 0 --sibling-pairs 0",
         lambda pairs: project_hard_em(
-            pairs, projection=ProjectedArcs(), training=replace(EM_FROM_ARCS, iterations=0), rng=generator()
+            pairs, projection=ProjectedArcs(), training=replace(BY_ARCS, iterations=0), rng=generator()
         ),
     ),
     Rung(
         "hard + EM, as in the thesis",
-        "--method hard-em --iterations 10 --min-attached 0",
+        "--method hard-em --iterations 10 --min-attached 0 --sibling-pairs 0",
         lambda pairs: project_hard_em(
-            pairs, projection=EVERY_ARC, training=replace(EM_FROM_ARCS, iterations=10), rng=generator()
+            pairs, projection=EVERY_ARC, training=replace(BY_ARCS, iterations=10), rng=generator()
         ),
     ),
     Rung(
         "hard + EM",
-        "--method hard-em",
-        lambda pairs: project_hard_em(
-            pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS, rng=generator()
-        ),
+        "--method hard-em --sibling-pairs 0",
+        lambda pairs: project_hard_em(pairs, projection=ProjectedArcs(), training=BY_ARCS, rng=generator()),
     ),
     Rung(
         "QG + EM, as in the thesis",

@@ -15,8 +15,9 @@ from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.pipelines.projection import em_projection
-from qsproj.pipelines.projection.em_projection import project_qg
+from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees
+from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, ProjectedArcs
 
 OPTIONS = QgOptions(min_linked=0.5)
 
@@ -71,3 +72,15 @@ def test_the_report_tells_what_the_step_gained(sample):
         "stopped after 1 iteration of EM: log-likelihood from (-[0-9.]+) to (-[0-9.]+)", report
     ).groups()
     assert float(after) > float(before)
+
+
+def test_siblings_are_read_unless_no_pair_is_to_tell_of_them(sample):
+    for pairs, known in ((0, False), (50, True)):
+        qg = projected_qg(sample, replace(OPTIONS, sibling_pairs=pairs)).parser.monolingual
+        hard = project_hard_em(
+            sample,
+            projection=ProjectedArcs(min_attached=0.5),
+            training=replace(EM_FROM_ARCS, sibling_pairs=pairs),
+            rng=np.random.default_rng(1),
+        ).parser
+        assert (qg.siblings is not None, hard.siblings is not None) == (known, known)
