@@ -8,17 +8,15 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import (
-    RISK_WEIGHT,
-    SHARPNESS,
     check_finite,
     dev_score,
-    right_trees,
     training_examples,
     tree_examples,
     tree_objective,
     usable_sentences,
 )
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.right_trees import RISK_WEIGHT, SHARPNESS, right_trees
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import learn
