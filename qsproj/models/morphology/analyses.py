@@ -12,6 +12,9 @@ from qsproj.corpus.cells import UNSPECIFIED
 XPOS_ATTRIBUTE = "XPOS"
 # With more of them XPOS is taken to be written letter by letter, each place an attribute of its own.
 MOST_XPOS = 200
+# What one ending tells together in languages that have genders: Latin -am is accusative, feminine, singular.
+AGREEMENT = "Agreement"
+TOGETHER = frozenset({"Animacy", "Case", "Definite", "Gender", "Number", "Person"})
 _NONE, _START = 0, 1
 
 Attributes = tuple[tuple[str, str], ...]
@@ -57,6 +60,7 @@ class AnalysisTable:
 
     ``ranges``: first and last, exclusive, of the analyses under each UPOS. ``chain``: ``table`` of the
     kernels. ``n_parts``, ``n_pairs``: lengths of a row of emission weights, and of the transitions.
+    ``fused``: whether the values of TOGETHER are a part, beside those of each attribute.
     """
 
     analyses: tuple[Analysis, ...]
@@ -64,6 +68,7 @@ class AnalysisTable:
     chain: ChainTable
     n_parts: int
     n_pairs: int
+    fused: bool
 
     @property
     def decided(self) -> bool:
@@ -71,14 +76,20 @@ class AnalysisTable:
         return len(self.ranges) == len(self.analyses)
 
 
-def analysis_table(found: Iterable[Analysis]) -> AnalysisTable:
+def has_genders(found: Iterable[Analysis]) -> bool:
+    """Whether nouns or adjectives have a gender; that pronouns have one says nothing of endings."""
+    inflected = (one for one in found if one.upos in ("ADJ", "NOUN"))
+    return any(name == "Gender" for one in inflected for name, _ in feature_pairs(one.feats))
+
+
+def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     """Number analyses, their parts and the values of their attributes."""
     analyses = tuple(sorted(set(found)))
     ranges: dict[str, tuple[int, int]] = {}
     for number, analysis in enumerate(analyses):
         ranges[analysis.upos] = ranges.get(analysis.upos, (number, 0))[0], number + 1
     letters = len({analysis.xpos for analysis in analyses}) > MOST_XPOS
-    attributes = [_attributes(analysis, letters=letters) for analysis in analyses]
+    attributes = [_attributes(analysis, letters=letters, fused=fused) for analysis in analyses]
     parts = {part: number for number, part in enumerate(sorted({part for row in attributes for part in row}))}
     names = sorted({name for name, _ in parts})
     # Of each attribute: none, at the start of a sentence, then its values.
@@ -98,13 +109,17 @@ def analysis_table(found: Iterable[Analysis]) -> AnalysisTable:
         chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1)),
         n_parts=len(parts),
         n_pairs=int(begins[-1]),
+        fused=fused,
     )
 
 
-def _attributes(analysis: Analysis, *, letters: bool) -> Attributes:
-    """Return what an analysis is made of: UPOS, XPOS or its letters, features."""
+def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:
+    """Return what an analysis is made of: UPOS, XPOS or its letters, features, and some of these as one."""
     if letters and analysis.xpos != UNSPECIFIED:
         xpos = tuple((f"{XPOS_ATTRIBUTE}{place:02}", sign) for place, sign in enumerate(analysis.xpos))
     else:
         xpos = ((XPOS_ATTRIBUTE, analysis.xpos),)
-    return (("UPOS", analysis.upos), *xpos, *feature_pairs(analysis.feats))
+    pairs = feature_pairs(analysis.feats)
+    together = tuple(f"{name}={value}" for name, value in pairs if fused and name in TOGETHER)
+    agreement = ((AGREEMENT, "|".join(together)),) if len(together) > 1 else ()
+    return (("UPOS", analysis.upos), *xpos, *pairs, *agreement)

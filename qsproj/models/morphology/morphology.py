@@ -26,7 +26,17 @@ from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
 from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import ascending, buckets, checked, lines_of, names, shaped, some_of, text_rows
+from qsproj.models.schema import (
+    ascending,
+    buckets,
+    checked,
+    flag,
+    lines_of,
+    names,
+    shaped,
+    some_of,
+    text_rows,
+)
 
 # The columns that can be learned, and the cells of a sentence that hold them.
 COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
@@ -238,6 +248,7 @@ class Morphology:
         header: dict[str, Any] = {
             "columns": list(self.columns),
             "analyses": [list(analysis) for analysis in self.table.analyses],
+            "fused": self.table.fused,
             "scripts": [list(script) for script in self.scripts],
             "templates": list(self.features.templates) if self.weights is not None else [],
         }
@@ -269,7 +280,10 @@ class Morphology:
                 "templates": names,
             },
         )
-        table = analysis_table(Analysis(*row) for row in header["analyses"])
+        # Older files do not say it: there each attribute is a part of its own.
+        fused = header.get("fused", False)
+        flag(fused)
+        table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
             raise ValueError("the analyses in the header are not sorted, or one of them stands there twice")
         scripts = tuple(EditScript.from_fields(row) for row in header["scripts"])

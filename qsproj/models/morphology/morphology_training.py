@@ -23,6 +23,7 @@ from qsproj.models.morphology.analyses import (
     analysis_table,
     feature_cell,
     features_of,
+    has_genders,
     shared_features,
 )
 from qsproj.models.morphology.lemmatizer import (
@@ -52,7 +53,7 @@ from qsproj.training.loop import Trainer, learn
 # A feature of one word alone teaches nothing of others; the commonest count, at most so many.
 RAREST, MOST_FEATURES = 2, 250_000
 # Features whose weights all stay below this are dropped, and weights below the second; of scripts, the last.
-FAINTEST, FAINT = 0.1, 0.05
+FAINTEST, FAINT = 0.1, 0.08
 FAINT_OF_SCRIPTS = 0.02
 # A script of fewer forms is an exception, known to the lexicon alone.
 FORMS_OF_A_SCRIPT = 2
@@ -133,7 +134,8 @@ def train_morphology(
     analysed = _analysed(treebank, chosen)
     scripts = _Scripts()
     lexicon = _lexicon(analysed, scripts, lemmas="lemma" in chosen)
-    table = analysis_table(analysis for _, analyses in analysed for analysis in analyses)
+    analyses = {analysis for _, of_sentence in analysed for analysis in of_sentence}
+    table = analysis_table(analyses, fused=has_genders(analyses))
     numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
     if "lemma" in chosen:
         _add_inflections(lexicon, inflections, table, scripts)

@@ -53,7 +53,7 @@ def parts_of(analysis):
 def small_chain(seed=3):
     """Return a morphology of random weights over ANALYSES, and the same weights as the oracle takes them."""
     rng = np.random.default_rng(seed)
-    table = analysis_table(ANALYSES)
+    table = analysis_table(ANALYSES, fused=False)
     emissions = rng.normal(size=(3, table.n_parts)).astype(np.float32)
     transitions, support = rng.normal(size=(1, table.n_pairs)), rng.normal(size=(LEVELS, LEVELS))
     lexicon = {
@@ -81,7 +81,7 @@ def small_chain(seed=3):
 
 
 def allowed():
-    table = analysis_table(ANALYSES)
+    table = analysis_table(ANALYSES, fused=False)
     return [[one for one in table.analyses if one.upos == tag] for tag in TAGS]
 
 
@@ -395,3 +395,14 @@ def test_features_are_written_as_ud_has_them():
     learned = train_morphology(treebank, rng=np.random.default_rng(1))
     written = {analysis.feats for analysis in learned.table.analyses}
     assert written == {"Case=Nom|Number=Sing", "Number=Sing", "_"}
+
+
+@pytest.mark.parametrize("genders", [True, False])
+def test_case_number_and_gender_are_one_part_where_there_are_genders(genders, tmp_path):
+    feats = "Case=Acc|Gender=Fem|Number=Sing" if genders else "Case=Acc|Number=Sing"
+    one = with_columns(Sentence.from_words(["silvam", "silva"], upos=["NOUN"] * 2), feats=[feats, "_"])
+    learned = train_morphology([one], rng=np.random.default_rng(1))
+    assert learned.table.fused == genders
+    assert learned.table.n_parts == len(["UPOS", "XPOS", *feats.split("|")]) + genders
+    again = Morphology.from_archive(*learned.to_archive())
+    assert (again.table.n_parts, again.table.n_pairs) == (learned.table.n_parts, learned.table.n_pairs)
