@@ -53,7 +53,7 @@ from qsproj.training.loop import Trainer, learn
 # A feature of one word alone teaches nothing of others; the commonest count, at most so many.
 RAREST, MOST_FEATURES = 2, 250_000
 # Features whose weights all stay below this are dropped, and weights below the second; of scripts, the last.
-FAINTEST, FAINT = 0.1, 0.08
+FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
 # A script of fewer forms is an exception, known to the lexicon alone.
 FORMS_OF_A_SCRIPT = 2
