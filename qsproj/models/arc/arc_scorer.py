@@ -221,6 +221,9 @@ class ArcExample:
     encoded: EncodedSentence
     objective: Objective
 
+    def objective_in(self, epoch: int) -> Objective:
+        return self.objective.in_epoch(epoch) if isinstance(self.objective, Annealed) else self.objective
+
 
 class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
     """Learns the weights of an arc scorer by gradients, one sentence a step. Mutable; parameters as above."""
@@ -232,9 +235,7 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
 
     def step(self, example: ArcExample) -> float:
         features = self.live.features(example.encoded)
-        objective = example.objective
-        if isinstance(objective, Annealed):
-            objective = objective.in_epoch(self.epoch)
+        objective = example.objective_in(self.epoch)
         loss, slopes = objective.value_and_gradient(self.live.scores(features))
         self.descend(features, slopes)
         return loss
