@@ -1,4 +1,4 @@
-"""Features through links, on development treebanks and PUD; then with few tagged sentences, and lemmas by a lexicon.
+"""Features through links, on development treebanks and PUD; then with few tagged sentences.
 
 English alone, the first pairs of each bitext. Attributes count where they are written; each word's features are
 compared one by one. Own tags are those of a tagger that has learned from the same links.
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.pairs.aligned import AlignedText
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import expected_calibration_error, reliability
@@ -43,17 +42,6 @@ TESTED = {
 # Whose sentences are tagged: the first so many of a file, which is tested on from the first after them on.
 FEW = (20, 100)
 WAYS = ("with links", "alone")
-# Whose words are entries of a lexicon, and on what it is tested.
-LISTED = {
-    "de": ("treebanks/german-gsd-dev", "treebanks/german-gsd-test"),
-    "es": ("treebanks/spanish-ancora-dev", "treebanks/spanish-ancora-test"),
-    "sv": ("lines/sv-train", "lines/sv-dev"),
-}
-ENTRIES = (500, 2_000, 10_000)
-ORDERS = ("commonest first", "by chance")
-# Lemmas are learned from so many sentences of the bitext, as the projected tagger fills them.
-LEMMA_SENTENCES = 3_000
-SIGNS = ("PUNCT", "SYM")
 
 
 def english(stages: Stages, language: str, pairs: int) -> tuple[Path, Path, Path]:
@@ -135,54 +123,14 @@ def corrected(pairs: Iterable[SentencePair], language: str, gold: Sequence[Sente
     return found
 
 
-def lemmas(
-    tagger: Tagger, text: Iterable[Sentence], listed: Sequence[Sentence], gold: Sequence[Sentence]
-) -> Any:
-    """Return the percentage of words with the right lemma, by entries and how they are drawn, and by form alone."""
-    tagged = [tagger.tag(sentence) for sentence, _ in zip(text, range(LEMMA_SENTENCES))]
-    counts = Counter(
-        Inflection(form, lemma, (upos,), feats)
-        for one in listed
-        for form, lemma, upos, feats in zip(one.forms, one.lemmas, one.upos, one.feats, strict=True)
-        if upos not in SIGNS
-    )
-    common = [entry for entry, _ in counts.most_common()]
-    drawn = [common[place] for place in np.random.default_rng(1).permutation(len(common)).tolist()]
-    found: dict[str, Any] = {"entries": len(common)}
-    for order, entries in zip(ORDERS, (common, drawn), strict=True):
-        for number in ENTRIES:
-            learned = train_morphology(
-                tagged,
-                rng=np.random.default_rng(1),
-                columns=["feats", "lemma"],
-                inflections=entries[:number],
-            )
-            one = replace(tagger, morphology=learned)
-            found[f"{order} {number}"] = lemma_accuracy(gold, [one.tag(sentence).lemmas for sentence in gold])
-    return {**found, "forms": lemma_accuracy(gold, [sentence.forms for sentence in gold])}
-
-
-def lemma_accuracy(gold: Sequence[Sentence], found: Sequence[Sequence[str]]) -> float:
-    """Return the percentage of words, signs left out, whose lemma is right."""
-    right = [
-        own == one
-        for sentence, cells in zip(gold, found, strict=True)
-        for tag, own, one in zip(sentence.upos, sentence.lemmas, cells, strict=True)
-        if tag not in SIGNS
-    ]
-    return 100 * float(np.mean(right))
-
-
 def measured(lab: Lab, stages: Stages, language: str) -> dict[str, Any]:
     """Learn through links; return scores on each file, with own tags and with gold tags, and what was said."""
     source, target, links = map(str, english(stages, language, lab.options.pairs))
     pairs = AlignedText(source, target, links, "pharaoh", language)
     projected = project_tags(((pair,) for pair in pairs), rng=np.random.default_rng(1), language=language)
     files = {name: lab.data / f"{name}.conllu.gz" for name in TESTED[language]}
-    listed, tested = (list(read_conllu(lab.data / f"{name}.conllu.gz")) for name in LISTED[language])
     return {
         "few": corrected(pairs, language, list(read_conllu(files[TESTED[language][0]]))),
-        "lemmas": lemmas(projected.tagger, (pair.target for pair in pairs), listed, tested),
         "said": [line for line in projected.report if line.startswith("features")],
         **{
             f"{name} {tags}": scores(projected.tagger, list(read_conllu(path)), own_tags=tags == "own")
@@ -194,10 +142,10 @@ def measured(lab: Lab, stages: Stages, language: str) -> dict[str, Any]:
 
 def run(lab: Lab) -> Figures:
     stages = Stages(lab)
-    overall, attributes, said, few, lexicon = [], [], [], [], []
+    overall, attributes, said, few = [], [], [], []
     for language in lab.options.languages:
         data = [lab.bitext_path(language), lab.treebank_path("english-ewt-train")]
-        data += [lab.data / f"{name}.conllu.gz" for name in (*TESTED[language], *LISTED[language])]
+        data += [lab.data / f"{name}.conllu.gz" for name in TESTED[language]]
         found = lab.cache.figures(
             f"features {language}",
             partial(measured, lab, stages, language),
@@ -205,14 +153,6 @@ def run(lab: Lab) -> Figures:
             data=data,
         )
         few.append([TESTED[language][0].partition("/")[2], *(f"{one:.1f}" for one in found["few"].values())])
-        lexicon += [
-            [
-                *(LISTED[language][1].partition("/")[2], order, f"{found['lemmas']['entries']:,}"),
-                *(f"{found['lemmas'][f'{order} {number}']:.1f}" for number in ENTRIES),
-                f"{found['lemmas']['forms']:.1f}",
-            ]
-            for order in ORDERS
-        ]
         said.append([NAMES[language], ". ".join(found["said"])])
         for name in TESTED[language]:
             own, gold = found[f"{name} own"], found[f"{name} gold"]
@@ -242,10 +182,6 @@ def run(lab: Lab) -> Figures:
             "attributes": table(["file", "attribute", *columns], attributes),
             "said": table(["bitext", "report"], said),
             "few": table(["file", *(f"{number}, {way}" for number in FEW for way in WAYS)], few),
-            "lemmas": table(
-                ["file", "drawn", "entries in all", *(f"{number:,}" for number in ENTRIES), "form as it is"],
-                lexicon,
-            ),
         },
         values={"pairs": f"{lab.options.pairs:,}"},
     )
