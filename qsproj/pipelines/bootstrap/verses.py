@@ -8,11 +8,11 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 from zipfile import BadZipFile, ZipFile
@@ -35,12 +35,21 @@ def is_scripture(path: str) -> bool:
     return PurePath(path).suffix.lower() in SUFFIXES
 
 
-@cache
 def scripture_lines(path: str) -> tuple[str, ...]:
     """Return the verses of a file as lines of ``reference TAB text``; parts of a verse go together.
 
     Raises UsageError without the package, DataError when the file is not what its name says.
     """
+    stamp = None
+    with suppress(OSError):  # which is told where the file is opened
+        found = Path(path).stat()
+        stamp = found.st_mtime_ns, found.st_size
+    return _lines_at(path, stamp)
+
+
+@cache
+def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[str, ...]:
+    """Return the lines of a file as it is now: one that was written since has another ``stamp``."""
     texts: dict[tuple[str, str], str] = {}
     for name, text in _files(path):
         for reference, piece in _pieces(_parsed(path, name, text)):

@@ -76,6 +76,13 @@ def test_verses_are_read_without_what_stands_between_them(tmp_path):
 
 
 @pytest.mark.usefixtures("package")
+def test_a_file_that_was_written_since_is_read_again(tmp_path):
+    path = tmp_path / "a.usfm"
+    assert scripture_lines(written(path, USFM)) == MATTHEW
+    assert scripture_lines(written(path, USFM.replace("MAT", "MRK", 1))) != MATTHEW
+
+
+@pytest.mark.usefixtures("package")
 def test_an_archive_has_a_book_a_file(tmp_path):
     path = tmp_path / "bible.zip"
     with ZipFile(path, "w") as archive:
