@@ -409,7 +409,8 @@ def learn_features(
     told: list[str] = []
     if marked:
         made, told = with_projected_features(text, drawn, tags, options)
-        made = with_listed_features(made, lexicon.inflections)
+        if lexicon.inflections:
+            made = with_listed_features(made, lexicon.inflections)
     else:
         made = [
             Sentence.from_words(text.sentences[number], upos=upos)

@@ -243,18 +243,23 @@ def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
     )
 
 
+def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+    """Return the number of each name, in order of appearance, and how many different ones there are."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
+
+
 def _as_oftener(
     links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
 ) -> _Links:
     """Give words of EITHER without a share the other tag, where their type has more votes for it."""
-    numbers: dict[str, int] = {}
-    lowered = np.array([numbers.setdefault(form.lower(), len(numbers)) for form in vocabulary])
+    lowered, count = numbered(form.lower() for form in vocabulary)
     of_type = lowered[types[links.words]]
     found = links.tags.copy()
     for name, one in EITHER.items():
         if one.share is None and name in tags and one.other in tags:
             own, others = (
-                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=len(numbers))
+                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=count)
                 for tag in (name, one.other)
             )
             found[(links.tags == tags[name]) & (others > own)[of_type]] = tags[one.other]

@@ -18,7 +18,7 @@ from scipy import sparse
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
 
 SIGNS = frozenset({"PUNCT", "SYM"})
 NUMERAL = frozenset({"NUM"})
@@ -113,22 +113,21 @@ def told_by_company(text: LinkedText, shares: Shares) -> Shares:
     On two dev files of Spanish .1 and .7 points of UPOS. In Czech, whose *se* stands where forms of *be* do,
     neighbours tell nothing.
     """
-    lowered: dict[str, int] = {}
-    words = np.array([lowered.setdefault(form.lower(), len(lowered)) for form in text.vocabulary])
+    words, n_words = numbered(form.lower() for form in text.vocabulary)
     at = words[text.types]
-    counts = np.bincount(at, minlength=len(lowered))
-    heard = np.bincount(at, text.votes.sum(axis=1), minlength=len(lowered)) >= HARDLY_LINKED * counts
+    counts = np.bincount(at, minlength=n_words)
+    heard = np.bincount(at, text.votes.sum(axis=1), minlength=n_words) >= HARDLY_LINKED * counts
     frequent = counts >= max(len(at) / FREQUENT, OFTEN)
     untold = np.flatnonzero(frequent & ~heard)
     if not len(untold):
         return shares
-    votes = np.zeros((len(lowered), len(text.tags)))
+    votes = np.zeros((n_words, len(text.tags)))
     np.add.at(votes, at, text.votes)
     own, edge = normalised(votes), len(text.tags) + int(frequent.sum())
     place = np.where(frequent, len(text.tags) + np.cumsum(frequent) - 1, votes.argmax(axis=1))[at]
     before, after = np.roll(place, 1), np.roll(place, -1)
     before[text.starts[:-1]] = after[text.starts[1:] - 1] = edge
-    company = np.zeros((len(lowered), 2 * edge + 2))
+    company = np.zeros((n_words, 2 * edge + 2))
     np.add.at(company, (np.tile(at, 2), np.concatenate([before, edge + 1 + after])), 1.0)
     like = np.flatnonzero(heard & (counts * RARE_COMPANY >= len(at)))
     roots = np.sqrt(normalised(company))
@@ -143,9 +142,8 @@ def told_by_company(text: LinkedText, shares: Shares) -> Shares:
 
 def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
     """Return for each type the shares of tags in the counts of all types of the same name, float64[V, T]."""
-    numbers: dict[str, int] = {}
-    group = np.array([numbers.setdefault(name, len(numbers)) for name in names])
-    pooled = np.zeros((len(numbers), counts.shape[1]))
+    group, n_groups = numbered(names)
+    pooled = np.zeros((n_groups, counts.shape[1]))
     np.add.at(pooled, group, counts)
     return normalised(pooled)[group]
 

@@ -179,13 +179,11 @@ def project_tags(
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     tagger = learner.second_round(parts, sets, channels, few)
-    temperature = options.temperature
     drawn = usable_raw(raw_text, rng=rng, options=options)
     if drawn:
         more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
         tagger = learner.second_round(parts, sets, channels, few, more)
-        temperature = options.temperature_of_raw
-    tagger = cooled(tagger, temperature)
+    tagger = cooled(tagger, options.temperature_of_raw if drawn else options.temperature)
     report = [
         summary(text),
         *judged,
