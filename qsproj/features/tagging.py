@@ -39,6 +39,9 @@ WORD_ATTRIBUTES = (
 SPELLING = WORD_ATTRIBUTES[1:-1]
 # For the features of words, which long endings spell.
 LONG_SUFFIXES = ("suffix6", "suffix7")
+# The longest known lemma that a word begins with, and the ending after it: evler is ev and ler.
+STEM_AND_ENDING = ("stem", "ending")
+SHORTEST_STEM = 2
 
 WORD_TEMPLATES = (
     *WORD_ATTRIBUTES,
@@ -77,18 +80,22 @@ def templates_with(
 
 
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
-    return pair_templates(templates, (*WORD_ATTRIBUTES, *LONG_SUFFIXES, *class_sets))
+    return pair_templates(templates, (*WORD_ATTRIBUTES, *LONG_SUFFIXES, *STEM_AND_ENDING, *class_sets))
 
 
 class WordTable:
-    """Word types seen so far, numbered, and their attributes; grows as words are encoded."""
+    """Word types seen so far, numbered, and their attributes; grows as words are encoded.
 
-    def __init__(self, class_sets: Mapping[str, Classes]) -> None:
+    ``lemmas``: by lemma the one form that has it, in lower case, or an empty text where several have. A word
+    that alone has a lemma does not know it: in training no word is less known than new ones will be.
+    """
+
+    def __init__(self, class_sets: Mapping[str, Classes], lemmas: Mapping[str, str] | None = None) -> None:
         self._classes = tuple(class_sets.values())
+        self._lemmas = lemmas or {}
         self._numbers: dict[str, int] = {}
-        self._attributes = np.zeros(
-            (1024, len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(self._classes)), dtype=np.uint64
-        )
+        width = len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(STEM_AND_ENDING) + len(self._classes)
+        self._attributes = np.zeros((1024, width), dtype=np.uint64)
 
     @property
     def attributes(self) -> NDArray[np.uint64]:
@@ -116,12 +123,23 @@ class WordTable:
         longer = (
             lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
         )
-        codes = [stable_hash(text) | 1 if text else 0 for text in (*texts, *longer)]
+        cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
+        codes = [stable_hash(text) | 1 if text else 0 for text in (*texts, *longer, *cut)]
         for classes in self._classes:
             word_class = classes.get(form, classes.get(form.lower()))
             codes.append(0 if word_class is None else word_class + 1)
         self._attributes[number] = np.array(codes, dtype=np.uint64)
         return number
+
+
+def _stem_and_ending(form: str, lower: str, lemmas: Mapping[str, str]) -> tuple[str, str]:
+    """Return what a word is cut into after the longest lemma of another word; empty where there is none."""
+    for length in range(len(form), SHORTEST_STEM - 1, -1):
+        for stem in (form[:length], lower[:length]):
+            if lemmas.get(stem, lower) != lower:
+                # An ending of no letters is one, too.
+                return stem, f"-{lower[length:]}"
+    return "", ""
 
 
 def word_kind(form: str) -> str:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
+from qsproj.features.hashing import stable_hash
 from qsproj.features.tagging import (
     LONG_SUFFIXES,
+    STEM_AND_ENDING,
     WORD_ATTRIBUTES,
     WordTable,
     compiled,
@@ -33,9 +35,10 @@ def test_word_attributes(form, kind, lower, suffix2, shape):
 
 def test_compiled_templates():
     table = compiled(["form", "lower-1 & setA+2".replace("setA", "group")], ["group"])
+    first_class = len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(STEM_AND_ENDING)
     assert table.tolist() == [
         [WORD_ATTRIBUTES.index("form"), 0, -1, 0],
-        [WORD_ATTRIBUTES.index("lower"), -1, len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES), 2],
+        [WORD_ATTRIBUTES.index("lower"), -1, first_class, 2],
     ]
 
 
@@ -107,3 +110,22 @@ def test_words_in_the_same_places_share_a_class():
 
 def test_classes_of_text_without_frequent_words():
     assert word_classes([["a", "b"]], 4) == {}
+
+
+@pytest.mark.parametrize(
+    ("form", "cut"),
+    [
+        ("Evler", ("ev", "-ler")),
+        ("ev", ("ev", "-")),
+        ("Ankara'da", ("Ankara", "-'da")),
+        # The one form that has a lemma does not know it; a shorter one of others is found.
+        ("evlendi", ("ev", "-lendi")),
+        ("okudu", ("", "")),
+    ],
+)
+def test_a_word_is_cut_after_the_longest_lemma_of_another_word(form, cut):
+    lemmas = {"ev": "", "evlen": "evlendi", "Ankara": "ankara", "e": ""}
+    table = WordTable({}, lemmas)
+    number = table.encode([form])[0]
+    found = table.attributes[number, -2:]
+    np.testing.assert_array_equal(found, [stable_hash(text) | 1 if text else 0 for text in cut])

@@ -12,7 +12,7 @@ from qsproj.corpus.characters import composed_as, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
-from qsproj.features.tagging import LONG_SUFFIXES, WORD_TEMPLATES, WordTable, compiled
+from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLATES, WordTable, compiled
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
     NO_ANALYSIS,
@@ -52,6 +52,8 @@ TEMPLATES = (
     *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
     *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
 )
+# Where the treebank tells lemmas: agglutinating words of unknown forms begin with known lemmas.
+STEM_TEMPLATES = (*STEM_AND_ENDING, "tag & ending")
 # Analyses and scripts of a form under a UPOS, with how often each occurs.
 Entries = Sequence[tuple[int, int, int]]
 NO_SCRIPT = -1
@@ -60,12 +62,14 @@ Lattice = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
 class AnalysisFeatures:
-    """Turns words and their UPOS into feature keys, by templates."""
+    """Turns words and their UPOS into feature keys, by templates; ``lemmas``: see WordTable."""
 
-    def __init__(self, templates: tuple[str, ...] = TEMPLATES) -> None:
+    def __init__(
+        self, templates: tuple[str, ...] = TEMPLATES, lemmas: Mapping[str, str] | None = None
+    ) -> None:
         self.templates = templates
         self._compiled = compiled(templates, (_TAG,))
-        self._table = WordTable({})
+        self._table = WordTable({}, lemmas)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
         """Return the features of a sentence, uint64[n, T]; 0 where a feature does not fire."""
@@ -288,6 +292,7 @@ class Morphology:
             raise ValueError("the analyses in the header are not sorted, or one of them stands there twice")
         scripts = tuple(EditScript.from_fields(row) for row in header["scripts"])
         lexicon = _stored_lexicon(arrays, table, len(scripts))
+        lemmas = known_lemmas(lexicon, scripts)
         weights = None
         if header["templates"]:
             index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
@@ -304,7 +309,7 @@ class Morphology:
             lemmatizer = Lemmatizer(
                 scripts=scripts,
                 allowed=_stored_scripts(header["allowed"], len(scripts)),
-                lemmas=known_lemmas(lexicon, scripts),
+                lemmas=lemmas,
                 weights=unpack_weights("lemmas.", arrays, np.zeros(header["buckets"], dtype=np.float32)),
             )
         return Morphology(
@@ -312,15 +317,22 @@ class Morphology:
             table=table,
             lexicon=lexicon,
             scripts=scripts,
-            features=AnalysisFeatures(tuple(header["templates"]) or TEMPLATES),
+            features=AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas),
             weights=weights,
             lemmatizer=lemmatizer,
         )
 
 
-def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> frozenset[str]:
+def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> dict[str, str]:
+    """Return by lemma the one form that has it, in lower case, or an empty text where several have."""
+    found: dict[str, str] = {}
     made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
-    return frozenset(scripts[script].apply(form) or form for form, script in made if script != NO_SCRIPT)
+    for form, script in made:
+        if script != NO_SCRIPT:
+            lower = form.lower()
+            lemma = scripts[script].apply(form) or form
+            found[lemma] = lower if found.get(lemma, lower) == lower else ""
+    return found
 
 
 def _stored_lexicon(

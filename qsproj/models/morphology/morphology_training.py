@@ -41,6 +41,8 @@ from qsproj.models.morphology.morphology import (
     COLUMNS,
     NO_SCRIPT,
     PLACES,
+    STEM_TEMPLATES,
+    TEMPLATES,
     AnalysisFeatures,
     AnalysisWeights,
     Morphology,
@@ -139,14 +141,19 @@ def train_morphology(
     numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
     if "lemma" in chosen:
         _add_inflections(lexicon, inflections, table, scripts)
+    numbered = {
+        key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
+        for key, entries in sorted(lexicon.items())
+    }
+    # A list of lemmas tells nothing of features.
+    stemmed = "lemma" in chosen and not listed
+    lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if stemmed else None
     morphology = Morphology(
         columns=chosen,
         table=table,
-        lexicon={
-            key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
-            for key, entries in sorted(lexicon.items())
-        },
+        lexicon=numbered,
         scripts=tuple(scripts.numbers),
+        features=AnalysisFeatures((*TEMPLATES, *STEM_TEMPLATES) if stemmed else TEMPLATES, lemmas),
         weights=None,
         lemmatizer=None,
     )
@@ -306,8 +313,7 @@ def _train_chain(
     settings: MorphologyOptions,
     rng: np.random.Generator,
 ) -> AnalysisWeights:
-    features = AnalysisFeatures()
-    keys = [features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
+    keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
     numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
     examples = [
