@@ -1,7 +1,8 @@
 """A parser whose trees come with enhanced dependencies."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from qsproj.conventions import Scores
@@ -32,21 +33,28 @@ class EnhancedParser(Stored):
         order of DEPS, with commas.
         """
         parsed = self.parser.parse(sentence, decode=decode, confidence=confidence)
-        return self.enhanced(parsed, confidence=confidence, arcs=self.arc_probabilities(parsed))
+        return self.enhanced(parsed, confidence=confidence, arcs=partial(self._arcs_if_tagged, parsed))
 
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
         parsed = parse_each(self.parser, sentences, decode=decode, confidence=confidence)
         for one in parsed:
-            try:
-                arcs = self.arc_probabilities(one)
-            except UntaggedError:  # which a sentence among others is not refused for
-                arcs = None
+            arcs = partial(self._arcs_if_tagged, one)
             yield self.enhanced(one, confidence=confidence, arcs=arcs)
 
+    def _arcs_if_tagged(self, sentence: Sentence) -> Scores | None:
+        try:
+            return self.arc_probabilities(sentence)
+        except UntaggedError:  # which a sentence among others is not refused for
+            return None
+
     def enhanced(
-        self, sentence: Sentence, *, confidence: bool = False, arcs: Scores | None = None
+        self,
+        sentence: Sentence,
+        *,
+        confidence: bool = False,
+        arcs: Callable[[], Scores | None] | None = None,
     ) -> Sentence:
         """Return a sentence that has a tree with its DEPS; see :meth:`Enhancer.graph`."""
         graph, chances = self.enhancer.graph(sentence, arcs)

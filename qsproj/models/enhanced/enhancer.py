@@ -13,7 +13,7 @@ between the two words, in place of factors over undecided arcs; how probable the
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -204,20 +204,24 @@ class Enhancer:
     weights: NDArray[np.float32] = field(repr=False)
 
     def graph(
-        self, sentence: Sentence, arcs: Scores | None = None
+        self, sentence: Sentence, arcs: Callable[[], Scores | None] | None = None
     ) -> tuple[list[list[Edge]], list[list[float]]]:
         """Return the edges into each word, by head, and the probability of each given the tree.
 
-        ``arcs`` float64[n+1, n+1]: the probability of each arc, where the tree is in doubt. Of an edge beside
-        the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for.
+        ``arcs`` gives float64[n+1, n+1], the probability of each arc, where the tree is in doubt. Of an edge
+        beside the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for. It is called
+        once at most, and not for a sentence that has no such edge.
         """
+        known: Scores | None = None
         tree = Tree(sentence)
         edges: list[list[Edge]] = [[] for _ in sentence.forms]
         chances: list[list[float]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
-            if arcs is not None and one.way != BASIC:
-                way = [arcs[tree.heads[word], word] for word in one.below]
+            if arcs is not None and relation and one.way != BASIC:
+                known, arcs = arcs(), None
+            if known is not None and one.way != BASIC:
+                way = [known[tree.heads[word], word] for word in one.below]
                 relation = relation if chance * np.prod(way) > LIKELY else ""
             if relation:
                 edges[one.dependent - 1].append((str(one.head), relation))

@@ -80,7 +80,7 @@ def marked(tree: Tree, word: int) -> str:
 
 def learned(enhancer: Enhancer, parser: ArcParser | None, sentence: Sentence) -> Sentence:
     """Return a sentence with the graph that was learned; ``parser``: whose tree it is, None for a gold one."""
-    arcs = None if parser is None else parser.arc_probabilities(sentence)
+    arcs = None if parser is None else partial(parser.arc_probabilities, sentence)
     return with_graph(sentence, enhancer.graph(sentence, arcs)[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_what_rules_have_made_is_learned(treebank):
 
 def test_an_edge_stands_on_the_arcs_of_its_way(treebank):
     enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
-    dropped = 0
+    dropped = spared = 0
     for sentence in treebank:
         tree, (graph, chances) = Tree(sentence), enhancer.graph(sentence)
         arcs = np.random.default_rng(len(sentence)).uniform(0.4, 1.0, (len(sentence) + 1,) * 2)
@@ -119,9 +120,15 @@ def test_an_edge_stands_on_the_arcs_of_its_way(treebank):
                     kept.append(edge)
             expected.append(kept)
             dropped += len(edges) - len(kept)
-        assert enhancer.graph(sentence, arcs)[0] == expected
-        assert enhancer.graph(sentence, np.ones_like(arcs)) == (graph, chances)
-    assert dropped > 1
+        assert enhancer.graph(sentence, lambda arcs=arcs: arcs)[0] == expected
+        asked = Mock(return_value=np.ones_like(arcs))
+        assert enhancer.graph(sentence, asked) == (graph, chances)
+        # Arcs are inferred where an edge stands on them, and then once.
+        heads = [[int(head) for head, _ in edges] for edges in graph]
+        beside = any(set(own) - {head} for own, head in zip(heads, tree.heads[1:], strict=True))
+        assert asked.call_count == beside
+        spared += not beside
+    assert dropped > 1 and spared > 1
 
 
 def above(heads, word):
