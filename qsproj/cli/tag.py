@@ -156,7 +156,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.corpus.contractions import known_contractions
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-    from qsproj.models.tagging.word_judge import train_word_judge
+    from qsproj.models.tagging.word_judge import word_judge_for
     from qsproj.models.tokens.splitter import train_splitter
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
@@ -175,10 +175,9 @@ def _train(options: argparse.Namespace) -> None:
             sentences, rng=np.random.default_rng(options.seed), language=options.language
         )
         splitter = train_splitter(sentences, language=options.language)
-        if tokenizer.known:
-            judge = train_word_judge(
-                sentences, rng=np.random.default_rng(options.seed), language=options.language
-            )
+        judge = word_judge_for(
+            tokenizer, sentences, rng=np.random.default_rng(options.seed), language=options.language
+        )
     tagger = train_tagger(
         sentences,
         rng=rng,

@@ -13,7 +13,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import sentence_from_tokens
 from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tokens.tokenizer import Tokens
+from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 
 # The ways of each part are those of a tokeniser of the others; so many of each line are learned from.
@@ -40,6 +40,19 @@ def train_word_judge(
                 examples.append(_judged(way, one, text))
     wrong = any(NOT_A_WORD in one.upos for one in examples)
     return train_tagger(examples, rng=rng, language=language) if wrong else None
+
+
+def word_judge_for(
+    tokenizer: Tokenizer | None,
+    treebank: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    language: str | None = None,
+) -> Tagger | None:
+    """Do what :func:`train_word_judge` does where a tokeniser was learned of words that no space parts."""
+    if tokenizer is None or not tokenizer.known:
+        return None
+    return train_word_judge(treebank, rng=rng, language=language)
 
 
 def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:

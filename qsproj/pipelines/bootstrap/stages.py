@@ -27,7 +27,7 @@ from qsproj.models.morphology.morphology_training import columns_shown, train_mo
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.word_judge import train_word_judge
+from qsproj.models.tagging.word_judge import word_judge_for
 from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.splitter import train_splitter
@@ -228,14 +228,11 @@ def tag_target(
             handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
     tokenizer = target_tokenizer(shown, language=language, seed=seed)
     splitter = None if tokenizer is None else train_splitter(sentences, language=language)
-    judge = None
-    if tokenizer is not None and tokenizer.known:
-        judge = train_word_judge(shown, rng=np.random.default_rng(seed), language=language)
     tagger = replace(
         projected.tagger,
         tokenizer=tokenizer,
         splitter=splitter,
-        judge=judge,
+        judge=word_judge_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
         contractions=known_contractions(language, sentences),
     )
     tagger.save(paths[0])
