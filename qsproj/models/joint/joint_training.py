@@ -157,8 +157,17 @@ NEGLIGIBLE = 1e-4
 SCALE_RATE = 0.1
 
 
-# Called with the record of each epoch, and how the runs of belief propagation in it ended.
-Tell = Callable[[EpochRecord, Counter[Status]], None]
+def convergence(statuses: Counter[Status]) -> str:
+    """Say how many runs of belief propagation there were, and in which share of them messages settled."""
+    runs = statuses.total()
+    if not runs:
+        return "nothing to infer"
+    share = 100 * statuses[Status.CONVERGED] / runs
+    return f"belief propagation converged in {share:.1f}% of {counted(runs, 'run')}"
+
+
+def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
+    return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
 class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
@@ -301,7 +310,7 @@ def _learned(
     *,
     rng: np.random.Generator,
     stages: Checkpoint | None,
-    tell: Tell | None,
+    tell: Callable[[str], None],
 ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
     """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
     model, records = learn_kept(
@@ -311,7 +320,7 @@ def _learned(
         rng=rng,
         description="training jointly",
         stages=stages,
-        tell=lambda record: None if tell is None else tell(record, joint.statuses[record.epoch - 1]),
+        tell=lambda record: tell(epoch_line(record, joint.statuses[record.epoch - 1])),
     )
     return model, records, joint.statuses[: len(records)]
 
@@ -323,11 +332,11 @@ def train_joint_weights(
     options: JointTrainingOptions,
     start: JointWeights | None = None,
     stages: Checkpoint | None = None,
-    tell: Tell | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch.
 
-    Learning goes on from the weights ``start``, where they are given.
+    Learning goes on from the weights ``start``, where they are given. ``tell`` is given a line of each epoch.
     """
     trainer = JointTrainer(options, start)
     return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
@@ -389,7 +398,7 @@ def train_target_jointly(
     rng: np.random.Generator,
     options: JointTrainingOptions,
     stages: Checkpoint | None = None,
-    tell: Tell | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,7 @@ class JointTrainingReport:
 
     def summary(self) -> str:
         return (
-            f"trained on {counted(self.pairs, 'pair')}; {convergence(self.statuses)}; "
+            f"trained on {counted(self.pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
             f"left out: {listed_reasons(self.skipped)}"
             + (f"; {self.hand.summary()}" if self.hand is not None else "")
         )
@@ -67,10 +66,6 @@ def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -
 def itg_line(without: int) -> str:
     limit = f"more than {joint_options.MOST_ITG_WORDS} words a side have candidate links"
     return f"{counted(without, 'pair')} without ITG: {limit}"
-
-
-def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
-    return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
 @dataclass(slots=True)
@@ -95,18 +90,10 @@ class ParsingCounts:
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = self.statuses.total() + self.without_links
         return (
-            f"{counted(pairs, 'pair')}; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
+            f"{counted(pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
+            f"parsed alone: {listed_reasons(alone)}"
             + (f"; {itg_line(self.without_itg)}" if self.without_itg else "")
         )
-
-
-def convergence(statuses: Counter[Status]) -> str:
-    """Say how many runs of belief propagation there were, and in which share of them messages settled."""
-    runs = statuses.total()
-    if not runs:
-        return "nothing to infer"
-    share = 100 * statuses[Status.CONVERGED] / runs
-    return f"belief propagation converged in {share:.1f}% of {counted(runs, 'run')}"
 
 
 def train_joint_parser(
@@ -176,15 +163,15 @@ def train_joint_parser(
         _joint_example(untrained, pair, scores, *tags.of(number))
         for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
-    told: dict[str, Any] = {"options": options.training, "stages": stages}
-    told["tell"] = lambda epoch, statuses: notice(epoch_line(epoch, statuses))
     if options.target_weights == "fixed":
-        weights, records, statuses = joint_training.train_joint_weights(examples, rng=rng, **told)
+        weights, records, statuses = joint_training.train_joint_weights(
+            examples, rng=rng, options=options.training, stages=stages, tell=notice
+        )
         trained = replace(untrained, weights=weights, training=options.training)
     else:
         sentences, start = [pair.target for pair in usable], joint_trees.first_order(target.parser)
         moved, weights, records, statuses = joint_training.train_target_jointly(
-            examples, sentences, start, rng=rng, **told
+            examples, sentences, start, rng=rng, options=options.training, stages=stages, tell=notice
         )
         trained = replace(untrained, target=moved, weights=weights, training=options.training)
     if options.labels == "joint":

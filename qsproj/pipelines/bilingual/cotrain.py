@@ -31,6 +31,7 @@ from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
+from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.models.tree_inference import is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
@@ -62,7 +63,7 @@ class CotrainingReport:
     def summary(self) -> str:
         return (
             f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
-            f"{biparse.convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
+            f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 
 

@@ -17,16 +17,11 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
+from qsproj.models.joint.joint_training import epoch_line
 from qsproj.models.joint.joint_trees import train_target
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
-from qsproj.pipelines.bilingual.biparse import (
-    ParsingCounts,
-    epoch_line,
-    parse_pairs,
-    train_joint_parser,
-    usable_pairs,
-)
+from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pairs, train_joint_parser, usable_pairs
 
 OPTIONS = TrainingOptions(epochs=2)
 BIPARSE = BiparseOptions(target_training=OPTIONS)

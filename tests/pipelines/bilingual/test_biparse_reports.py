@@ -9,8 +9,9 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import LinkChooser
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
+from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import ParsingCounts, convergence, tell_without_itg
+from qsproj.pipelines.bilingual.biparse import ParsingCounts, tell_without_itg
 from qsproj.pipelines.bilingual.choose_links import choose_links
 from qsproj.progress import notices
 from tests.sentences import make_sentence
