@@ -118,18 +118,27 @@ class WordTable:
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
         form = plain_form(form)
-        texts = word_attributes(form)
-        lower = texts[WORD_ATTRIBUTES.index("lower")]
-        longer = (
-            lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
-        )
+        lower, spelling = _spelling(form)
         cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
-        codes = [stable_hash(text) | 1 if text else 0 for text in (*texts, *longer, *cut)]
+        codes = [*spelling, *map(_code, cut)]
         for classes in self._classes:
             word_class = classes.get(form, classes.get(form.lower()))
             codes.append(0 if word_class is None else word_class + 1)
         self._attributes[number] = np.array(codes, dtype=np.uint64)
         return number
+
+
+@lru_cache(maxsize=1 << 12)
+def _spelling(form: str) -> tuple[str, tuple[int, ...]]:
+    """Return a word in small letters, and codes of its spelling, which UPOS and features both ask for."""
+    texts = word_attributes(form)
+    lower = texts[WORD_ATTRIBUTES.index("lower")]
+    longer = (lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2))
+    return lower, tuple(map(_code, (*texts, *longer)))
+
+
+def _code(text: str) -> int:
+    return stable_hash(text) | 1 if text else 0
 
 
 def _stem_and_ending(form: str, lower: str, lemmas: Mapping[str, str]) -> tuple[str, str]:

@@ -13,7 +13,6 @@ import numpy as np
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer
 from qsproj.models.storage import load_made
 from qsproj.models.text import kinds
 from qsproj.progress import notice
@@ -38,6 +37,8 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence]) -> float 
 
     It is told by the features of arcs between words of that tag alone: how many of them have weights.
     """
+    from qsproj.models.arc.arc_scorer import ArcScorer
+
     scorer = kinds.scorer_of(parser)
     if not isinstance(scorer, ArcScorer) or "upos" in kinds.ignored_columns(parser):
         return None
@@ -95,6 +96,8 @@ def telling_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Pass sentences on, and say once for each column in which they have what the parser ignores."""
+    from qsproj.models.arc.arc_scorer import IGNORABLE
+
     ignored = kinds.ignored_columns(parser)
     for sentence in sentences:
         for column in ignored:

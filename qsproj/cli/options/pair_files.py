@@ -19,7 +19,6 @@ from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceLengthError, check_name
-from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
@@ -144,6 +143,8 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
+    from qsproj.models.joint.joint_options import MOST_ITG_WORDS
+
     group = parser.add_argument_group("hand alignments", "and what is learned of links")
     add_options(group)(f"""
         --hand-alignment FILE: links by hand of the first pairs, as many as the file has: sure ones are true,

@@ -7,6 +7,7 @@ do not depend on ours and are kept in the folder that ``--udpipe`` names, where 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -90,7 +91,10 @@ def ours(lab: Lab, train: str, tests: Sequence[str]) -> dict[str, Any]:
 
 
 def command(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "qsproj", *words], check=True)
+    """Run qsproj with compiled modules kept, as an installed package has them."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / "qsproj-bytecode"))
+    subprocess.run([sys.executable, "-m", "qsproj", *words], check=True, env=environment)
 
 
 def children_seconds() -> float:
