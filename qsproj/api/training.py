@@ -6,11 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
-import numpy as np
-
 from qsproj.api.given import generator_of, sentences_of, texts_of, whole_number, words_in
-from qsproj.conventions import NO_HEAD
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError, check_name, unknown_name
 
 if TYPE_CHECKING:
@@ -143,7 +140,7 @@ def train_parser(
         raise UsageError("labels='joint' belongs to order 1; leave it out with order 2")
     if features is not None and not isinstance(features, str):
         raise unknown_name("features", features, TEMPLATE_SETS)
-    if dev_trees and all(np.all(sentence.heads[1:] == NO_HEAD) for sentence in dev_trees):
+    if dev_trees and not any(map(has_tree, dev_trees)):
         raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
     chosen, rng = objective_named(objective), generator_of(seed)
     options = TrainingOptions(template_set=features, objective=objective, epochs=chosen.epochs, l2=chosen.l2)

@@ -225,13 +225,11 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _check_what_is_annotated(options: argparse.Namespace) -> None:
     """Read what late stages learn from before the first one starts: what is wrong with it is told at once."""
-    import numpy as np
-
-    from qsproj.conventions import NO_HEAD
     from qsproj.corpus.language.lemmas import lexicon_of
+    from qsproj.corpus.sentence import has_tree
 
     for path in (*options.tagged, *options.annotated):
         sentences = list(common.read_tagged([path]))
-        if path in options.annotated and not any(np.any(one.heads[1:] != NO_HEAD) for one in sentences):
+        if path in options.annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
     lexicon_of(options.lexicon, options.lemmatizer, _target(options))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common
 from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
-from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
@@ -164,6 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
+    from qsproj.corpus.sentence import has_tree
     from qsproj.models.enhanced.enhanced_parser import EnhancedParser
     from qsproj.models.enhanced.enhancer import check_enhanced, train_enhancer
     from qsproj.pipelines.treebank_weights import Treebank
@@ -175,7 +175,7 @@ def run(options: argparse.Namespace) -> None:
     )
     train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
-    if options.dev and not any(np.any(sentence.heads[1:] != NO_HEAD) for sentence in dev):
+    if options.dev and not any(map(has_tree, dev)):
         raise DataError(
             options.dev,
             None,

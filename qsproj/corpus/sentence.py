@@ -224,6 +224,11 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
     )
 
 
+def has_tree(sentence: Sentence) -> bool:
+    """Tell whether a sentence has a tree, if only a part of one: a word with a head."""
+    return bool(np.any(sentence.heads[1:] != NO_HEAD))
+
+
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
     """Raise UsageError unless given a Sentence of ``least`` to ``most`` words (None: of any number)."""
     if not isinstance(given, Sentence):

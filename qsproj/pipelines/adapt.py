@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError
 from qsproj.models.converter.converter import (
     AdaptedParser,
@@ -119,10 +119,6 @@ def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
         with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
         for one in ranked
     ]
-
-
-def has_tree(sentence: Sentence) -> bool:
-    return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 
 def check_tree(sentence: Sentence) -> None:

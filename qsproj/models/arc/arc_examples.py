@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
@@ -27,7 +27,7 @@ def why_unusable(sentence: Sentence) -> str | None:
     """Say why nothing can be learned from a sentence: too many words, or no head; None otherwise."""
     if len(sentence) > MAX_WORDS:
         return f"more than {MAX_WORDS} words"
-    return "no head given" if np.all(sentence.heads[1:] == NO_HEAD) else None
+    return None if has_tree(sentence) else "no head given"
 
 
 def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dict[str, int]]:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Heads, Scores, frozen_heads
+from qsproj.conventions import Floats, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
 from qsproj.errors import MissingTreeError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -132,7 +132,7 @@ class Converter(Stored):
         Raises MissingTreeError when the sentence has no head at all; else as :meth:`convert`.
         """
         check_sentence(sentence)
-        if np.all(sentence.heads[1:] == NO_HEAD):
+        if not has_tree(sentence):
             raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Scores
+from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError, counted
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -81,7 +81,7 @@ def train_converter(
     options = options or ConverterOptions()
     if not targets:
         return Converter.untrained(), ConverterReport(0, (), 0)
-    usable = [i for i, target in enumerate(targets) if np.any(target.heads[1:] != NO_HEAD)]
+    usable = [i for i, target in enumerate(targets) if has_tree(target)]
     if not usable:
         raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]

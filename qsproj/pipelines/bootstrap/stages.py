@@ -16,7 +16,7 @@ from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
 from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
@@ -34,7 +34,6 @@ from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
-from qsproj.pipelines.adapt import has_tree
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
