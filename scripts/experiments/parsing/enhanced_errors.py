@@ -71,7 +71,9 @@ def measure(lab: Lab) -> dict[str, dict[str, int]]:
         graphs = {
             "gold tree": added(enhancer.graph(one)[0], one),
             "parsed tree": added(enhancer.graph(parsed)[0], parsed),
-            "and its arcs": added(enhancer.graph(parsed, partial(parser.arc_probabilities, parsed))[0], parsed),
+            "and its arcs": added(
+                enhancer.graph(parsed, partial(parser.arc_probabilities, parsed))[0], parsed
+            ),
         }
         count("gold", gold)
         count("allowed", allowed(gold, one, parsed))
