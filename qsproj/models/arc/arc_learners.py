@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from qsproj.conventions import Floats, Scores
 from qsproj.features.atoms import EncodedSentence
@@ -228,6 +227,8 @@ def minimise(
                 best = scored, scorer
         records.append(EpochRecord(len(records) + 1, loss.mean(), scored, seconds))
         began = process_time()
+
+    from scipy.optimize import minimize
 
     found = minimize(
         loss.value_and_gradient,

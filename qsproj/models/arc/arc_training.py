@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
@@ -271,6 +270,8 @@ def scaled_to_likelihood(
         return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
 
     bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
     weights = scorer.weights * np.float32(math.exp(found.x))
     return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
@@ -250,6 +249,8 @@ def surprise(stated: Floats, right: Mask) -> float:
 
 def _best_temperature(loss: Callable[[float], float]) -> float:
     bounds = math.log(COLDEST), math.log(WARMEST)
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda log: loss(math.exp(log)), bounds=bounds, method="bounded", options={"xatol": 0.01}
     )
