@@ -242,9 +242,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
         type=Path,
-        required=True,
+        default=Path("models"),
         metavar="FOLDER",
-        help="de.model, es.model and sv.model, of qsproj bootstrap from English",
+        help="de.model, es.model and sv.model, of qsproj bootstrap from English (default: %(default)s)",
     )
 
 
