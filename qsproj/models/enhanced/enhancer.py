@@ -209,8 +209,8 @@ class Enhancer:
         """Return the edges into each word, by head, and the probability of each given the tree.
 
         ``arcs`` gives float64[n+1, n+1], the probability of each arc, where the tree is in doubt. Of an edge
-        beside the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for. It is called
-        once at most, and not for a sentence that has no such edge.
+        beside the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for. It is
+        called once at most, and not for a sentence that has no such edge.
         """
         known: Scores | None = None
         tree = Tree(sentence)
