@@ -269,9 +269,9 @@ def scaled_to_likelihood(
         scale = math.exp(log_scale)
         return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
 
-    bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
     from scipy.optimize import minimize_scalar
 
+    bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
     weights = scorer.weights * np.float32(math.exp(found.x))
     return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))

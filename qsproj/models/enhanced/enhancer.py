@@ -15,7 +15,7 @@ between the two words, in place of factors over undecided arcs; how probable the
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -212,15 +212,15 @@ class Enhancer:
         beside the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for. It is
         called once at most, and not for a sentence that has no such edge.
         """
-        known: Scores | None = None
+        asked = None if arcs is None else cache(arcs)
         tree = Tree(sentence)
         edges: list[list[Edge]] = [[] for _ in sentence.forms]
         chances: list[list[float]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
-            if arcs is not None and relation and one.way != BASIC:
-                known, arcs = arcs(), None
-            if known is not None and one.way != BASIC:
+            beside = bool(relation) and one.way != BASIC
+            known = asked() if asked is not None and beside else None
+            if known is not None:
                 way = [known[tree.heads[word], word] for word in one.below]
                 relation = relation if chance * np.prod(way) > LIKELY else ""
             if relation:

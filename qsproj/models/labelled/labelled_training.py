@@ -248,9 +248,9 @@ def surprise(stated: Floats, right: Mask) -> float:
 
 
 def _best_temperature(loss: Callable[[float], float]) -> float:
-    bounds = math.log(COLDEST), math.log(WARMEST)
     from scipy.optimize import minimize_scalar
 
+    bounds = math.log(COLDEST), math.log(WARMEST)
     found = minimize_scalar(
         lambda log: loss(math.exp(log)), bounds=bounds, method="bounded", options={"xatol": 0.01}
     )

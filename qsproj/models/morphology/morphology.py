@@ -69,7 +69,7 @@ class AnalysisFeatures:
     ) -> None:
         self.templates = templates
         self._compiled = compiled(templates, (_TAG,))
-        self._table = WordTable({}, lemmas)
+        self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
         """Return the features of a sentence, uint64[n, T]; 0 where a feature does not fire."""

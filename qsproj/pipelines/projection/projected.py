@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
-from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.storage import Made
 
@@ -41,7 +38,7 @@ def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]
     """Pass pairs on; UsageError at the end when no source word had a head or no target word a tag."""
     parsed = tagged = False
     for pair in pairs:
-        parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))
+        parsed = parsed or has_tree(pair.source)
         tagged = tagged or any(tag != UNSPECIFIED for tag in pair.target.upos)
         yield pair
     if not parsed:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -90,7 +89,7 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
 def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
     """Train a parser on the first source trees, words translated by the links; reads ``pairs`` twice."""
     translate = way_to_translate(pairs, rng=rng)
-    trees = (pair.source for pair in pairs if np.any(pair.source.heads[1:] != NO_HEAD))
+    trees = (pair.source for pair in pairs if has_tree(pair.source))
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
