@@ -11,8 +11,6 @@ import argparse
 import lzma
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -41,42 +39,12 @@ TEXT, STEPS = 600, 3
 # Counts of its tag that a type of head starts from.
 SMOOTHING = 5.0
 COLUMNS = ("told", "valence")
+# Heads count their arguments up to so many, which stands for more as well.
+MOST = 5
+# Where a child leads from each number, intp[2, MOST + 1]: nowhere, or to one more.
+MOVES = np.stack([np.arange(MOST + 1), np.minimum(np.arange(MOST + 1) + 1, MOST)])
 
 Valence = dict[tuple[str, str], Floats]
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """The kinds of arguments that a head counts, each up to ``most``, which stands for more as well."""
-
-    relations: tuple[tuple[str, ...], ...]
-    most: int
-
-    @property
-    def states(self) -> int:
-        return (self.most + 1) ** len(self.relations)
-
-    @cached_property
-    def moves(self) -> NDArray[np.intp]:
-        """Where a child leads from each way to count, intp[1 + kinds, states]: none, or one more of a kind."""
-        size = self.most + 1
-        counts = np.stack(np.unravel_index(np.arange(self.states), [size] * len(self.relations)))
-        moves = [np.arange(self.states)]
-        for kind in range(len(self.relations)):
-            more = counts.copy()
-            more[kind] = np.minimum(more[kind] + 1, self.most)
-            moves.append(np.ravel_multi_index(tuple(more), [size] * len(self.relations)))
-        return np.array(moves)
-
-    def of(self, labeller: Labeller) -> NDArray[np.intp]:
-        """Return the kind of each relation, from 1; 0 for none."""
-        names = bare(labeller.relations)
-        found = [[kind for kind, own in enumerate(self.relations, start=1) if name in own] for name in names]
-        return np.array([kinds[0] if kinds else 0 for kinds in found])
-
-
-# All arguments are counted together.
-TOGETHER = Kinds((("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp"),), 5)
 
 
 def status(relation: str) -> int:
@@ -85,22 +53,21 @@ def status(relation: str) -> int:
     return ARGUMENT if name in ARGUMENTS else ADJUNCT if name in ADJUNCTS else NEITHER
 
 
-def counted(chances: Floats, weights: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
+def counted(chances: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the distribution of the numbers of arguments, and what each child is.
 
-    ``chances`` float64[children, 1 + kinds]: of being none, or of each kind, each child for itself. ``weights``
-    float64[numbers]: the factor of each way to count; see :meth:`Kinds.moves`. The second value is the
-    posterior, shaped as ``chances``.
+    ``chances`` float64[children, 2]: of being none, and of being one, each child for itself. ``weights``
+    float64[MOST + 1]: the factor of each number. The second value is the posterior, shaped as ``chances``.
     """
-    steps = np.zeros((len(chances) + 1, kinds.states))
+    steps = np.zeros((len(chances) + 1, MOST + 1))
     steps[0, 0] = 1.0
     for child, own in enumerate(chances):
-        for chance, move in zip(own, kinds.moves, strict=True):
+        for chance, move in zip(own, MOVES, strict=True):
             np.add.at(steps[child + 1], move, chance * steps[child])
     back = weights
     posterior = np.empty_like(chances)
     for child in range(len(chances) - 1, -1, -1):
-        after = chances[child][:, None] * back[kinds.moves]
+        after = chances[child][:, None] * back[MOVES]
         posterior[child] = after @ steps[child]
         back = after.sum(axis=0)
     numbers = steps[-1] * weights
@@ -115,23 +82,23 @@ def families(tree: Sentence, chances: Floats) -> Iterable[tuple[tuple[str, str],
             yield (tree.upos[head - 1], tree.forms[head - 1].lower()), children.tolist(), chances[children]
 
 
-def learn(trees: Sequence[tuple[Sentence, Floats]], kinds: Kinds) -> Valence:
+def learn(trees: Sequence[tuple[Sentence, Floats]]) -> Valence:
     """Learn by EM how much oftener than by the chances alone a type of head has numbers of arguments.
 
     Keys are tags with forms, and tags with an empty form for types that are not known.
     """
     cases = [case for tree, chances in trees for case in families(tree, chances)]
-    few = np.full(kinds.states, 0.1)
+    few = np.full(MOST + 1, 0.1)
     plain: dict[str, Floats] = {}
     for (tag, _), _, chances in cases:
-        plain[tag] = plain.get(tag, few) + counted(chances, np.ones(kinds.states), kinds)[0]
+        plain[tag] = plain.get(tag, few) + counted(chances, np.ones(MOST + 1))[0]
     base = {tag: numbers / numbers.sum() for tag, numbers in plain.items()}
     valence: Valence = {}
     for _ in range(STEPS):
         by_tag = {tag: 0.1 * numbers for tag, numbers in base.items()}
         by_type: Valence = {}
         for key, _, chances in cases:
-            number = counted(chances, factors(valence, key, kinds), kinds)[0]
+            number = counted(chances, factors(valence, key))[0]
             by_tag[key[0]] = by_tag[key[0]] + number
             by_type[key] = by_type.get(key, 0.0) + number
         found = {tag: numbers / numbers.sum() for tag, numbers in by_tag.items()}
@@ -142,9 +109,9 @@ def learn(trees: Sequence[tuple[Sentence, Floats]], kinds: Kinds) -> Valence:
     return valence
 
 
-def factors(valence: Valence, key: tuple[str, str], kinds: Kinds) -> Floats:
+def factors(valence: Valence, key: tuple[str, str]) -> Floats:
     """Return the factors of the numbers of arguments of a type of head; ones where its tag is not known."""
-    return valence.get(key, valence.get((key[0], ""), np.ones(kinds.states)))
+    return valence.get(key, valence.get((key[0], ""), np.ones(MOST + 1)))
 
 
 def relations_of(labeller: Labeller, tree: Sentence) -> Floats:
@@ -156,18 +123,19 @@ def statuses(labeller: Labeller) -> NDArray[np.intp]:
     return np.array([status(name) for name in labeller.relations])
 
 
-def chances_of(labeller: Labeller, relations: Floats, kinds: Kinds) -> Floats:
-    """Return the probability of none and of each kind, float64[n+1, 1 + kinds]."""
-    own = kinds.of(labeller)
-    parts = [relations[:, own == kind].sum(axis=1) for kind in range(len(kinds.moves))]
-    return np.clip(np.stack(parts, axis=1), 1e-6, None)
+def chances_of(labeller: Labeller, relations: Floats) -> Floats:
+    """Return the probability of being no argument, and of being one, float64[n+1, 2]."""
+    argument = statuses(labeller) == ARGUMENT
+    return np.clip(
+        np.stack([relations[:, own].sum(axis=1) for own in (~argument, argument)], axis=1), 1e-6, None
+    )
 
 
-def decided(labeller: Labeller, tree: Sentence, valence: Valence, kinds: Kinds) -> list[str]:
+def decided(labeller: Labeller, tree: Sentence, valence: Valence) -> list[str]:
     """Return the relations of a tree, where heads count their arguments."""
-    relations, own = relations_of(labeller, tree), kinds.of(labeller)
-    for key, children, before in families(tree, chances_of(labeller, relations, kinds)):
-        after = counted(before, factors(valence, key, kinds), kinds)[1]
+    relations, own = relations_of(labeller, tree), (statuses(labeller) == ARGUMENT).astype(np.intp)
+    for key, children, before in families(tree, chances_of(labeller, relations)):
+        after = counted(before, factors(valence, key))[1]
         relations[children] *= (after / before)[:, own]
     return bare(labeller.relations[best] for best in relations.argmax(axis=1)[1:])
 
@@ -209,10 +177,8 @@ def measured(model: Path, lines: str, gold: Sequence[Sentence]) -> dict[str, flo
     found: dict[str, float | str] = {"LAS": plain}
     pairs = list(zip(parsed, gold, strict=True))
     found["told"] = right(told(labeller, tree, one.deprels) for tree, one in pairs) - plain
-    for name, kinds in {"valence": TOGETHER}.items():
-        seen = [(tree, chances_of(labeller, own, kinds)) for tree, own in zip(trees, shown, strict=True)]
-        valence = learn(seen, kinds)
-        found[name] = right(decided(labeller, tree, valence, kinds) for tree in parsed) - plain
+    valence = learn([(tree, chances_of(labeller, own)) for tree, own in zip(trees, shown, strict=True)])
+    found["valence"] = right(decided(labeller, tree, valence) for tree in parsed) - plain
     wrong: Counter[tuple[str, str]] = Counter()
     for tree, one in pairs:
         on = (one.heads == tree.heads)[1:].tolist()
