@@ -99,12 +99,12 @@ def test_what_is_not_there_is_seen():
     assert unknown_to("qsproj train --order 2 --factors grand") == []
     assert unknown_to("qsproj train --odrer 2 --factors grand") == ["--odrer"]
     assert unknown_to("qsproj biparse cotrane --jobs 2")[0] == "cotrane"
-    assert is_there("qsproj.bp.group.FactorGroup.propagate")
+    assert is_there("qsproj.bp.graph.FactorGroup.propagate")
     for name in (
         "qsproj/nothing.py",
-        "qsproj.bp.group.Nothing",
+        "qsproj.bp.graph.Nothing",
         "qsproj.bp.nothing",
-        "qsproj.bp.group.FactorGroup.no",
+        "qsproj.bp.graph.FactorGroup.no",
     ):
         assert not is_there(name), name
 

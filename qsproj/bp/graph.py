@@ -1,12 +1,187 @@
-"""A factor graph: how many states each variable has, and the groups of factors over them."""
+"""Factor graphs: variables, groups of like factors over them, and what a new group has to implement."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, starts_of
+Messages = NDArray[np.float64]
+Variables = NDArray[np.int32]
+
+
+class FactorGroup(ABC):
+    """A family of like factors. Subclasses are frozen dataclasses and final.
+
+    An *edge* joins one factor to one variable. Messages of a group are one flat float64 array: edge after
+    edge, K - 1 natural-log ratios against state 0 for a variable of K states, so one log-odds for a boolean.
+    Messages may be infinite: -inf rules a state out, and +inf, on one ratio of an edge at most, says that its
+    state is certain. A message that rules out state 0 but leaves several others writes these relative to the
+    best of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
+
+    ``edges`` int32[E]: the variable at the other end of each edge. ``scores``: the parameters, natural log,
+    -inf legal; empty where the factors have none. ``needs_incoming``: False where messages depend on nothing;
+    a schedule then sends them once.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    needs_incoming: ClassVar[bool] = True
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        """Number of states that each edge's variable must have, int32[E]; 2 unless a subclass differs."""
+        return np.full(self.edges.size, 2, dtype=np.int32)
+
+    @abstractmethod
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Return the messages to the variables (thesis eq. 2.8; with maxima for sums if ``maximise``).
+
+        A message is the log-ratio of the factor's belief (eq. 2.10) about its variable minus the incoming
+        message. Where the incoming ratio is infinite it need only be consistent with it. NaN says that the
+        incoming messages leave the factor no possible assignment.
+        """
+
+    @abstractmethod
+    def log_partition(self, incoming: Messages) -> float:
+        """Return the sum over factors of log sum over assignments of F times the incoming weights.
+
+        An incoming message weighs state 0 with 1; one that is +inf weighs the states it leaves with 1.
+        """
+
+    @abstractmethod
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """Return the gradient of :meth:`log_partition` by ``scores``, of their shape.
+
+        It is the probability, under the factor's belief, that each score is counted; 0 where it is -inf.
+        """
+
+    @abstractmethod
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """Return the sum of log F for the given states of the edges' variables, int32[E].
+
+        Written for clarity: it is what tests enumerate.
+        """
+
+    def tempered(self, temperature: float) -> Self:
+        """Return the group with every factor raised to the power 1 / ``temperature``."""
+        own: Any = self
+        tempered: Self = replace(own, scores=self.scores / temperature)
+        return tempered
+
+
+class KernelGroup(FactorGroup):
+    """A family of factors that two kernels compute; a subclass names them as static methods.
+
+    Both take what :meth:`given` makes of the incoming messages: these, scores, tables. ``messages`` also
+    takes ``maximise`` and returns the outgoing ones, in any shape; ``beliefs`` returns what
+    :meth:`log_partition` and :meth:`expected` do.
+    """
+
+    messages: ClassVar[Callable[..., Any]]
+    beliefs: ClassVar[Callable[..., Any]]
+
+    @abstractmethod
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        pass
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        outgoing: Messages = self.messages(*self.given(incoming), maximise).reshape(-1)
+        return outgoing
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(self.beliefs(*self.given(incoming))[0])
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        expected: NDArray[np.float64] = self.beliefs(*self.given(incoming))[1]
+        return expected
+
+
+def _no_scores() -> NDArray[np.float64]:
+    empty = np.zeros(0)
+    empty.flags.writeable = False
+    return empty
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HardGroup(KernelGroup):
+    """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
+
+    scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=_no_scores)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return (incoming,)
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(self.beliefs(*self.given(incoming)))
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        return self.scores
+
+    def tempered(self, temperature: float) -> Self:
+        """Return the group itself: 0 and 1 have no other powers."""
+        return self
+
+
+def rescored(
+    group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
+) -> FactorGroup:
+    """Return the group with other scores, natural log: all of them, or those that are not 0.
+
+    The latter are float64[F], and ``places`` int64[F] are theirs among the scores of the group laid flat.
+    """
+    if places is not None:
+        laid_out = np.zeros(group.scores.shape)
+        laid_out.reshape(-1)[places] = scores
+        scores = laid_out
+    own: Any = group
+    made: FactorGroup = replace(own, scores=scores)
+    return made
+
+
+def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
+    """Return int64[F+1], where each of F parts of these sizes begins, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
+    """Return scores as C-contiguous float64 of the given shape; ValueError names one that is NaN or +inf."""
+    array = np.ascontiguousarray(scores, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"scores of {name} have shape {array.shape}, expected {shape}")
+    bad = ~(array < np.inf)
+    if bad.any():
+        where = np.argwhere(bad)[0].tolist()
+        raise ValueError(
+            f"score {where} of {name} is {array[tuple(where)]}, expected finite or -inf; "
+            "NaN often comes from weights that diverged in training: lower the learning rate"
+        )
+    return array
+
+
+def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None) -> Variables:
+    """Return variable ids, int[F, degree] or (None) flat, as flat C-contiguous int32; else ValueError."""
+    array = np.ascontiguousarray(variables, dtype=np.int32)
+    if degree is not None and (array.ndim != 2 or array.shape[1] != degree):
+        raise ValueError(f"variables of {name} have shape {array.shape}, expected (factors, {degree})")
+    if degree is None and array.ndim != 1:
+        raise ValueError(f"variables of {name} have shape {array.shape}, expected (variables,)")
+    return array.reshape(-1)
+
+
+def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.float64], name: str) -> None:
+    """Raise ValueError when a family without a boolean scores -inf for having none that is true.
+
+    Such a factor is 0 whatever happens, and has no edge on which to say so.
+    """
+    impossible = np.flatnonzero((starts[1:] == starts[:-1]) & (scores_of_none == -np.inf))
+    if impossible.size:
+        raise ValueError(
+            f"family {impossible[0]} of {name} has no boolean, and none true scores -inf: no assignment is "
+            "possible; allow more arcs or drop the factor"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

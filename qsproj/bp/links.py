@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import starts_of
+from qsproj.bp.graph import starts_of
 
 NO_LINK = -1
 

@@ -1,20 +1,351 @@
-"""Belief propagation: pass messages until they settle (thesis 2.3, algorithm 2.1).
+"""Belief propagation: messages are passed until they settle (thesis 2.3, algorithm 2.1); beliefs come back.
 
-Nothing here knows one factor from another.
+A schedule runs one iteration on a :class:`MessageState` and returns its residual, the largest change of a
+message; it stops early at a contradiction. Nothing here knows one factor from another.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.beliefs import Beliefs
-from qsproj.bp.graph import FactorGraph
-from qsproj.bp.group import Messages
-from qsproj.bp.messages import MessageState
-from qsproj.bp.options import SCHEDULES, Passing
-from qsproj.bp.status import Monitor, Status
-from qsproj.errors import UsageError
+from qsproj.bp.graph import FactorGraph, FactorGroup, Messages
+from qsproj.errors import UsageError, check_name
+from qsproj.kernels.bp.bp_messages import (
+    expected_messages,
+    largest_change,
+    leave_out,
+    replace_messages,
+    state_probabilities,
+    tell,
+    variable_entropies,
+)
+
+
+class MessageState:
+    """All messages between the variables and the groups of a graph; what schedules act on.
+
+    ``finite`` float64[S]: sum of the finite messages at every slot. ``outgoing``: what each group last
+    answered. ``contradiction``: some factor or variable has no possible state left, and messages rest.
+    """
+
+    def __init__(
+        self, graph: FactorGraph, *, damping: float, maximise: bool, start: Sequence[Messages] | None
+    ) -> None:
+        n_groups = len(graph.groups)
+        self.groups: Sequence[FactorGroup] = graph.groups
+        self.contradiction = False
+        self.finite = np.zeros(graph.n_slots)
+        self._infinite = np.zeros(graph.n_slots, dtype=np.int32)
+        self._slots = graph.slots
+        self._damping = damping
+        self._maximise = maximise
+        # Each group's sums are kept apart and totals are formed afresh, so that no rounding piles up.
+        self._finite_by_group = np.zeros((n_groups, graph.n_slots))
+        self._infinite_by_group = np.zeros((n_groups, graph.n_slots), dtype=np.int32)
+        self.outgoing = [np.zeros(slots.size) for slots in graph.slots]
+        self._heard: list[Messages | None] = [None] * n_groups
+        if start is not None:
+            self.outgoing = [np.array(messages, dtype=np.float64) for messages in start]
+            self.tell(range(n_groups))
+
+    def use(self, groups: Sequence[FactorGroup]) -> None:
+        self.groups = groups
+        self._heard = [None] * len(groups)
+
+    def incoming(self, index: int) -> Messages:
+        """Return what the variables send to group ``index`` now (thesis eq. 2.7).
+
+        Read-only, as those that beliefs hold: so kernels are compiled for one kind of array.
+        """
+        messages = np.empty(self._slots[index].size)
+        leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
+        messages.flags.writeable = False
+        return messages
+
+    def all_incoming(self) -> tuple[Messages, ...]:
+        return tuple(self.incoming(index) for index in range(len(self.groups)))
+
+    def news(self, index: int, incoming: Messages) -> float:
+        """Return the largest change of ``incoming`` since the group last answered; inf if it never did."""
+        heard = self._heard[index]
+        if heard is None:
+            return np.inf
+        return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
+
+    def answer(self, index: int, incoming: Messages) -> float:
+        """Let group ``index`` answer; return the largest change of a message. Totals wait for ``tell``."""
+        needs_incoming = self.groups[index].needs_incoming
+        if self._heard[index] is not None and not needs_incoming:
+            proposed = self.outgoing[index].copy()
+        else:
+            proposed = self.groups[index].propagate(incoming, maximise=self._maximise)
+        self._heard[index] = incoming
+        # A message that will never change is right at once: held back, it would stay so for good.
+        damping = self._damping if needs_incoming else 0.0
+        residual, contradiction = replace_messages(incoming, proposed, self.outgoing[index], damping)
+        self.contradiction = self.contradiction or bool(contradiction)
+        return float(residual)
+
+    def tell(self, indices: Sequence[int]) -> None:
+        """Bring totals up to date with what these groups answered."""
+        for index in indices:
+            tell(
+                self.outgoing[index],
+                self._slots[index],
+                index,
+                self._finite_by_group,
+                self._infinite_by_group,
+                self.finite,
+                self._infinite,
+            )
+
+    def log_ratios(self) -> NDArray[np.float64]:
+        """Return the beliefs, float64[S]: log-ratios against state 0 (thesis eq. 2.9)."""
+        beliefs = self.finite.copy()
+        beliefs[self._infinite > 0] = np.inf
+        beliefs[self._infinite < 0] = -np.inf
+        return beliefs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passing:
+    """In which order, how long and how carefully messages are passed.
+
+    ``schedule``: ``flooding``, all factors answer the same messages, then all variables do (as in the
+    thesis); ``sequential``, groups in their order, each hearing the newest messages; ``residual``, always the
+    group whose incoming messages have changed most, as often as there are groups. ``damping``, below 1: how
+    far a new message is held back at its predecessor, on the log-ratio scale. ``tolerance``: messages have
+    settled when none changes by more than this (log-ratios). ``temperatures``: deterministic annealing
+    (thesis 2.6): iteration i runs with every factor to the power 1 / temperatures[i]; the last one stays, and
+    only there can messages settle.
+    """
+
+    schedule: str = "flooding"
+    max_iterations: int = 100
+    damping: float = 0.0
+    tolerance: float = 1e-6
+    temperatures: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        check_name("schedule", self.schedule, SCHEDULES)
+        if self.max_iterations < 1:
+            raise UsageError(f"max_iterations is {self.max_iterations}, expected at least 1")
+        if not 0.0 <= self.damping < 1.0:
+            raise UsageError(f"damping is {self.damping}, expected 0 <= damping < 1")
+        if not self.temperatures or not all(0.0 < one < np.inf for one in self.temperatures):
+            raise UsageError(
+                f"temperatures are {list(self.temperatures)}, expected one or more positive numbers"
+            )
+
+
+Sweep = Callable[[MessageState, float], float]
+
+
+def flooding(state: MessageState, tolerance: float) -> float:
+    """Let every group answer the same state of the variables (thesis algorithm 2.1)."""
+    residual = 0.0
+    indices = range(len(state.groups))
+    for index in indices:
+        residual = max(residual, state.answer(index, state.incoming(index)))
+        if state.contradiction:
+            return np.inf
+    state.tell(indices)
+    return residual
+
+
+def sequential(state: MessageState, tolerance: float) -> float:
+    """Let the groups answer in their order, each after hearing those before it."""
+    residual = 0.0
+    for index in range(len(state.groups)):
+        residual = max(residual, state.answer(index, state.incoming(index)))
+        if state.contradiction:
+            return np.inf
+        state.tell([index])
+    return residual
+
+
+def residual_priority(state: MessageState, tolerance: float) -> float:
+    """Let the group answer that has the most news, as often as there are groups; return what is left.
+
+    The change of what a group hears bounds and stands for the change of what it would say (Sutton and
+    McCallum 2007; thesis 5.6).
+    """
+    indices = range(len(state.groups))
+    for _ in indices:
+        incoming = [state.incoming(index) for index in indices]
+        news = [state.news(index, messages) for index, messages in zip(indices, incoming)]
+        loudest = int(np.argmax(news)) if news else 0
+        if news[loudest] <= tolerance:
+            return news[loudest]
+        state.answer(loudest, incoming[loudest])
+        if state.contradiction:
+            return np.inf
+        state.tell([loudest])
+    return max(state.news(index, state.incoming(index)) for index in indices)
+
+
+SCHEDULES: dict[str, Sweep] = {"flooding": flooding, "sequential": sequential, "residual": residual_priority}
+
+
+REVERSALS = 4
+STANDSTILL = 0.5
+
+
+class Status(Enum):
+    """How a run ended; ``str()`` says what it means and what can be done."""
+
+    CONVERGED = "messages have settled"
+    LIMIT = (
+        "messages still change at the limit of iterations; allow more of them, or use the beliefs as they are"
+    )
+    OSCILLATING = (
+        "messages swing back and forth and do not settle; use damping (0.5 is usual), another schedule or "
+        "falling temperatures"
+    )
+    CONTRADICTION = (
+        "hard factors contradict each other or what is known: no assignment is possible, and beliefs mean "
+        "nothing; drop a hard factor or allow more states"
+    )
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Monitor:
+    """Watches residuals, each the largest change of a message in an iteration, and beliefs."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.residuals: list[float] = []
+        self.converged = False
+        self._tolerance = tolerance
+        self._beliefs: NDArray[np.float64] | None = None
+        self._step: NDArray[np.float64] | None = None
+        self._reversals = 0
+
+    def record(self, residual: float, beliefs: NDArray[np.float64], *, final: bool) -> None:
+        """Note one iteration; ``final`` says that the temperature will not change any more."""
+        self.residuals.append(residual)
+        self.converged = final and residual <= self._tolerance
+        if self._beliefs is not None:
+            step = beliefs - self._beliefs
+            if self._step is not None:
+                self._reversals = self._reversals + 1 if step @ self._step < 0.0 else 0
+            self._step = step
+        self._beliefs = beliefs.copy()
+
+    def status(self) -> Status:
+        """Return the status at the end: oscillating if the last steps undid each other and did not fade."""
+        if self.converged:
+            return Status.CONVERGED
+        if self._reversals >= REVERSALS and self.residuals[-1] > STANDSTILL * self.residuals[-1 - REVERSALS]:
+            return Status.OSCILLATING
+        return Status.LIMIT
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Beliefs:
+    """The end of a run.
+
+    ``graph`` is at the last temperature; ``str(status)`` says what to do about how it ended. ``residuals``
+    float64[iterations]: largest change of a message (log-ratios) in each; inf where one became infinite.
+    ``log_ratios`` float64[S]: natural-log ratios of each state of a variable against state 0, variable after
+    variable as ``graph.starts`` says; may be infinite. ``incoming``, ``outgoing`` tuples of float64[M]: each
+    group's last messages from the variables, which with the factors are the factors' beliefs, and to them,
+    which another run can start from. ``maximised``: after max-product, ratios are of max-marginals.
+    """
+
+    graph: FactorGraph
+    status: Status
+    residuals: NDArray[np.float64]
+    log_ratios: NDArray[np.float64]
+    incoming: tuple[Messages, ...]
+    outgoing: tuple[Messages, ...]
+    maximised: bool
+
+    def __post_init__(self) -> None:
+        for array in (self.residuals, self.log_ratios, *self.incoming, *self.outgoing):
+            array.flags.writeable = False
+
+
+def log_odds(beliefs: Beliefs, variables: ArrayLike) -> NDArray[np.float64]:
+    """Return the log-odds that each of these booleans is true, in the shape of ``variables``."""
+    ids = np.asarray(variables, dtype=np.int64)
+    return beliefs.log_ratios[beliefs.graph.starts[ids]]
+
+
+def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
+    """Return the belief about one variable, float64[K]; after max-product, of max-marginals."""
+    starts = beliefs.graph.starts[variable : variable + 2]
+    ratios = beliefs.log_ratios[starts[0] : starts[1]]
+    return np.asarray(state_probabilities(ratios, starts - starts[0]))
+
+
+def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
+    """Return the favourite state of each variable, int32[V], of equal ones the lowest.
+
+    After max-product on an acyclic graph it is the best assignment, if that is unique.
+    """
+    graph = beliefs.graph
+    chances = state_probabilities(beliefs.log_ratios, graph.starts)
+    begins = graph.starts[:-1] + np.arange(graph.states.size)
+    return np.array([np.argmax(chances[a : a + k]) for a, k in zip(begins, graph.states)], dtype=np.int32)
+
+
+def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
+    """Return the gradient of Bethe log Z by the scores of every group, in their shapes (thesis eq. 2.18).
+
+    Exact on acyclic graphs, and at a fixed point the exact gradient of :func:`bethe_log_z`. With temperature
+    T, the derivative is by scores / T.
+    """
+    _require_sums(beliefs, "expectations")
+    return tuple(group.expected(incoming) for group, incoming in zip(beliefs.graph.groups, beliefs.incoming))
+
+
+def bethe_log_z(beliefs: Beliefs) -> float:
+    """Return minus the Bethe free energy (thesis eq. 2.19): log Z, exact on acyclic graphs; no bound.
+
+    -inf after a contradiction. Each factor's entropy and expected score come from its exact log partition and
+    the expectation of its incoming messages; so the entropy of a tree factor is exact, in O(n^3).
+    """
+    _require_sums(beliefs, "log Z")
+    if beliefs.status is Status.CONTRADICTION:
+        return -np.inf
+    graph = beliefs.graph
+    degrees = np.zeros(graph.states.size)
+    log_z = 0.0
+    for group, incoming, starts in zip(graph.groups, beliefs.incoming, graph.edge_starts):
+        degrees += np.bincount(group.edges, minlength=degrees.size)
+        outgoing = group.propagate(incoming)
+        log_z += group.log_partition(incoming) - expected_messages(incoming, outgoing, starts)
+    chances = state_probabilities(beliefs.log_ratios, graph.starts)
+    return float(log_z - (degrees - 1.0) @ variable_entropies(chances, graph.starts))
+
+
+def _require_sums(beliefs: Beliefs, what: str) -> None:
+    if beliefs.maximised:
+        raise UsageError(
+            f"max-product gives no {what}, expected beliefs of sum-product; run without maximise"
+        )
+
+
+Array = NDArray[np.float64]
+
+
+def odds_of(chances: Array) -> Array:
+    """Return the log-odds of probabilities 0..1, in the same shape; infinite at 0 and 1."""
+    with np.errstate(divide="ignore"):
+        odds: Array = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
+    return odds
+
+
+def probability(log_odds: Array) -> Array:
+    """Return the probabilities of log-odds, in the same shape; infinite ones are legal."""
+    chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
+    return chances
+
 
 # Flooding, undamped, at one temperature.
 AS_IN_THE_THESIS = Passing()

@@ -17,8 +17,8 @@ from qsproj.kernels.tagging.linear_chain import (
     step_transitions,
 )
 from qsproj.models.packing import in_half_the_bytes
-from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer
+from qsproj.training.optimiser import RowAdaGrad
 
 # A dataclass with ``index``, ``weights`` float32[R, T] and ``transitions`` float64[T+1, T].
 Chain = TypeVar("Chain", bound=Any)

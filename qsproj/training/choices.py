@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.tagging.analyses import learn_script
-from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer
+from qsproj.training.optimiser import RowAdaGrad
 
 # Features of what is decided uint64[F], candidates uint64[C], features of these uint64[C, G], the right one.
 Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]

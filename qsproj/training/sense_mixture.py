@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
-from qsproj.training.adagrad import DenseAdaGrad, RowAdaGrad
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 
 RATE = 0.1
 EPOCHS = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace, total_of_groups
+from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace_messages, total_of_groups
 
 INF = np.inf
 
@@ -40,7 +40,7 @@ def test_every_message_can_be_left_out_of_the_sum(messages):
 
 def test_damping_holds_back_finite_messages_only():
     outgoing = np.array([0.0, 0.0, INF, 4.0])
-    residual, contradiction = replace(np.zeros(4), np.array([2.0, INF, INF, 4.0]), outgoing, 0.25)
+    residual, contradiction = replace_messages(np.zeros(4), np.array([2.0, INF, INF, 4.0]), outgoing, 0.25)
     assert outgoing.tolist() == [1.5, INF, INF, 4.0]
     assert residual == INF
     assert not contradiction
@@ -49,7 +49,7 @@ def test_damping_holds_back_finite_messages_only():
 @pytest.mark.parametrize(("incoming", "proposed"), [(0.0, np.nan), (INF, -INF), (-INF, INF)])
 def test_contradictions_change_nothing(incoming, proposed):
     outgoing = np.array([1.0, 2.0])
-    _, contradiction = replace(np.array([0.0, incoming]), np.array([5.0, proposed]), outgoing, 0.0)
+    _, contradiction = replace_messages(np.array([0.0, incoming]), np.array([5.0, proposed]), outgoing, 0.0)
     assert contradiction
     assert outgoing.tolist() == [1.0, 2.0]
 

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qsproj.bp.beliefs import (
-    assignment,
-    bethe_log_z,
-    factor_expectations,
-    log_odds,
-    probabilities,
-)
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, nand, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import no_cross, projective_tree, tree, word_pairs
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.links import all_links, arcs_of, candidate_heads, dependent_chains, grandparents
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.run import (
+    Passing,
+    Status,
+    assignment,
+    bethe_log_z,
+    factor_expectations,
+    log_odds,
+    probabilities,
+    run,
+)
 from qsproj.errors import UsageError
 from qsproj.trees import nonprojective, projective
 from tests.bp.random_graphs import acyclic_graph

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from qsproj.bp.beliefs import log_odds
 from qsproj.bp.factors.booleans import link, pair
 from qsproj.bp.factors.chains import child_sequence, step_table
 from qsproj.bp.factors.trees import projective_tree
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.links import all_links, arcs_of, dependent_chains, grandparents
-from qsproj.bp.run import run
+from qsproj.bp.run import log_odds, run
 from qsproj.trees import projective, second_order
 from qsproj.trees.second_order import second_order_scores, tree_score
 from tests.oracles.trees import all_trees

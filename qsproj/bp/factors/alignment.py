@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp import group
+from qsproj.bp import graph
 from qsproj.bp.factors.chains import Valence, valence
 from qsproj.kernels.bp import bp_alignment
 
@@ -23,7 +23,7 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
     is scored, 1..n. ``scores`` float[n, B+1]: natural log, row w - 1 for word w: of 0, 1, ..., B - 1 links,
     and of B or more.
     """
-    edges, owners = group.checked_edges(variables, "fertility"), group.checked_edges(words, "fertility")
+    edges, owners = graph.checked_edges(variables, "fertility"), graph.checked_edges(words, "fertility")
     n = np.shape(scores)[0]
     if owners.shape != edges.shape or (owners.size and not (owners.min() >= 1 and owners.max() <= n)):
         raise ValueError(f"fertility has {edges.size} links and {owners.size} words, expected words 1..{n}")
@@ -33,11 +33,11 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
 
 def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
     """Return int64[n+1], where the links of each word 1..n begin when they are sorted by it."""
-    return group.starts_of(np.bincount(words, minlength=n + 1)[1:])
+    return graph.starts_of(np.bincount(words, minlength=n + 1)[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlignHmm(group.KernelGroup):
+class AlignHmm(graph.KernelGroup):
     """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
 
     Each target word has one link at most, and the way from the source word that was linked last to the next
@@ -46,7 +46,7 @@ class AlignHmm(group.KernelGroup):
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     scores: NDArray[np.float64]
     starts: NDArray[np.int64]
     positions: NDArray[np.int32]
@@ -54,7 +54,7 @@ class AlignHmm(group.KernelGroup):
     messages = staticmethod(bp_alignment.align_hmm_messages)
     beliefs = staticmethod(bp_alignment.align_hmm_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.positions, self.scores, self.n_source
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -82,8 +82,8 @@ def align_hmm(
     begin at ``starts`` int[n+1]. ``positions`` int[E]: source word of each, 1..m. ``scores`` float[2 W + 2],
     W >= 1: natural log of jumps -W..W, then of a word without a link.
     """
-    edges = group.checked_edges(variables, "ALIGNHMM")
-    places = group.checked_edges(positions, "ALIGNHMM")
+    edges = graph.checked_edges(variables, "ALIGNHMM")
+    places = graph.checked_edges(positions, "ALIGNHMM")
     begins = np.ascontiguousarray(starts, dtype=np.int64)
     size = np.size(scores)
     if size < 4 or size % 2 or places.shape != edges.shape or begins[-1] != edges.size:
@@ -93,7 +93,7 @@ def align_hmm(
         )
     if edges.size and not (places.min() >= 1 and places.max() <= n_source):
         raise ValueError(f"a position of ALIGNHMM is outside 1..{n_source}")
-    return AlignHmm(edges, group.checked_scores(scores, (size,), "ALIGNHMM"), begins, places, n_source)
+    return AlignHmm(edges, graph.checked_scores(scores, (size,), "ALIGNHMM"), begins, places, n_source)
 
 
 # Up to here sums of products of weights stay far from where doubles overflow; beyond, logs take ten times as
@@ -102,7 +102,7 @@ MOST_LOG_WEIGHT = 600.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlignItg(group.HardGroup):
+class AlignItg(graph.HardGroup):
     """One hard factor over the candidate links of a sentence pair; O(m^3 n^3), for words with candidates.
 
     Each word has one link at most, and the order of the links comes about by bracketing, straight or
@@ -112,12 +112,12 @@ class AlignItg(group.HardGroup):
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     of_source: NDArray[np.int64]
     of_target: NDArray[np.int64]
     shape: tuple[int, int]
 
-    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
+    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         links, must_source, must_target, possible = self._charted(incoming)
         scale = bp_alignment.MAXIMA if maximise else self._scale(links)
         weights = np.exp(links) if scale == bp_alignment.WEIGHTS else links
@@ -128,7 +128,7 @@ class AlignItg(group.HardGroup):
             bp_alignment.itg_messages(weights, without, unlinked, self.of_source, self.of_target, scale)
         )
 
-    def log_partition(self, incoming: group.Messages) -> float:
+    def log_partition(self, incoming: graph.Messages) -> float:
         links, must_source, must_target, possible = self._charted(incoming)
         if not possible:
             return -np.inf
@@ -139,7 +139,7 @@ class AlignItg(group.HardGroup):
         return float(np.log(total) if scale == bp_alignment.WEIGHTS else total)
 
     def _charted(
-        self, incoming: group.Messages
+        self, incoming: graph.Messages
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], bool]:
         """Return log weights float64[m, n], how many words before each must be linked, whether that can be.
 
@@ -153,7 +153,7 @@ class AlignItg(group.HardGroup):
         links[:, of_target > 0] = -np.inf
         links[certain] = 0.0
         possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
-        return links, group.starts_of(of_source > 0), group.starts_of(of_target > 0), bool(possible)
+        return links, graph.starts_of(of_source > 0), graph.starts_of(of_target > 0), bool(possible)
 
     def _scale(self, links: NDArray[np.float64]) -> int:
         largest = np.abs(links[links > -np.inf]).max(initial=0.0)
@@ -175,8 +175,8 @@ class AlignItg(group.HardGroup):
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
     """Make the ALIGNITG factor of a sentence pair from candidate links int[E] and their words, in order."""
-    edges = group.checked_edges(variables, "ALIGNITG")
-    ends = [group.checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
+    edges = graph.checked_edges(variables, "ALIGNITG")
+    ends = [graph.checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
     if any(words.shape != edges.shape for words in ends):
         raise ValueError(f"ALIGNITG has {edges.size} links, expected as many source and target words")
     (sources, of_source), (targets, of_target) = (np.unique(words, return_inverse=True) for words in ends)

@@ -7,22 +7,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp import group
+from qsproj.bp import graph
 from qsproj.bp.links import rival_heads, two_cycles
 from qsproj.kernels.bp import bp_booleans
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AllTrue(group.KernelGroup):
+class AllTrue(graph.KernelGroup):
     """Factors that fire if all of their booleans are true; O(d) each."""
 
-    edges: group.Variables
+    edges: graph.Variables
     scores: NDArray[np.float64]
     degree: int
     messages = staticmethod(bp_booleans.all_true_messages)
     beliefs = staticmethod(bp_booleans.all_true_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.scores, self.degree
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -35,8 +35,8 @@ def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     table = np.asarray(variables, dtype=np.int32)
     if table.ndim != 2 or table.shape[1] < 1:
         raise ValueError(f"variables of all_true have shape {table.shape}, expected (factors, degree)")
-    edges = group.checked_edges(table, "all_true", degree=table.shape[1])
-    return AllTrue(edges, group.checked_scores(scores, (table.shape[0],), "all_true"), table.shape[1])
+    edges = graph.checked_edges(table, "all_true", degree=table.shape[1])
+    return AllTrue(edges, graph.checked_scores(scores, (table.shape[0],), "all_true"), table.shape[1])
 
 
 def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
@@ -45,7 +45,7 @@ def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     GRAND and SIB are PAIR over the rows of :func:`qsproj.bp.links.grandparents` and
     :func:`qsproj.bp.links.siblings`.
     """
-    group.checked_edges(variables, "PAIR", degree=2)
+    graph.checked_edges(variables, "PAIR", degree=2)
     return all_true(variables, scores)
 
 
@@ -66,18 +66,18 @@ def no2cycle(links: NDArray[np.int32]) -> AllTrue:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link(group.KernelGroup):
+class Link(graph.KernelGroup):
     """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
 
-    edges: group.Variables
+    edges: graph.Variables
     scores: NDArray[np.float64]
     needs_incoming: ClassVar[bool] = False
     beliefs = staticmethod(bp_booleans.link_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.scores
 
-    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
+    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         return self.scores.copy()
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -90,7 +90,7 @@ def link(variables: ArrayLike, scores: ArrayLike) -> Link:
 
     ALIGN (thesis 4.7.1.2) is LINK over candidate links of words.
     """
-    edges = group.checked_edges(variables, "LINK")
+    edges = graph.checked_edges(variables, "LINK")
     array = np.array(scores, dtype=np.float64)
     if array.shape != edges.shape or np.isnan(array).any():
         raise ValueError(
@@ -101,7 +101,7 @@ def link(variables: ArrayLike, scores: ArrayLike) -> Link:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnyPair(group.HardGroup):
+class AnyPair(graph.HardGroup):
     """ANYPAIR, hard: the result is true if some pair is both true, else false; O(pairs) each.
 
     It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the one of words i and k is true
@@ -113,12 +113,12 @@ class AnyPair(group.HardGroup):
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     starts: NDArray[np.int64]
     messages = staticmethod(bp_booleans.any_pair_messages)
     beliefs = staticmethod(bp_booleans.any_pair_log_partition)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -141,11 +141,11 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
     pieces = [np.append(result, table.reshape(-1)) for result, table in zip(decided, tables)]
     edges = np.concatenate([np.zeros(0, dtype=np.int32), *pieces])
     return AnyPair(
-        np.ascontiguousarray(edges, dtype=np.int32), group.starts_of([piece.size for piece in pieces])
+        np.ascontiguousarray(edges, dtype=np.int32), graph.starts_of([piece.size for piece in pieces])
     )
 
 
-def any_pair_sorted(results: group.Variables, pairs: group.Variables) -> AnyPair:
+def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair:
     """Make ANYPAIR factors from a table, without a loop over factors.
 
     ``results`` int32[P]: the boolean that each pair, of ``pairs`` int32[P, 2], makes true; equal ones, which
@@ -162,19 +162,19 @@ def any_pair_sorted(results: group.Variables, pairs: group.Variables) -> AnyPair
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExactlyOne(group.HardGroup):
+class ExactlyOne(graph.HardGroup):
     """Hard factors: exactly one, or (``allow_none``) at most one, boolean is true; O(d); thesis 2.5.2.
 
     ``edges`` int32[E]: the booleans, factor after factor, those of each from ``starts`` int64[F+1].
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     starts: NDArray[np.int64]
     allow_none: bool
     messages = staticmethod(bp_booleans.exactly_one_messages)
     beliefs = staticmethod(bp_booleans.exactly_one_log_partition)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, 0.0 if self.allow_none else -np.inf
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -198,22 +198,22 @@ def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
 
 def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
     name = "ATMOST1" if allow_none else "EXACTLY1"
-    lists = [group.checked_edges(members, name) for members in variables]
-    starts = group.starts_of([members.size for members in lists])
-    group.check_empty_families(starts, np.full(len(lists), 0.0 if allow_none else -np.inf), name)
+    lists = [graph.checked_edges(members, name) for members in variables]
+    starts = graph.starts_of([members.size for members in lists])
+    graph.check_empty_families(starts, np.full(len(lists), 0.0 if allow_none else -np.inf), name)
     edges = np.concatenate([np.zeros(0, dtype=np.int32), *lists])
     return ExactlyOne(edges, starts, allow_none)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Synch(group.HardGroup):
+class Synch(graph.HardGroup):
     """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each.
 
     Where the dependents are linked, a factor forbids that exactly two of the three others are true: the link
     of the heads, the source arc, the target arc.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     messages = staticmethod(bp_booleans.synch_messages)
     beliefs = staticmethod(bp_booleans.synch_log_partition)
 
@@ -231,4 +231,4 @@ class Synch(group.HardGroup):
 
 def synch(variables: ArrayLike) -> Synch:
     """Make SYNCH factors, int[F, 4]: link of the dependents, link of the heads, source arc, target arc."""
-    return Synch(group.checked_edges(variables, "SYNCH", degree=4))
+    return Synch(graph.checked_edges(variables, "SYNCH", degree=4))

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp import group
+from qsproj.bp import graph
 from qsproj.kernels.bp import bp_chains
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChildSequence(group.KernelGroup):
+class ChildSequence(graph.KernelGroup):
     """Chains of booleans; those that are true are scored by bigrams (thesis 2.2.5); O(m^2) a chain."""
 
-    edges: group.Variables
+    edges: graph.Variables
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
     score_starts: NDArray[np.int64]
     messages = staticmethod(bp_chains.child_sequence_messages)
     beliefs = staticmethod(bp_chains.child_sequence_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.scores, self.score_starts
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -43,11 +43,11 @@ def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -
     natural logs, [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries
     "#". What has next <= previous is not read.
     """
-    edges = group.checked_edges(variables, "CHILDSEQ")
+    edges = graph.checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)
     score_starts = step_starts(begins)
-    array = group.checked_scores(scores, (int(score_starts[-1]),), "CHILDSEQ")
-    group.check_empty_families(begins, array[score_starts[:-1]], "CHILDSEQ")
+    array = graph.checked_scores(scores, (int(score_starts[-1]),), "CHILDSEQ")
+    graph.check_empty_families(begins, array[score_starts[:-1]], "CHILDSEQ")
     return ChildSequence(edges, begins, array, score_starts)
 
 
@@ -55,7 +55,7 @@ def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
     """Return int64[F+1], where the block of scores of each chain begins."""
     begins = np.asarray(starts, dtype=np.int64)
     sizes = begins[1:] - begins[:-1] + 1
-    return group.starts_of(sizes * sizes)
+    return graph.starts_of(sizes * sizes)
 
 
 def step_table(starts: ArrayLike) -> NDArray[np.int32]:
@@ -73,16 +73,16 @@ def step_table(starts: ArrayLike) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Valence(group.KernelGroup):
+class Valence(graph.KernelGroup):
     """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans."""
 
-    edges: group.Variables
+    edges: graph.Variables
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
     messages = staticmethod(bp_chains.valence_messages)
     beliefs = staticmethod(bp_chains.valence_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.scores
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -97,13 +97,13 @@ def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valen
     ``variables`` int[E] and where each family begins, ``starts`` int[F+1]. ``scores`` float[F, B+1], B >= 1:
     natural log for 0, 1, ..., B - 1 and for B or more of them.
     """
-    edges = group.checked_edges(variables, "VALENCE")
+    edges = graph.checked_edges(variables, "VALENCE")
     begins = np.ascontiguousarray(starts, dtype=np.int64)
     bins = max(np.shape(scores)[1:] or (0,))
     if bins < 2:
         raise ValueError(
             f"scores of VALENCE have shape {np.shape(scores)}, expected (families, 2 or more bins)"
         )
-    array = group.checked_scores(scores, (begins.size - 1, bins), "VALENCE")
-    group.check_empty_families(begins, array[:, 0], "VALENCE")
+    array = graph.checked_scores(scores, (begins.size - 1, bins), "VALENCE")
+    graph.check_empty_families(begins, array[:, 0], "VALENCE")
     return Valence(edges, begins, array)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.graph import KernelGroup, Messages, Variables, checked_edges, checked_scores
 from qsproj.kernels.bp import bp_tags
 
 

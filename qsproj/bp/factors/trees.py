@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp import group
+from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
@@ -15,21 +15,21 @@ from qsproj.trees.family import NoTreeError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree(group.HardGroup):
+class Tree(graph.HardGroup):
     """One hard factor over all arcs: they form a tree (thesis 2.5.4, 3.4.1). O(n^3).
 
     ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
     ``projective``: PTREE. ``single_root``: the root must have exactly one dependent.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     size: int
     projective: bool
     single_root: bool
 
-    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
+    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         if self.projective and not maximise:
             outgoing = np.empty(incoming.size)
             if bp_trees.projective_messages(
@@ -47,7 +47,7 @@ class Tree(group.HardGroup):
             return np.full(incoming.size, np.nan)
         return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
-    def log_partition(self, incoming: group.Messages) -> float:
+    def log_partition(self, incoming: graph.Messages) -> float:
         inference = projective if self.projective else nonprojective
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
@@ -89,21 +89,21 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forest(group.HardGroup):
+class Forest(graph.HardGroup):
     """PTREE over the arcs of each of several sentences, one after the other, in one call of a kernel.
 
     ``edges`` int32[E]: those of all ``trees``, whose heads and dependents are ``heads``, ``dependents``;
     ``counts``, ``sizes`` int64[S]: how many arcs each has, and its n + 1.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     trees: tuple[Tree, ...]
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     counts: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
-    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
+    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         outgoing, done = np.empty(incoming.size), np.zeros(len(self.trees), dtype=np.bool_)
         if not maximise:
             arcs, single_root = (self.heads, self.dependents, self.counts), self.trees[0].single_root
@@ -114,7 +114,7 @@ class Forest(group.HardGroup):
                 answer[:] = tree.propagate(own, maximise=maximise)
         return outgoing
 
-    def log_partition(self, incoming: group.Messages) -> float:
+    def log_partition(self, incoming: graph.Messages) -> float:
         parts = zip(self.trees, self._parts(incoming), strict=True)
         return sum(tree.log_partition(part) for tree, part in parts)
 
@@ -138,14 +138,14 @@ def forest(trees: Sequence[Tree]) -> Forest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoCross(group.KernelGroup):
+class NoCross(graph.KernelGroup):
     """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
 
     They take in EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
     factor, then those into the second; ``starts`` int64[2 F + 1] says where either begin.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     heads: NDArray[np.int32]
     starts: NDArray[np.int64]
     dependents: NDArray[np.int32]
@@ -154,7 +154,7 @@ class NoCross(group.KernelGroup):
     messages = staticmethod(bp_trees.no_cross_messages)
     beliefs = staticmethod(bp_trees.no_cross_beliefs)
 
-    def given(self, incoming: group.Messages) -> tuple[Any, ...]:
+    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.heads, self.starts, self.dependents, self.scores, self.size
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -188,9 +188,9 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
     return NoCross(
         np.concatenate([empty, *edges]).astype(np.int32),
         np.concatenate([empty, *heads]).astype(np.int32),
-        group.starts_of([column.size for column in heads]),
+        graph.starts_of([column.size for column in heads]),
         pairs,
-        group.checked_scores(scores, (len(pairs),), "NOCROSS"),
+        graph.checked_scores(scores, (len(pairs),), "NOCROSS"),
         size,
     )
 
@@ -205,7 +205,7 @@ UNNAMED = -5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenTree(group.FactorGroup):
+class HiddenTree(graph.FactorGroup):
     """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
 
     The hidden tree may have all arcs between words and root; those that no boolean stands for score UNNAMED.
@@ -216,14 +216,14 @@ class HiddenTree(group.FactorGroup):
     *Source*: thesis 5.1.1; that the hidden arcs have no scores of their own is ours.
     """
 
-    edges: group.Variables
+    edges: graph.Variables
     scores: NDArray[np.float64]
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     size: int
     single_root: bool
 
-    def propagate(self, incoming: group.Messages, *, maximise: bool = False) -> group.Messages:
+    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         told = _gain(incoming, self.scores, maximise=maximise)
         arcs = self._arcs(told)
         try:
@@ -236,11 +236,11 @@ class HiddenTree(group.FactorGroup):
         hidden = bp_trees.tree_messages(told, self.heads, self.dependents, with_arc, maximise)
         return _gain(hidden, self.scores, maximise=maximise)
 
-    def log_partition(self, incoming: group.Messages) -> float:
+    def log_partition(self, incoming: graph.Messages) -> float:
         weights = np.where(incoming == np.inf, 0.0, np.logaddexp(0.0, incoming))
         return float(weights.sum()) + self._log_z(_gain(incoming, self.scores))
 
-    def expected(self, incoming: group.Messages) -> NDArray[np.float64]:
+    def expected(self, incoming: graph.Messages) -> NDArray[np.float64]:
         arcs = self._arcs(_gain(incoming, self.scores))
         chances = projective.posterior(arcs, single_root=self.single_root).marginals
         both = np.exp(-np.logaddexp(0.0, -(incoming + self.scores)))
@@ -264,12 +264,12 @@ class HiddenTree(group.FactorGroup):
 def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:
     """Make the factor of a hidden projective tree, by scores float[E], natural log, of the arcs."""
     heads, dependents, edges = arcs_of(links)
-    checked = group.checked_scores(scores, edges.shape, "the hidden tree")
+    checked = graph.checked_scores(scores, edges.shape, "the hidden tree")
     return HiddenTree(edges, checked, heads, dependents, len(links), single_root)
 
 
 def _gain(
-    log_odds: group.Messages, scores: NDArray[np.float64], *, maximise: bool = False
+    log_odds: graph.Messages, scores: NDArray[np.float64], *, maximise: bool = False
 ) -> NDArray[np.float64]:
     """Return by how much a boolean being allowed to score raises its total weight, in logs."""
     plus = np.maximum if maximise else np.logaddexp

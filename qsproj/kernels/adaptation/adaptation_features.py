@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.adaptation.source_paths import PLACES, pair_atoms, path_between, workspace
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import MULTIPLIER, mix
-from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
+from qsproj.kernels.features.sparse_gradient import DONE, adagrad_outcomes, add_slopes
 
 PAIR_PLACE = len(PLACES) - 1
 # A gradient (a difference of probabilities) smaller than this does not move the weights.

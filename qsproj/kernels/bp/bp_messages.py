@@ -77,7 +77,7 @@ def largest_change(old, new):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def replace(incoming, proposed, outgoing, damping):
+def replace_messages(incoming, proposed, outgoing, damping):
     """Move ``outgoing`` float64[M] to ``proposed``, ``damping`` of the way held back, in place.
 
     Infinite messages are not damped: they are conclusions, not estimates. Returns the largest undamped

@@ -15,9 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import ZERO, between_workspace, bucket_workspace, one_arc
-from qsproj.kernels.features.sparse_gradient import DONE
+from qsproj.kernels.features.sparse_gradient import DONE, adagrad_outcomes
 from qsproj.kernels.prefetch import prefetch
 
 # Nothing is held to be less probable when a loss is reported.
@@ -84,7 +83,7 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
 
     ``labels`` int32[n+1]: index of the relation of each word, -1 where there is nothing to learn. The rest as
-    for :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    for :func:`qsproj.kernels.features.sparse_gradient.adagrad_outcomes`.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])

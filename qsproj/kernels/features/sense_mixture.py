@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.label_features import TINY
+from qsproj.kernels.features.sparse_gradient import adagrad_outcomes
 
 # No sense is held to make an outcome likelier by more than this, natural log.
 MOST_SCORE = 30.0

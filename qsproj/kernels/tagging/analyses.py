@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.features.adagrad import move
+from qsproj.kernels.features.sparse_gradient import move
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import mixed
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.features.adagrad import adagrad_entries, adagrad_row
+from qsproj.kernels.features.sparse_gradient import adagrad_entries, adagrad_row
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)

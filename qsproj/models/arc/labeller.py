@@ -17,8 +17,8 @@ from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import step_label_evidence
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, labels, one_of
-from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 17
 ROOT_RELATION = "root"

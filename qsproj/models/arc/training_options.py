@@ -250,7 +250,7 @@ class TrainingOptions:
         """Return the rule that weights step by: the objective's own, or AdaGrad at a share of the rate."""
         if own := objective_named(self.objective).rule:
             return own(self)
-        from qsproj.training.adagrad import AdaGrad
+        from qsproj.training.optimiser import AdaGrad
 
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
 

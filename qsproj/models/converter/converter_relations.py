@@ -16,8 +16,8 @@ from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, C
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels
-from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 16
 # Score of keeping the relation of a word, in nats, before anything is learned.

@@ -25,9 +25,9 @@ from qsproj.models.converter.converter import (
 from qsproj.models.converter.converter_relations import train_relations
 from qsproj.models.converter.converter_turns import train_turns
 from qsproj.models.tree_inference import TreeInference, choose_inference
-from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import Objective
+from qsproj.training.optimiser import AdaGrad
 
 # Without a number of epochs: as many as give so many steps, within bounds.
 STEPS = 1500

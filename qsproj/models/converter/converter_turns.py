@@ -18,8 +18,8 @@ from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
-from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import AdaGrad
 
 HASH_BITS = 16
 # Log-odds of turning an arc of which nothing is known.

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import Beliefs, odds_of, probability
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
 from qsproj.bp.factors.trees import Forest, Tree, forest, hidden_tree, projective_tree, tree
-from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup, rescored
+from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
 from qsproj.bp.links import (
     NO_LINK,
     Chains,
@@ -27,8 +25,7 @@ from qsproj.bp.links import (
     dependent_chains_of,
     grandparents_of,
 )
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
+from qsproj.bp.run import Beliefs, Passing, odds_of, probability, run
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS

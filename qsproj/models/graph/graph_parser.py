@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import probability
 from qsproj.bp.factors.trees import Tree
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status, probability
 from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence

@@ -29,8 +29,8 @@ from qsproj.models.graph.graph_factors import (
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_inference import agreeing_arcs, is_whole
 from qsproj.progress import track
-from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.optimiser import AdaGrad
 
 # Sentences are pruned by a parser trained on the other half, for so many epochs.
 FOLDS = 2

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import Beliefs, log_odds, probability
 from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_starts
 from qsproj.bp.factors.booleans import all_true, any_pair_sorted, link
 from qsproj.bp.factors.trees import projective_tree, tree
-from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup, checked_scores, rescored
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.graph import FactorGraph, FactorGroup, checked_scores, factor_graph, rescored
+from qsproj.bp.run import Beliefs, Status, log_odds, probability, run
 from qsproj.conventions import Floats, Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
 from qsproj.models.joint.joint_options import Propagation

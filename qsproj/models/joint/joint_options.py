@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from qsproj.bp.options import Passing
+from qsproj.bp.run import Passing
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import odds_of
 from qsproj.bp.factors.booleans import all_true, link, synch
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.graph import FactorGroup
 from qsproj.bp.links import NO_LINK
+from qsproj.bp.run import odds_of
 from qsproj.conventions import Floats, Heads, Mask
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors

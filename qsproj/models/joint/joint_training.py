@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -39,8 +39,8 @@ from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_inference import arcs_in
-from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
+from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
 
 # Which ends of a link belong to words that a factor links once at most.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import odds_of
+from qsproj.bp.run import odds_of
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features import joint_templates

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qsproj.bp.beliefs import odds_of
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status, odds_of
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation

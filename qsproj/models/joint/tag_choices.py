@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.graph import FactorGroup
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns

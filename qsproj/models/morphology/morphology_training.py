@@ -48,9 +48,9 @@ from qsproj.models.morphology.morphology import (
     Morphology,
     known_lemmas,
 )
-from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import RowAdaGrad
 
 # A feature of one word alone teaches nothing of others; the commonest count, at most so many.
 RAREST, MOST_FEATURES = 2, 250_000

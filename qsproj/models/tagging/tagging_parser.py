@@ -14,16 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import probability
 from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import projective_tree, tree
-from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import rescored
+from qsproj.bp.graph import FactorGraph, factor_graph, rescored
 from qsproj.bp.links import arcs_of, chosen_links
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.run import Passing, Status, probability, run
 from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence

@@ -32,8 +32,8 @@ from qsproj.models.tagging.tagging_parser import (
     trigram_rows,
 )
 from qsproj.models.tree_inference import agreeing_arcs, is_whole
-from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
+from qsproj.training.optimiser import AdaGrad
 
 KIND = "a parser that tags"
 TEMPLATE_SETS = ("words",)

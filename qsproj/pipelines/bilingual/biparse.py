@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair, make_alignment

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair

@@ -17,8 +17,7 @@ from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle,
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import no_cross, projective_tree, tree, word_pairs
-from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph
 from qsproj.bp.links import (
     all_links,
     arcs_of,
@@ -27,9 +26,8 @@ from qsproj.bp.links import (
     grandparents,
     siblings,
 )
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
-from qsproj.kernels.bp.bp_messages import leave_out, replace
+from qsproj.bp.run import Passing, run
+from qsproj.kernels.bp.bp_messages import leave_out, replace_messages
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
@@ -147,7 +145,7 @@ def one_round(group: FactorGroup, rng: np.random.Generator) -> Callable[[], obje
 
     def work() -> None:
         leave_out(finite, infinite, slots, outgoing, incoming)
-        replace(incoming, group.propagate(incoming), np.zeros(size), 0.0)
+        replace_messages(incoming, group.propagate(incoming), np.zeros(size), 0.0)
 
     return work
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.joint_templates import (

@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from qsproj.bp.beliefs import Beliefs, log_odds
 from qsproj.bp.factors.booleans import link, pair
 from qsproj.bp.factors.chains import child_sequence, step_table
 from qsproj.bp.factors.trees import projective_tree
-from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph
 from qsproj.bp.links import Table as Links
 from qsproj.bp.links import arcs_of, chosen_links, dependent_chains, grandparents
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.run import Beliefs, Passing, Status, log_odds, run
 from qsproj.conventions import Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.trees import projective, second_order

@@ -10,7 +10,7 @@ from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, arc_feature
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets
-from qsproj.training.adagrad import AdaGrad
+from qsproj.training.optimiser import AdaGrad
 from tests.oracles.arc_features import PlainAdaGrad, features_of
 from tests.sentences import make_sentence
 

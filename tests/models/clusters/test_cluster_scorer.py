@@ -12,8 +12,7 @@ from qsproj.models.arc.arc_examples import tree_examples, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.clusters.cluster_parser import ClusterTrainer, random_start, summed_out
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
-from qsproj.training.optimiser import PlainSteps
+from qsproj.training.optimiser import AdaGrad, PlainSteps
 from tests.oracles.trees import all_trees
 
 WORDS, CLUSTERS, BITS = 3, 2, 14

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from qsproj.bp.beliefs import probability
-from qsproj.bp.group import rescored
+from qsproj.bp.graph import rescored
+from qsproj.bp.run import probability
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser

@@ -6,10 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.beliefs import bethe_log_z
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.run import Passing, Status, bethe_log_z, run
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
@@ -31,7 +28,7 @@ from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
+from qsproj.training.optimiser import AdaGrad
 from qsproj.trees.family import NoTreeError
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence

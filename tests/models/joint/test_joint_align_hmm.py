@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.features.joint_templates import ALIGN_HMMS, JUMP_SCORES, WIDEST_JUMP, jump_buckets
 from qsproj.models.joint.joint_alignment import links_only

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import links_only, train_link_chooser
 from qsproj.models.joint.joint_graph import infer_jointly

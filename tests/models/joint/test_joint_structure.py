@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import SYNCH, Propagation
 from qsproj.models.joint.joint_structure import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.joint.joint_graph import JointBeliefs, mixed
 from qsproj.models.joint.joint_options import JointTrainingOptions

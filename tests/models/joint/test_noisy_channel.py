@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.noisy_channel import (

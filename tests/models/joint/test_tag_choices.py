@@ -8,9 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.beliefs import bethe_log_z
-from qsproj.bp.run import run
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status, bethe_log_z, run
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import EVERY_FAMILY

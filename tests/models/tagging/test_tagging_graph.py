@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.beliefs import bethe_log_z
-from qsproj.bp.options import Passing
-from qsproj.bp.run import run
+from qsproj.bp.run import Passing, bethe_log_z, run
 from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
 from qsproj.features.second_order import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
@@ -20,7 +18,7 @@ from qsproj.models.tagging.tagging_parser import (
     trigram_rows,
 )
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
+from qsproj.training.optimiser import AdaGrad
 from tests.oracles.factor_graphs import GraphEnumeration
 from tests.oracles.second_order_features import features_of
 from tests.sentences import make_sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from qsproj.bp.status import Status
+from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import LinkChooser
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.kernels.features.adagrad import adagrad_outcomes, adagrad_row
-from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.training.adagrad import AdaGrad, DenseAdaGrad, RowAdaGrad
-from qsproj.training.optimiser import PlainSteps
+from qsproj.kernels.features.sparse_gradient import adagrad_outcomes, adagrad_row, gather_rows
+from qsproj.training.optimiser import AdaGrad, DenseAdaGrad, PlainSteps, RowAdaGrad
 
 
 def gradients(rng: np.random.Generator, *, epochs: int, steps: int, buckets: int) -> np.ndarray:
