@@ -36,6 +36,11 @@ def frozen_heads(heads: ArrayLike) -> Heads:
     return array
 
 
+def is_whole(heads: Heads) -> bool:
+    """Tell whether every word has a head."""
+    return not np.any(heads[1:] == NO_HEAD)
+
+
 def check_scores(scores: ArrayLike) -> Scores:
     """Return ``scores`` as a C-contiguous float64[n+1, n+1] array (copied only where it must be).
 

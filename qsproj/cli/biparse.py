@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common, pair_files
 from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import is_whole
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.errors import DataError, UsageError, check_name, unknown_name
@@ -344,7 +344,7 @@ def _cotrain(options: argparse.Namespace) -> None:
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
     trees = list(read_sentences(options.trees))
-    if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
+    if not any(is_whole(sentence.heads) for sentence in trees):
         raise DataError(options.trees, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(
         pair_files.tagged_pairs(

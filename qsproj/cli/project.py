@@ -20,7 +20,7 @@ from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.pipelines.projection import method_options
+from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ TARGET_ALONE = "em"
 # What each method reads that not all do.
 WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}
 # What EM is trained by unless told.
-_EM = {"em": method_options.EM_FROM_TAGS, "hard-em": method_options.EM_FROM_ARCS, "qg": QgOptions()}
+_EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": QgOptions()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             each with its own --prior (default: two trained on the trees of each source, with its words
             translated)
     """)
-    common.add_fields(group, method_options.SoftProjectionOptions(), "strength", "sentences", "share")
+    common.add_fields(group, projected.SoftProjectionOptions(), "strength", "sentences", "share")
     common.add_options(group)("""
         --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
             parser
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``hard`` reads, and ``hard-em`` in part."""
-    defaults = method_options.HardProjectionOptions()
+    defaults = projected.HardProjectionOptions()
     arcs = parser.add_argument_group("--method hard, hard-em")
     common.add_options(arcs)(f"""
         --completion NAME={defaults.completion}: none: one-to-one links only (default); hwa: Hwa et al.'s
@@ -101,7 +101,7 @@ def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     common.add_options(group)(f"""
         --nonprojective: the parser may cross arcs (default: no, since most crossings in projected trees are
             wrong)
-        --epochs N[1..]={method_options.HARD_EPOCHS}: passes over them
+        --epochs N[1..]={projected.HARD_EPOCHS}: passes over them
     """)
 
 
@@ -157,14 +157,14 @@ def run(options: argparse.Namespace) -> None:
         rng = np.random.default_rng(options.seed)
         if options.enhanced:
             check_enhanced(pair.source for source in sources for pair in source)
-        projected = method.project(sources, rng=rng, **given)
+        result = method.project(sources, rng=rng, **given)
         if options.enhanced:
-            projected = project_graphs(projected, sources, rng=rng)
+            result = project_graphs(result, sources, rng=rng)
     if options.trees:
-        write_sentences(projected.trees(), options.trees)
+        write_sentences(result.trees(), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
-    projected.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
-    for line in projected.report:
+    result.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
+    for line in result.report:
         print(line, file=sys.stderr)
 
 

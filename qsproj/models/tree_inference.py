@@ -144,7 +144,3 @@ def reachable(heads: Heads, inference: TreeInference) -> Heads:
 def agreeing_arcs(heads: Heads, inference: TreeInference) -> NDArray[np.bool_]:
     """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest one that is possible."""
     return arcs_in(reachable(heads, inference))
-
-
-def is_whole(heads: Heads) -> bool:
-    return not np.any(heads[1:] == NO_HEAD)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads
+from qsproj.conventions import NO_HEAD, Heads, is_whole
 
 
 def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
@@ -33,7 +33,7 @@ def projectivise(heads: Heads) -> Heads:
 
     *Source*: Nivre and Nilsson 2005 (pseudo-projective parsing), without their encoding of the lifts.
     """
-    if np.any(heads[1:] == NO_HEAD):
+    if not is_whole(heads):
         raise ValueError("a word has no head, expected a whole tree")
     if not crossing_arcs(heads).any():
         return heads
@@ -61,7 +61,7 @@ def without_crossings(heads: Heads) -> Heads:
 
 def nearest_projective(heads: Heads) -> Heads:
     """Return a whole tree lifted (:func:`projectivise`), a partial one without its crossing arcs."""
-    return without_crossings(heads) if np.any(heads[1:] == NO_HEAD) else projectivise(heads)
+    return projectivise(heads) if is_whole(heads) else without_crossings(heads)
 
 
 def _domination(heads: Heads) -> NDArray[np.bool_]:

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.conventions import ROOT, Heads, Mask, Scores
-from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
+from qsproj.conventions import ROOT, Heads, Mask, Scores, is_whole
+from qsproj.models.tree_inference import TreeInference, agreeing_arcs, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 

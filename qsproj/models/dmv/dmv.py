@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -451,7 +451,7 @@ class Dmv(Stored):
         for tree in trees:
             kept = kept_words(tree.upos, punctuation=self.punctuation)
             heads = strip_heads(tree.heads, kept)
-            if len(tree) and (heads[1:] != NO_HEAD).all():
+            if len(tree) and is_whole(heads):
                 seen.append((tag_numbers(tree.upos, self.inventory)[kept - 1], heads))
         start = self.siblings or whatever_the_sibling(self.parameters.stop, self.parameters.child)
         return replace(self, siblings=learn_siblings(seen, start))

@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, Mask
+from qsproj.conventions import NO_HEAD, Mask, is_whole
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
@@ -179,7 +179,7 @@ OWN_DECISIONS = 1.0
 
 def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:
     """Return a grammar that has counted the decisions of some more trees; those not whole are left out."""
-    whole = [one for one in trees if len(one) and (one.heads[1:] != NO_HEAD).all()]
+    whole = [one for one in trees if len(one) and is_whole(one.heads)]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
     number = partial(dmv.tag_numbers, inventory=parser.inventory)

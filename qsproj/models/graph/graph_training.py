@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from qsproj.conventions import Floats, Mask
+from qsproj.conventions import Floats, Mask, is_whole
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.second_order_features import gather_factors
@@ -27,7 +27,7 @@ from qsproj.models.graph.graph_factors import (
     expectations,
 )
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.tree_inference import agreeing_arcs, is_whole
+from qsproj.models.tree_inference import agreeing_arcs
 from qsproj.progress import track
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad

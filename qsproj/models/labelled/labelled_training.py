@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Mask
+from qsproj.conventions import NO_HEAD, Floats, Mask, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
@@ -27,7 +27,7 @@ from qsproj.models.labelled.labelled_parser import (
     all_arcs,
     best_chances,
 )
-from qsproj.models.tree_inference import TreeInference, is_whole, of_tree, reachable
+from qsproj.models.tree_inference import TreeInference, of_tree, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
 

@@ -147,20 +147,22 @@ def train_morphology(
     }
     # A list of lemmas tells nothing of features.
     stemmed = "lemma" in chosen and not listed
-    lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if stemmed else None
+    lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if "lemma" in chosen else {}
     morphology = Morphology(
         columns=chosen,
         table=table,
         lexicon=numbered,
         scripts=tuple(scripts.numbers),
-        features=AnalysisFeatures((*TEMPLATES, *STEM_TEMPLATES) if stemmed else TEMPLATES, lemmas),
+        features=AnalysisFeatures(
+            (*TEMPLATES, *STEM_TEMPLATES) if stemmed else TEMPLATES, lemmas if stemmed else None
+        ),
         weights=None,
         lemmatizer=None,
     )
     if not table.decided:
         morphology = replace(morphology, weights=_train_chain(morphology, analysed, settings, rng))
     if "lemma" in chosen:
-        lemmatizer = _train_lemmatizer(morphology, settings, rng, listed=listed)
+        lemmatizer = _train_lemmatizer(morphology, lemmas, settings, rng, listed=listed)
         morphology = replace(morphology, lemmatizer=lemmatizer, scripts=lemmatizer.scripts)
     return morphology
 
@@ -335,7 +337,12 @@ def _train_chain(
 
 
 def _train_lemmatizer(
-    morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator, *, listed: bool
+    morphology: Morphology,
+    lemmas: dict[str, str],
+    settings: MorphologyOptions,
+    rng: np.random.Generator,
+    *,
+    listed: bool,
 ) -> Lemmatizer:
     """Learn scripts from the distinct words of the lexicon, each once, whatever its count.
 
@@ -368,7 +375,7 @@ def _train_lemmatizer(
     start = Lemmatizer(
         scripts=scripts,
         allowed=allowed | {upos: (scripts.index(script, first),) for upos, script in untold.items()},
-        lemmas=known_lemmas(morphology.lexicon, morphology.scripts),
+        lemmas=lemmas,
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )
     weights, _ = learn(

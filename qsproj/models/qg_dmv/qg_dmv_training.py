@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD
+from qsproj.conventions import MAX_WORDS, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
@@ -153,7 +153,7 @@ def _usable(
             reason = f"no target words, or more than {options.max_words}"
         elif not 0 < len(pair.source) <= MAX_WORDS:
             reason = f"no source words, or more than {MAX_WORDS}"
-        elif np.any(pair.source.heads[1:] == NO_HEAD):
+        elif not is_whole(pair.source.heads):
             reason = "a source word without a head"
         elif linked_share(pair) < options.min_linked:
             reason = f"a linked share of target words below {options.min_linked:g}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores, is_whole
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, check_name, counted
@@ -31,7 +31,7 @@ from qsproj.models.tagging.tagging_parser import (
     observed_values,
     trigram_rows,
 )
-from qsproj.models.tree_inference import agreeing_arcs, is_whole
+from qsproj.models.tree_inference import agreeing_arcs
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS, NO_HEAD
+from qsproj.conventions import MAX_WORDS, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
@@ -258,7 +258,7 @@ def usable_pairs(
     for pair in pairs:
         if max(len(pair.source), len(pair.target)) > MAX_WORDS:
             skipped[f"a side of more than {MAX_WORDS} words"] += 1
-        elif with_trees and (pair.target.heads[1:] == NO_HEAD).any():
+        elif with_trees and not is_whole(pair.target.heads):
             skipped["no whole target tree"] += 1
         elif len(pair.alignment.links):
             usable.append(pair)

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS, Scores
+from qsproj.conventions import MAX_WORDS, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, check_name, counted, listed_reasons
@@ -33,7 +33,6 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
-from qsproj.models.tree_inference import is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse
 from qsproj.pipelines.streams import loaded_once

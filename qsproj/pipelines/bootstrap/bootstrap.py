@@ -14,7 +14,7 @@ from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import Estimate, check_given, check_raw, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 # How much of what links teach is added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75

@@ -37,9 +37,8 @@ from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import load_prior, weighted_prior
-from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources, weighted_prior
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.pipelines.tagging.conventions import Conventional, conventional

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.conventions import ROOT, is_whole
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.contractions import merge_contractions
@@ -173,7 +173,7 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
     before = 0
     for tree in trees:
         own = letters_of("".join(merge_contractions(tree)[0]))
-        if not own or np.any(tree.heads[1:] == NO_HEAD):
+        if not own or not is_whole(tree.heads):
             continue
         place = text.find(own, before, before + REACH + len(own))
         if place < 0 and len(own) >= LEAST_ALONE:

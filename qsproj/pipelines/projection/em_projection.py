@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import NO_HEAD, is_whole
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, check_name, counted, listed_reasons
@@ -27,10 +27,15 @@ from qsproj.pipelines.projection.hard_projection import (
     none_dense_enough,
     project_tree,
 )
-from qsproj.pipelines.projection.method_options import ProjectedArcs, SoftProjectionOptions
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, with_trees_and_tags
+from qsproj.pipelines.projection.projected import (
+    BLOCK_SENTENCES,
+    Projected,
+    ProjectedArcs,
+    SoftProjectionOptions,
+    with_trees_and_tags,
+)
 from qsproj.pipelines.projection.soft_evidence import learn_relations
-from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, TEMPLATE_SET
+from qsproj.pipelines.projection.soft_projection import PRIOR_TEMPLATE_SET, TEMPLATE_SET
 
 
 def project_hard_em(
@@ -130,7 +135,7 @@ def project_qg(
         usable = (
             pair
             for pair in passed.kept
-            if linked_share(pair) >= training.min_linked and (pair.source.heads[1:] != NO_HEAD).all()
+            if linked_share(pair) >= training.min_linked and is_whole(pair.source.heads)
         )
         monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
     labelled = with_relations(monolingual, passed.kept, given_source, rng=rng)
@@ -177,7 +182,7 @@ class _WholeTrees:
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     """Return the target sentence with its tree of most expected right heads, given source and links."""
-    if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
+    if not len(pair.source) or not is_whole(pair.source.heads):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
     return with_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))

@@ -17,8 +17,12 @@ from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.pipelines.projection.method_options import MIN_WEIGHT, HardProjectionOptions
-from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
+from qsproj.pipelines.projection.projected import (
+    MIN_WEIGHT,
+    HardProjectionOptions,
+    Projected,
+    with_trees_and_tags,
+)
 from qsproj.progress import track
 
 UNLABELLED = "_"

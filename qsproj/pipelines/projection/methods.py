@@ -8,15 +8,15 @@ import numpy as np
 
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.sentence import SentencePair
-from qsproj.pipelines.projection.method_options import (
+from qsproj.pipelines.projection.projected import (
     EM_FROM_ARCS,
     EM_FROM_TAGS,
     HARD_EPOCHS,
     HardProjectionOptions,
+    Projected,
     ProjectedArcs,
     SoftProjectionOptions,
 )
-from qsproj.pipelines.projection.projected import Projected
 
 # The sentence pairs of each source with its target, which can be gone through again. All methods but one take
 # the pairs of a single source.
@@ -38,8 +38,7 @@ def _soft(
     nonprojective: bool = False,
     **given: Any,
 ) -> Projected:
-    from qsproj.pipelines.projection.soft_prior import load_prior
-    from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+    from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
 
     texts: dict[str | None, list[Iterable[SentencePair]]] = {}
     for pairs in sources:

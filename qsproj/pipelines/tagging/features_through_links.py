@@ -23,8 +23,15 @@ from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
-from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
-from qsproj.pipelines.tagging.marks import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
+from qsproj.pipelines.tagging.linked_text import (
+    CARRIED,
+    INFLECTED,
+    NONE,
+    SHARED,
+    UNKNOWN,
+    LinkedText,
+    MarkedLinks,
+)
 from qsproj.pipelines.tagging.tag_evidence import normalised
 
 Counts = NDArray[np.float64]

@@ -26,9 +26,8 @@ from qsproj.errors import QsprojError
 from qsproj.models.storage import Parser
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import load_prior
-from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
 from qsproj.pipelines.tagging.conventions import Conventional
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Lab, data_folder, exit_with

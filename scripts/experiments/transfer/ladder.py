@@ -29,8 +29,7 @@ from qsproj.models.storage import load_model, load_parser
 from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg, project_tags_only
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts, project_tree
-from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
-from qsproj.pipelines.projection.projected import Projected
+from qsproj.pipelines.projection.projected import EM_FROM_ARCS, EM_FROM_TAGS, Projected, ProjectedArcs
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -17,7 +17,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
     LONGEST,
     SHORTEST,

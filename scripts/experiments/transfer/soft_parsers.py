@@ -20,14 +20,15 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import load_model_of
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_prior import (
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import (
     SOURCE_TREES,
     join_priors,
+    project_soft,
+    soft_sources,
     train_translated_prior,
     weighted_prior,
 )
-from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
 from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.stages import Stages

@@ -2,7 +2,7 @@
 
 from qsproj.pipelines.bootstrap.bootstrap import SHARE_OF_FAR_TEXT, followed
 from qsproj.pipelines.bootstrap.stages import FAR_APART
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 
 def test_evidence_is_followed_less_where_most_words_are_unknown():

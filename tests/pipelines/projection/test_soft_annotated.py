@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import (
     about_annotated,
     different_style,

@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
     densest_pairs,
@@ -24,21 +24,19 @@ from qsproj.pipelines.projection.soft_evidence import (
     relation_evidence,
     source_arcs,
 )
-from qsproj.pipelines.projection.soft_prior import (
-    PRIOR_EPOCHS,
-    PRIOR_TEMPLATE_SET,
-    join_priors,
-    load_prior,
-    train_translated_prior,
-)
 from qsproj.pipelines.projection.soft_projection import (
     FLATTENING,
+    PRIOR_EPOCHS,
+    PRIOR_TEMPLATE_SET,
     Fit,
     JoinedSources,
     SoftSources,
     fit,
+    join_priors,
+    load_prior,
     project_soft,
     soft_sources,
+    train_translated_prior,
     trusted,
 )
 from qsproj.pipelines.translations import link_strengths

@@ -20,8 +20,7 @@ from qsproj.pipelines.tagging.features_through_links import (
     written_attributes,
 )
 from qsproj.pipelines.tagging.few_tagged import with_tagged_features
-from qsproj.pipelines.tagging.linked_text import LIKELY, read_linked_text
-from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
+from qsproj.pipelines.tagging.linked_text import CARRIED, LIKELY, NONE, UNKNOWN, marks_of, read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
