@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,16 +23,17 @@ Place = tuple[str, str]
 
 
 def calls_in(work: Callable[[], object]) -> set[tuple[Place | None, Place]]:
-    """Run ``work``; return which functions of ours call which, also through code of others."""
+    """Run ``work``; return which functions of ours call which, also through code of others; not on import."""
     found: set[tuple[Place | None, Place]] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        called = _place(frame)
-        if event == "call" and called:
-            outer = frame.f_back
-            while outer and not _place(outer):
-                outer = outer.f_back
-            found.add((_place(outer) if outer else None, called))
+        if event == "call" and _is_ours(frame):
+            caller = frame.f_back
+            while caller and not _is_ours(caller):
+                caller = caller.f_back
+            call = (_place(caller) if caller else None, _place(frame))
+            if call not in found and not _on_import(frame):
+                found.add(call)
 
     sys.setprofile(note)
     try:
@@ -41,13 +43,21 @@ def calls_in(work: Callable[[], object]) -> set[tuple[Place | None, Place]]:
     return found
 
 
-def _place(frame: FrameType) -> Place | None:
-    file, function = frame.f_code.co_filename, frame.f_code.co_name
-    return (
-        (file.removeprefix(PACKAGE), function)
-        if file.startswith(PACKAGE) and function != "<module>"
-        else None
-    )
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def _on_import(frame: FrameType | None) -> bool:
+    """Tell whether a frame is the body of a module or a class of ours, or is called by one in the end."""
+    while frame is not None:
+        if _is_ours(frame) and not frame.f_code.co_flags & inspect.CO_NEWLOCALS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _place(frame: FrameType) -> Place:
+    return frame.f_code.co_filename.removeprefix(PACKAGE), frame.f_code.co_name
 
 
 def joint_training() -> Callable[[], object]:
