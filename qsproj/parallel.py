@@ -88,11 +88,12 @@ def map_in_order(
     else:
         on_block = partial(_on_block, function)
         by_whom = _on_cluster if workers.backend == "dask" else _on_processes
-        for results in by_whom(on_block, _blocks(items, block), workers):
+        for results in by_whom(on_block, blocks_of(items, block), workers):
             yield from results
 
 
-def _blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield so many items at a time, in the end what is left."""
     remaining = iter(items)
     while block := list(islice(remaining, size)):
         yield block

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.errors import UsageError
+from qsproj.parallel import blocks_of
 
 # Two sides of 2,000 words: about 200 MB while the pair is aligned. Beyond it, it is no sentence pair.
 MAX_CELLS = 2**22
@@ -87,7 +88,7 @@ def encode_bitext(
     kept = next((letters for letters, fewer in LETTERS.items() if len(first) < fewer), None)
     remaining = chain(first, remaining)
     del first
-    while some := list(islice(remaining, size)):
+    for some in blocks_of(remaining, size):
         yield _encoded(some, vocabularies, kept)
 
 

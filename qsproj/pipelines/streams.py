@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError, counted
+from qsproj.errors import DataError, QsprojError, SentenceError, counted
 from qsproj.models.storage import Parser, load_parser, parse_each
 from qsproj.models.text.kinds import is_text_parser
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ BLOCK_SENTENCES = 128
 _LONG_ONES_NAMED = 3
 
 Model = TypeVar("Model")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 # The line at which a block begins in its file, and the sentences.
 Block = tuple[int, list[Sentence]]
 
@@ -65,7 +66,8 @@ def parse_stream(
     parser = loaded_once(load_parser, model)
     if is_text_parser(parser):
         sentences = _telling_long(sentences, parser, origin, retag=retag)
-    return _stream(load_parser, model, apply, sentences, origin=origin, workers=workers)
+    on_block = partial(_apply_to_block, apply=apply, origin=origin)
+    return by_blocks(load_parser, model, on_block, _blocks(sentences), workers=workers)
 
 
 def tag_stream(
@@ -80,7 +82,8 @@ def tag_stream(
     from qsproj.models.text.kinds import load_tags
 
     apply = partial(_tagged, confidence=confidence, columns=columns)
-    return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
+    on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
+    return by_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
 
 
 def parse_all(
@@ -132,30 +135,30 @@ def _tagged(tagger: Tagger, sentences: Iterable[Sentence], **options: Any) -> It
     return (tagger.tag(sentence, **options) for sentence in sentences)
 
 
-def _stream(
-    load: Callable[[str], Model],
+def by_blocks(
+    load: Callable[[str], Any],
     path: str,
-    apply: Callable[[Model, Iterable[Sentence]], Iterator[Sentence]],
-    sentences: Iterable[Sentence],
+    on_block: Callable[[Callable[[], Any], Item], tuple[list[Result], QsprojError | None]],
+    blocks: Iterable[Item],
     *,
-    origin: Origin,
     workers: Workers,
-) -> Iterator[Sentence]:
-    """Apply a model to each block; a block that cannot be finished ends the stream with an error."""
+) -> Iterator[Result]:
+    """Yield what ``on_block`` makes of each block with a model; one that it cannot finish ends the stream.
+
+    ``on_block`` is called with what returns the model, and returns an error where it could not finish.
+    """
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load, path)
     model = partial(_loaded, load, str(resolved(path)), _version(path))
-    on_block = partial(_apply_to_block, model, apply, origin=origin)
-    for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
+    for done, problem in map_in_order(partial(on_block, model), blocks, workers=workers):
         yield from done
         if problem is not None:
             raise problem
 
 
 def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
-    remaining = iter(sentences)
     line = 1
-    while block := list(islice(remaining, BLOCK_SENTENCES)):
+    for block in blocks_of(sentences, BLOCK_SENTENCES):
         yield line, block
         line += sum(map(lines_in, block))
 
@@ -179,9 +182,9 @@ def _loaded(load: Callable[[str], Any], path: str, version: int) -> Any:
 
 def _apply_to_block(
     model: Callable[[], Any],
-    apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     block: Block,
     *,
+    apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     origin: Origin,
 ) -> tuple[list[Sentence], DataError | None]:
     """Return what the model makes of a block, up to what it does not take, and why it does not take that."""

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from qsproj.conventions import Heads, Scores
@@ -16,6 +15,7 @@ from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.parallel import blocks_of
 
 # So many sentences go through each kernel at once.
 BLOCK = 32
@@ -114,11 +114,9 @@ def parts_from(
     )
 
 
-def blocks_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+def checked_blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     """Yield BLOCK sentences at a time; a SentenceLengthError is of the one that was taken last."""
-    remaining = map(_checked, sentences)
-    while block := list(islice(remaining, BLOCK)):
-        yield block
+    return blocks_of(map(_checked, sentences), BLOCK)
 
 
 def _checked(sentence: Sentence) -> Sentence:
@@ -163,7 +161,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         BLOCK of them at a time are scored, then decoded, then labelled, so that each table of weights is read
         while it is in the cache. A SentenceLengthError is of the sentence last taken from ``sentences``.
         """
-        for block in blocks_of(sentences):
+        for block in checked_blocks(sentences):
             yield from self._parsed(block, decode=decode, confidence=confidence)
 
     def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:

@@ -1,6 +1,5 @@
 """Training of the DMV: from tags alone, from tags with some heads known, or from trees."""
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -19,7 +18,7 @@ from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_inference import reachable
-from qsproj.parallel import Workers
+from qsproj.parallel import Workers, blocks_of
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are added up part by part: the parts must not depend on who works on them.
@@ -97,8 +96,7 @@ def _packed_parts(
     numbering = dmv.TagNumbering()
     parts: list[dmv.TagCorpus] = []
     skipped: dict[str, int] = {}
-    remaining = iter(sentences)
-    while chunk := list(itertools.islice(remaining, PART_SENTENCES)):
+    for chunk in blocks_of(sentences, PART_SENTENCES):
         heads = None
         if options.keep_heads or options.start == "trees":
             heads = [reachable(sentence.heads, dmv.TREES) for sentence in chunk]

@@ -18,7 +18,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
-from qsproj.models.arc.arc_parser import ArcParser, blocks_of, unlabelled
+from qsproj.models.arc.arc_parser import ArcParser, checked_blocks, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
@@ -173,7 +173,7 @@ class GraphParser(Stored):
         depend on the sentences beside it.
         """
         check_decoder(decode)
-        for block in blocks_of(sentences):
+        for block in checked_blocks(sentences):
             if decode == "mbr" and not confidence:
                 yield from self._parsed_block(block)
             else:

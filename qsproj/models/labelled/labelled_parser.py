@@ -19,7 +19,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, best_relations, score_relations
 from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
-from qsproj.models.arc.arc_parser import FirstOrderParser, blocks_of, parts_from
+from qsproj.models.arc.arc_parser import FirstOrderParser, checked_blocks, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
@@ -251,7 +251,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         # The kernels of blocks know all projective trees, and no others.
         whole = type(self.inference) is TreeInference and self.inference.projective
         plain = decode == "mbr" and whole and not confidence
-        for block in blocks_of(sentences):
+        for block in checked_blocks(sentences):
             parsed = self._parsed_block(block) if plain else None
             if parsed is None:
                 yield from (self._parsed(one, decode=decode, confidence=confidence) for one in block)

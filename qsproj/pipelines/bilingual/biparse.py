@@ -1,10 +1,10 @@
 """Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
 from qsproj.models.storage import load_model_of
 from qsproj.models.tree_inference import reachable
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.streams import loaded_once
+from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
+from qsproj.pipelines.streams import by_blocks
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
@@ -291,8 +291,6 @@ def parse_pairs(
 # A pair takes much longer than a sentence alone, so that a few are worth being sent away.
 BLOCK_PAIRS = 16
 
-ParsedBlock = tuple[list[ParsedPair], UsageError | None]
-
 
 def parse_pair_stream(
     model: str,
@@ -304,22 +302,12 @@ def parse_pair_stream(
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
     """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
-    # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
-    loaded_once(load_joint_parser, model)
-    on_block = partial(_parse_block, model, source_tree, link_threshold)
-    remaining = iter(pairs)
-    blocks = iter(lambda: list(islice(remaining, BLOCK_PAIRS)), [])
-
-    def parsed() -> Iterator[ParsedPair]:
-        for done, problem in map_in_order(on_block, blocks, workers=workers):
-            for one in done:
-                if counts is not None:
-                    counts.add(one)
-                yield one
-            if problem is not None:
-                raise problem
-
-    return parsed()
+    on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
+    blocks = blocks_of(pairs, BLOCK_PAIRS)
+    for parsed in by_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
+        if counts is not None:
+            counts.add(parsed)
+        yield parsed
 
 
 def load_joint_parser(path: str) -> JointParser:
@@ -338,13 +326,12 @@ def load_tree_parser(path: str) -> joint_trees.TreeParser:
 
 
 def _parse_block(
-    model: str, source_tree: str | None, link_threshold: float | None, block: list[SentencePair]
-) -> ParsedBlock:
+    model: Callable[[], JointParser], block: list[SentencePair], **options: Any
+) -> tuple[list[ParsedPair], UsageError | None]:
     """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
     done: list[ParsedPair] = []
     try:
-        parser = loaded_once(load_joint_parser, model)
-        done.extend(parse_pairs(parser, block, source_tree=source_tree, link_threshold=link_threshold))
+        done.extend(parse_pairs(model(), block, **options))
     except UsageError as error:
         return done, error
     return done, None

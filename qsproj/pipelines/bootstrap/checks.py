@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
+from qsproj.pipelines.bootstrap.fitting import fit_of, large_blocks
 from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import Stage
 from qsproj.progress import notice
@@ -106,7 +106,7 @@ def check_lines(text: texts.SourceText) -> None:
     """
     blocks = shifted = first = 0
     where = ""
-    for block in blocks_of(text.pairs()):
+    for block in large_blocks(text.pairs()):
         shift = fit_of(block).shift
         if shift:
             line = max(1, 1 - shift) + first

@@ -8,10 +8,11 @@ side is shifted. That says nothing of how hard it is to link the words.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
+
+from qsproj.parallel import blocks_of
 
 # So many pairs are judged at a time.
 BLOCK_PAIRS = 1000
@@ -69,14 +70,12 @@ def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]
     return found
 
 
-def blocks_of(lines: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+def large_blocks(lines: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     """Yield pairs in blocks; the last is joined to the one before unless it is as large as half of it."""
-    remaining = iter(lines)
-    before = list(islice(remaining, BLOCK_PAIRS))
-    while block := list(islice(remaining, BLOCK_PAIRS)):
-        if len(block) < BLOCK_PAIRS // 2:
-            before += block
-            break
-        yield before
-        before = block
+    before: list[tuple[str, str]] = []
+    for block in blocks_of(lines, BLOCK_PAIRS):
+        if before and len(block) >= BLOCK_PAIRS // 2:
+            yield before
+            before = []
+        before += block
     yield before

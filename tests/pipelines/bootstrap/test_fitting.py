@@ -13,7 +13,7 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.checks import check_lines
-from qsproj.pipelines.bootstrap.fitting import BLOCK_PAIRS, Fit, blocks_of, fit_of
+from qsproj.pipelines.bootstrap.fitting import BLOCK_PAIRS, Fit, fit_of, large_blocks
 from qsproj.pipelines.bootstrap.linking import check_translations
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
@@ -95,9 +95,9 @@ def test_blank_sides_hold_their_place():
 
 def test_the_last_block_is_no_stump():
     lines = [("a", "b")] * (2 * BLOCK_PAIRS + 10)
-    assert [len(block) for block in blocks_of(lines)] == [BLOCK_PAIRS, BLOCK_PAIRS + 10]
-    assert [len(block) for block in blocks_of(lines[:-11])] == [BLOCK_PAIRS, BLOCK_PAIRS - 1]
-    assert [len(block) for block in blocks_of(lines[:20])] == [20]
+    assert [len(block) for block in large_blocks(lines)] == [BLOCK_PAIRS, BLOCK_PAIRS + 10]
+    assert [len(block) for block in large_blocks(lines[:-11])] == [BLOCK_PAIRS, BLOCK_PAIRS - 1]
+    assert [len(block) for block in large_blocks(lines[:20])] == [20]
 
 
 def test_a_line_that_is_missing_is_told_with_its_place(tmp_path):
