@@ -11,7 +11,8 @@ if __name__ == "__main__":
     heads = np.zeros(3, dtype=np.int32)
     eisner_posterior(np.zeros((3, 3)), heads, False)
     eisner_best(np.zeros((3, 3)), False)
-    decode_block(np.zeros(9), np.array([3]), False, False, heads.copy(), np.zeros(1, dtype=np.bool_))
+    done = np.zeros(1, dtype=np.bool_)
+    decode_block(np.zeros(9), np.array([3]), False, False, heads.copy(), np.zeros(3), done)
     parts = np.zeros((3, 1), dtype=np.uint64)
     features = ArcFeatures(
         parts, parts, np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int32), 1, 1, np.uint64(60)

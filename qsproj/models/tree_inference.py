@@ -54,24 +54,27 @@ class TreeInference:
 
     def decode_block(
         self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
-    ) -> NDArray[np.int32]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Do what :meth:`decode` does for several sentences, one after the other: int32[sum of sizes].
 
         ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. The first
-        head of each sentence is -1.
+        head of each sentence is -1. Beside the heads, the probability of each arc, float64[sum of sizes]: NaN
+        where the decoder did not need it.
         """
         check_decoder(decode)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)
+        chances = np.full(len(heads), np.nan)
         done = np.zeros(len(sizes), dtype=np.bool_)
         if self.projective:
-            eisner_block.decode_block(scores, sizes, self.single_root, decode == "mbr", heads, done)
+            eisner_block.decode_block(scores, sizes, self.single_root, decode == "mbr", heads, chances, done)
         if not done.all():
             ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
             for sentence in np.flatnonzero(~done).tolist():
                 size, end, end_of_scores = sizes[sentence], ends[sentence], ends_of_scores[sentence]
                 own = scores[end_of_scores - size**2 : end_of_scores].reshape(size, size)
                 heads[end - size : end] = self.decode(own, decode)
-        return heads
+                chances[end - size : end] = np.nan
+        return heads, chances
 
     def most_right(self, probabilities: Scores) -> Heads:
         """Return the tree of most expected right heads, made of arcs whose probability is not 0."""

@@ -10,13 +10,14 @@ from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 
 
 @njit(cache=True, error_model="numpy")
-def decode_block(scores, sizes, single_root, expected, heads, done):
+def decode_block(scores, sizes, single_root, expected, heads, chances, done):
     """Find the best projective tree of each sentence.
 
     ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other; ``sizes`` int64[S]:
     n + 1 of each. ``expected``: best is the tree of most expected right heads. Written: ``heads`` int32[sum
-    of sizes], and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which they
-    are exact.
+    of sizes]; where heads are expected ones, ``chances`` float64[sum of sizes], the probability of the arc
+    into each word; and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which
+    they are exact.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -27,6 +28,8 @@ def decode_block(scores, sizes, single_root, expected, heads, done):
         if expected and done[sentence]:
             _, marginals, _, done[sentence] = eisner_posterior(arcs, tree, single_root)
             tree, _ = eisner_best(marginals, single_root)
+            for word in range(1, size):
+                chances[first + word] = marginals[tree[word], word]
         for word in range(size):
             heads[first + word] = tree[word]
         begin += size * size

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -167,16 +169,19 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
-        heads = self.inference.decode_block(scores, block.sizes, decode)
+        heads, chances = self.inference.decode_block(scores, block.sizes, decode)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)
         end, end_of_scores = 0, 0
         for sentence, relations, size in zip(sentences, labels, block.sizes.tolist(), strict=True):
             end, end_of_scores = end + size, end_of_scores + size * size
             parsed = with_tree(sentence, heads[end - size : end], relations)
             if confidence:
-                own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
-                marginals = self.inference.infer(own / self.temperature)[1]
-                parsed = with_probabilities(parsed, ARC_PROBABILITY, of_tree(marginals, parsed.heads))
+                stated = chances[end - size + 1 : end]
+                if self.temperature != 1.0 or np.isnan(stated).any():
+                    own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
+                    marginals = self.inference.infer(own / self.temperature)[1]
+                    stated = of_tree(marginals, parsed.heads)
+                parsed = with_probabilities(parsed, ARC_PROBABILITY, stated.tolist())
             yield parsed
 
     def to_archive(self) -> Archive:

@@ -234,7 +234,7 @@ class GraphParser(Stored):
         cells[at] = np.where(believed > 0.0, believed, -np.inf)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)
         done = np.zeros(len(sizes), dtype=np.bool_)
-        decode_block(cells, sizes, single_root, False, heads, done)
+        decode_block(cells, sizes, single_root, False, heads, np.empty(0), done)
         return heads if done.all() else None
 
     def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:

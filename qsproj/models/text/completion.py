@@ -77,9 +77,10 @@ class Given(TreeInference):
 
     def decode_block(
         self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
-    ) -> NDArray[np.int32]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Do so for a block of the one sentence whose trees these are."""
-        return self.decode(scores.reshape(int(sizes[0]), -1), decode)
+        heads = self.decode(scores.reshape(int(sizes[0]), -1), decode)
+        return heads, np.full(len(heads), np.nan)
 
 
 @dataclass(frozen=True)
