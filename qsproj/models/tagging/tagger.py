@@ -240,6 +240,10 @@ class Tagger(Stored):
         """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""
         return self._marginals(np.where(allowed, self.emissions(forms), -np.inf))
 
+    def distribution_given(self, forms: tuple[str, ...], log_evidence: NDArray[np.float32]) -> Floats:
+        """Return what :meth:`tag_distribution` does where more is known of each word, [n, T], natural log."""
+        return self._marginals(self.emissions(forms) + log_evidence)
+
     def _marginals(self, emissions: Floats) -> Floats:
         marginals = np.empty_like(emissions)
         if len(emissions):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
@@ -22,6 +23,8 @@ NUMERAL = "NUM"
 MOST_DOUBTED = -12.0
 # No tag counts as rarer than this where probabilities are divided by how frequent it is.
 RAREST = 0.03
+# What is less likely than this, in natural logs, is not what a number in words may be.
+UNLIKELY = -3.0
 # A text in which so many words are digits shows what they are.
 ENOUGH_IN_DIGITS = 100
 # Else numbers are replaced by these in turn.
@@ -73,26 +76,29 @@ class RawText:
 def as_tagged(
     tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
 ) -> list[SetExample]:
-    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence.
+    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence."""
+    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
+    if not found:
+        return []
+    ends = np.cumsum([len(forms) for forms in sentences])
+    evidence = np.split(balanced(np.concatenate(found), balance), ends[:-1])
+    return [SetExample(forms, of, strength) for forms, of in zip(sentences, evidence, strict=True)]
+
+
+def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
+    """Return a tagger's probabilities of words' tags, [N, T], as evidence to learn from, natural log.
 
     A tagger that learns from its own tags gives frequent ones to ever more words: NOUN takes from ADJ. So
-    probabilities are divided by the power ``balance`` of how frequent the tag is, as the tagger
-    reads all sentences.
+    probabilities are divided by a ``power`` of how frequent the tag is in all N words.
 
     Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
     embedding for clustering analysis", equation 3; the power is ours.
     """
-    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
-    if not found:
-        return []
-    frequency = np.maximum(np.concatenate(found).mean(axis=0), RAREST)
-    examples = []
-    for forms, probabilities in zip(sentences, found, strict=True):
-        with np.errstate(divide="ignore"):
-            evidence = np.log(probabilities) - balance * np.log(frequency)
-        evidence -= evidence.max(axis=1, keepdims=True)
-        examples.append(SetExample(forms, np.maximum(evidence, MOST_DOUBTED).astype(np.float32), strength))
-    return examples
+    frequency = np.maximum(probabilities.mean(axis=0, dtype=np.float64), RAREST)
+    with np.errstate(divide="ignore"):
+        evidence = np.log(probabilities) - power * np.log(frequency)
+    evidence -= evidence.max(axis=1, keepdims=True)
+    return np.maximum(evidence, MOST_DOUBTED).astype(np.float32)
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
@@ -114,7 +120,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
 
 
 def _number(evidence: LogEvidence, numeral: int) -> int | None:
-    """Return the first word for which nothing but a number is possible."""
-    possible = np.isfinite(evidence)
+    """Return the first word for which nothing but a number is likely."""
+    possible = evidence >= UNLIKELY
     certain = np.nonzero(possible[:, numeral] & (possible.sum(axis=1) == 1))[0]
     return int(certain[0]) if len(certain) else None
