@@ -8,7 +8,9 @@ attributes, K candidates of a word:
 - ``table``: ``starts`` int64[A+1] and ``parts`` int64[...], the parts of analysis a at starts[a]:starts[a+1];
   ``values`` int64[A+1, F], the value of each attribute in each analysis, row A at the start of a sentence;
   ``links`` int64[F, 2], where the pairs of values of an attribute begin in ``transitions``, and how many
-  values it has.
+  values it has; ``tells`` int64[A+1] and ``telling`` int64[...], the parts that some but not all analyses of
+  a tag have, those of the tag whose first analysis is a at tells[a]:tells[a+1]. Nothing else is asked of a
+  word's features: what all its analyses have cancels out.
 - ``words``: ``ranges`` int64[n, 2], the analyses that the word's tag allows; ``seen`` int64[n+1] and
   ``known`` int64[..., 2], the analyses that its form has in the treebank and how often, those of word i at
   seen[i]:seen[i+1].
@@ -29,12 +31,16 @@ import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.features.sparse_gradient import move
-from qsproj.kernels.tagging.linear_chain import add_emissions
+from qsproj.kernels.prefetch import prefetch
 from qsproj.kernels.tagging.tag_features import mixed
 
 # Counts of 0, 1, 2 to 3, 4 to 9, more.
 LEVELS = 5
 NO_ANALYSIS = -1
+# Memory is asked for the weights of a feature so many features ahead.
+AHEAD = 6
+# What scores so much less than a word's best analysis, natural log, is no candidate.
+HOPELESS = 8.0
 
 
 @njit(cache=True)
@@ -45,13 +51,47 @@ def level(count):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
+def add_telling(rows, weights, table, words, emissions):
+    """Fill ``emissions`` float64[n, P] with the sums of the ``rows`` int32[n, T] of ``weights`` that fire.
+
+    Of each word for its telling parts alone, a tenth of all; the others have 0.
+    """
+    tells, telling = table[4], table[5]
+    ranges = words[0]
+    flat = weights.reshape(-1)
+    width = weights.shape[1]
+    sums = np.empty(width)
+    for i in range(rows.shape[0]):
+        emissions[i] = 0.0
+        first = ranges[i, 0]
+        asked = telling[tells[first] : tells[first + 1]]
+        if ranges[i, 1] - first < 2 or asked.shape[0] == 0:
+            continue
+        for q in range(asked.shape[0]):
+            sums[q] = 0.0
+        for k in range(rows.shape[1]):
+            if k + AHEAD < rows.shape[1] and rows[i, k + AHEAD] >= 0:
+                coming = np.int64(rows[i, k + AHEAD]) * width
+                prefetch(flat, coming + asked[0])
+                prefetch(flat, coming + asked[-1])
+            row = rows[i, k]
+            if row >= 0:
+                of_row = weights[row]
+                for q in range(asked.shape[0]):
+                    sums[q] += of_row[asked[q]]
+        for q in range(asked.shape[0]):
+            emissions[i, asked[q]] = sums[q]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def propose(emissions, table, words, support, gold, candidates, scores):
     """Fill the K best analyses of each word, ``candidates`` int64[n, K], and their potentials, best first.
 
     ``emissions`` float64[n, P]. ``gold`` int64[n]: right analyses, each a candidate in any case and with one
-    occurrence less than counted; NO_ANALYSIS for none. Where the tag allows fewer than K, the rest have -inf.
+    occurrence less than counted; NO_ANALYSIS for none. Where the tag allows fewer than K, and where others
+    are HOPELESS, the rest have -inf.
     """
-    starts, parts, _, _ = table
+    starts, parts = table[0], table[1]
     ranges, seen, known = words
     n, places = candidates.shape
     of_analysis = np.empty(starts.shape[0] - 1)
@@ -74,30 +114,53 @@ def propose(emissions, table, words, support, gold, candidates, scores):
             of_analysis[a] += support[of_form, level(count)] - support[of_form, 0]
         there = False
         right = of_analysis[gold[i]] if gold[i] >= 0 else 0.0
-        for k in range(places):
+        found = 0
+        while found < min(places, last - first):
             best = first
             for a in range(first, last):
                 if of_analysis[a] > of_analysis[best]:
                     best = a
-            candidates[i, k] = best
-            scores[i, k] = of_analysis[best]
-            there = there or (best == gold[i] and k < last - first)
+            if found > 0 and of_analysis[best] < scores[i, 0] - HOPELESS:
+                break
+            candidates[i, found] = best
+            scores[i, found] = of_analysis[best]
+            there = there or best == gold[i]
             of_analysis[best] = -np.inf
+            found += 1
         if gold[i] >= 0 and not there:
-            candidates[i, places - 1] = gold[i]
-            scores[i, places - 1] = right
+            found = min(found, places - 1)
+            candidates[i, found] = gold[i]
+            scores[i, found] = right
+            found += 1
+        for k in range(found, places):
+            candidates[i, k] = first
+            scores[i, k] = -np.inf
+
+
+@njit(cache=True)
+def count_candidates(scores):
+    """Return how many candidates a word has, whose potentials are ``scores`` float64[K], -inf at the end."""
+    count = scores.shape[0]
+    while count > 1 and scores[count - 1] == -np.inf:
+        count -= 1
+    return count
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def link(candidates, table, transitions, links):
-    """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0."""
-    _, _, values, attributes = table
-    n, places = candidates.shape
+def link(candidates, scores, table, transitions, links):
+    """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0.
+
+    Those of candidates that there are not, by ``scores``, are left as they are.
+    """
+    values, attributes = table[2], table[3]
+    n = candidates.shape[0]
     start = values.shape[0] - 1
+    there = 1
     for i in range(n):
-        for j in range(places if i else 1):
+        earlier, there = there, count_candidates(scores[i])
+        for j in range(earlier):
             before = candidates[i - 1, j] if i else start
-            for k in range(places):
+            for k in range(there):
                 score = 0.0
                 for f in range(values.shape[1]):
                     score += transitions[
@@ -118,28 +181,32 @@ def candidate_posterior(scores, links, marginals, pairs):
     ``pairs[i]`` is of words i - 1 and i; ``pairs[0]`` has only row 0. O(n K^2).
     """
     n, places = scores.shape
+    counts = np.empty(n, np.int64)
+    for i in range(n):
+        counts[i] = count_candidates(scores[i])
     forward = np.empty((n, places))
     backward = np.zeros((n, places))
     terms = np.empty(places)
-    for k in range(places):
+    for k in range(counts[0]):
         forward[0, k] = links[0, 0, k] + scores[0, k]
     for i in range(1, n):
-        for k in range(places):
-            for j in range(places):
+        for k in range(counts[i]):
+            for j in range(counts[i - 1]):
                 terms[j] = forward[i - 1, j] + links[i, j, k]
-            forward[i, k] = log_sum(terms) + scores[i, k]
-    log_z = log_sum(forward[n - 1])
+            forward[i, k] = log_sum(terms[: counts[i - 1]]) + scores[i, k]
+    log_z = log_sum(forward[n - 1, : counts[n - 1]])
     for i in range(n - 1, 0, -1):
-        for j in range(places):
-            for k in range(places):
+        for j in range(counts[i - 1]):
+            for k in range(counts[i]):
                 terms[k] = links[i, j, k] + scores[i, k] + backward[i, k]
-            backward[i - 1, j] = log_sum(terms)
+            backward[i - 1, j] = log_sum(terms[: counts[i]])
+    marginals[:] = 0.0
     pairs[:] = 0.0
     for i in range(n):
-        for k in range(places):
+        for k in range(counts[i]):
             after = scores[i, k] + backward[i, k] - log_z
             marginals[i, k] = np.exp(forward[i, k] + backward[i, k] - log_z)
-            for j in range(places if i else 1):
+            for j in range(counts[i - 1] if i else 1):
                 before = forward[i - 1, j] if i else 0.0
                 pairs[i, j, k] = np.exp(before + links[i, j, k] + after)
     return log_z
@@ -160,12 +227,17 @@ def best_candidates(scores, links, best):
     """Fill the places int64[n] of the best sequence among the candidates. O(n K^2)."""
     n, places = scores.shape
     back = np.empty((n, places), np.int64)
-    score = links[0, 0] + scores[0]
+    score = np.full(places, -np.inf)
+    there = count_candidates(scores[0])
+    for k in range(there):
+        score[k] = links[0, 0, k] + scores[0, k]
     following = np.empty(places)
     for i in range(1, n):
-        for k in range(places):
+        before, there = there, count_candidates(scores[i])
+        following[:] = -np.inf
+        for k in range(there):
             origin = 0
-            for j in range(1, places):
+            for j in range(1, before):
                 if score[j] + links[i, j, k] > score[origin] + links[i, origin, k]:
                     origin = j
             following[k] = score[origin] + links[i, origin, k] + scores[i, k]
@@ -184,16 +256,16 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
     int64[n]. ``places``: candidates of a word. ``slopes``, filled: by the emissions float64[n, P], by
     ``transitions`` float64[1, X], and by ``support`` float64[L, L].
     """
-    starts, parts, values, attributes = table
+    starts, parts, values, attributes, _, _ = table
     _, seen, known = words
     of_parts, of_pairs, of_support = slopes
     n = rows.shape[0]
-    add_emissions(rows, weights, of_parts)
+    add_telling(rows, weights, table, words, of_parts)
     candidates = np.empty((n, places), np.int64)
     scores = np.empty((n, places))
     propose(of_parts, table, words, support, gold, candidates, scores)
     links = np.empty((n, places, places))
-    link(candidates, table, transitions[0], links)
+    link(candidates, scores, table, transitions[0], links)
     marginals = np.empty((n, places))
     pairs = np.empty((n, places, places))
     loss = candidate_posterior(scores, links, marginals, pairs)
@@ -210,11 +282,13 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
         marginals[i, right] -= 1.0
         pairs[i, before, right] -= 1.0
         before = right
+    there = 1
     for i in range(n):
+        earlier, there = there, count_candidates(scores[i])
         total = -1
         for q in range(seen[i], seen[i + 1]):
             total += known[q, 1]
-        for k in range(places):
+        for k in range(there):
             a = candidates[i, k]
             slope = marginals[i, k]
             for q in range(starts[a], starts[a + 1]):
@@ -224,7 +298,7 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
                 if known[q, 0] == a:
                     count = known[q, 1] - (1 if a == gold[i] else 0)
             of_support[level(total), level(count)] += slope
-            for j in range(places if i else 1):
+            for j in range(earlier):
                 start = candidates[i - 1, j] if i else values.shape[0] - 1
                 for f in range(values.shape[1]):
                     of_pairs[0, pair_place(attributes, f, values[start, f], values[a, f])] += pairs[i, j, k]

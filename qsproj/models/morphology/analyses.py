@@ -1,7 +1,8 @@
 """The analyses that a treebank's words have: language-specific tag and features under each UPOS."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ TOGETHER = frozenset({"Animacy", "Case", "Definite", "Gender", "Number", "Person
 _NONE, _START = 0, 1
 
 Attributes = tuple[tuple[str, str], ...]
-ChainTable = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+# Six arrays, see :mod:`qsproj.kernels.tagging.analyses`.
+ChainTable = tuple[NDArray[np.int64], ...]
 
 
 class Analysis(NamedTuple):
@@ -103,14 +105,27 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in attributes])]).astype(np.int64)
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
+    tells, telling = _telling(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
     return AnalysisTable(
         analyses=analyses,
         ranges=ranges,
-        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1)),
+        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1), tells, telling),
         n_parts=len(parts),
         n_pairs=int(begins[-1]),
         fused=fused,
     )
+
+
+def _telling(
+    ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the parts that some but not all analyses of a UPOS have, by its first analysis."""
+    telling: list[list[int]] = [[] for _ in parts]
+    for first, last in ranges.values():
+        of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]
+        telling[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))
+    tells = np.concatenate([[0], np.cumsum([len(found) for found in telling])]).astype(np.int64)
+    return tells, np.array(list(chain.from_iterable(telling)), dtype=np.int64)
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:

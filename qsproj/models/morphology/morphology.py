@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,17 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.hashing import FeatureIndex, stable_hash
+from qsproj.features.hashing import MOST_REMEMBERED, FeatureIndex, stable_hash
 from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLATES, WordTable, compiled
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
     NO_ANALYSIS,
+    add_telling,
     best_candidates,
     candidate_posterior,
     link,
     propose,
 )
-from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
 from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
@@ -113,6 +114,8 @@ class Morphology:
     features: AnalysisFeatures = field(default_factory=AnalysisFeatures)
     weights: AnalysisWeights | None
     lemmatizer: Lemmatizer | None
+    # of words met before, by form and UPOS, what the kernels are told of them: analyses and counts by turns
+    _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def fill(
         self, sentence: Sentence, *, columns: Sequence[str] | None = None, confidence: bool = False
@@ -203,15 +206,20 @@ class Morphology:
         """Return what the kernels of analyses call ``words``."""
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
         seen: list[int] = [0]
-        known: list[tuple[int, int]] = []
-        for form, tag in zip(forms, upos, strict=True):
-            counts = self._counts(plain_form(form), tag)
-            known += counts.items()
-            seen.append(len(known))
+        known: list[int] = []
+        for word in zip(forms, upos, strict=True):
+            counts = self._known.get(word)
+            if counts is None:
+                if len(self._known) >= MOST_REMEMBERED:
+                    self._known.clear()
+                counts = self._known[word] = tuple(chain.from_iterable(self._counts(*word).items()))
+            known += counts
+            seen.append(len(known) // 2)
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def _counts(self, form: str, tag: str) -> dict[int, int]:
         """Return how often a form has each analysis; one that is not known has those of its lower case."""
+        form = plain_form(form)
         counts: dict[int, int] = {}
         for known in (form, form.lower()):
             for analysis, _, count in self.lexicon.get((known, tag), ()):
@@ -227,20 +235,21 @@ class Morphology:
         if weights is None or not forms:
             return None
         emissions = np.empty((n, self.table.n_parts))
-        add_emissions(weights.index.rows(self.features.keys(forms, upos)), weights.emissions, emissions)
+        rows, words = weights.index.rows(self.features.keys(forms, upos)), self.encoded(forms, upos)
+        add_telling(rows, weights.emissions, self.table.chain, words, emissions)
         candidates = np.empty((n, PLACES), dtype=np.int64)
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
         unknown = np.full(n, NO_ANALYSIS)
         propose(
             emissions,
             self.table.chain,
-            self.encoded(forms, upos),
+            words,
             weights.support,
             unknown,
             candidates,
             scores,
         )
-        link(candidates, self.table.chain, weights.transitions[0], links)
+        link(candidates, scores, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -189,6 +189,7 @@ def _run(
         priors=priors.files,
         annotated=options.annotated,
         unshared=unshared,
+        tagger=tagger.file,
         options=followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
         seed=seed,
     )

@@ -20,7 +20,11 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
-from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+from qsproj.models.morphology.morphology_training import (
+    MorphologyOptions,
+    columns_shown,
+    train_morphology,
+)
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import (
@@ -68,11 +72,12 @@ UNTOLD = 0.5
 class FeatureProjectionOptions:
     """How features are learned through links; chosen on development files.
 
-    ``sentences``: learn from this many at most. ``leaning``: as how many votes the values of all words that
-    end alike count in those of one. ``trust``: as how many votes the values of a type count beside those of
-    one word's links. ``shown``: share of the uncertainty of an attribute's values, given the tag, that forms
-    must take away. ``agreeing``: the same of what adjectives share with nouns: what their endings show of it
-    is often something else. ``precision``: expected share of right values, where one is written. ``rarest``:
+    ``sentences``: learn from this many at most, ``epochs`` times, ``epochs_of_many`` where there are so
+    many. ``leaning``: as how many votes the values of all words that end alike count in those of one.
+    ``trust``: as how many votes the values of a type count beside those of one word's links. ``shown``:
+    share of the uncertainty of an attribute's values, given the tag, that forms must take away.
+    ``agreeing``: the same of what adjectives share with nouns: what their endings show of it is often
+    something else. ``precision``: expected share of right values, where one is written. ``rarest``:
     features that fewer of a tag's words have together are not taken over. ``temperature``: by which
     potentials are divided: what was learned from is surer of itself than links are right. ``one_tense``:
     share of a type's votes that its likeliest tense must have: other than number or gender, no neighbour
@@ -80,6 +85,8 @@ class FeatureProjectionOptions:
     """
 
     sentences: int = 12000
+    epochs: int = 10
+    epochs_of_many: int = 5
     leaning: float = 3.0
     trust: float = 0.5
     shown: float = 0.03
@@ -428,7 +435,9 @@ def learn_features(
         told.append(f"features are corrected by {counted(len(tagged), 'tagged sentence')}")
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
-    morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections)
+    many = len(drawn) == options.sentences
+    training = MorphologyOptions(epochs=options.epochs_of_many if many else options.epochs)
+    morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections, options=training)
     return morphology and _cooled(morphology, options.temperature), told
 
 

@@ -8,6 +8,7 @@ a finite verb person and number of its subject. Whether the target shows any of 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
     """
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
-    found = [features_of(cell) for cell in sentence.feats]
+    found = [dict(_features(cell)) for cell in sentence.feats]
     # Of each word its head and relation; a root and a word without a head have none.
     arcs = [
         (word, int(head) - 1, relation if relation == "nmod:poss" else bare_relation(relation))
@@ -103,6 +104,12 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
     for word, subject in subjects.items():
         _agree(subject, sentence.upos[word], found[word])
     return [Mark(tag, _values(tag, features)) for tag, features in zip(sentence.upos, found, strict=True)]
+
+
+@lru_cache(maxsize=1 << 12)
+def _features(cell: str) -> Mapping[str, str]:
+    """Return the features of a cell, to be copied: a treebank has few different ones."""
+    return features_of(cell)
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
