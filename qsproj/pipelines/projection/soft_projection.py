@@ -287,9 +287,9 @@ FEW_PAIRS_WARNING = (
 class SoftSources:
     """What is known of the target language before it is learned.
 
-    ``corpus``: sources with trees, targets with tags; read twice, and one sentence in ten only fits the
-    temperature. ``priors``: parsers of tags, or of words of the target as well; relations come from the first
-    that knows any. ``evidence``: of translations, as :func:`soft_evidence.pooled_evidence` gives it.
+    ``corpus``: sources with trees, targets with tags; one sentence in ten only fits the temperature.
+    ``priors``: parsers of tags, or of words of the target as well; relations come from the first that knows
+    any. ``evidence``: of translations, as :func:`soft_evidence.pooled_evidence` gives it.
     """
 
     corpus: Iterable[Translations]
@@ -313,8 +313,14 @@ def project_soft(
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
-    following = track(_split(sources.corpus, held_out=False), "choosing pairs", unit="pair")
-    chosen, left_out = soft_evidence.densest_pairs(following, sentences=options.sentences, words=ENOUGH_WORDS)
+    learned_from = soft_evidence.DensestPairs(sentences=options.sentences, words=ENOUGH_WORDS)
+    held_out = soft_evidence.DensestPairs(
+        sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
+        words=ENOUGH_WORDS // HELD_OUT,
+    )
+    for number, translations in enumerate(track(sources.corpus, "choosing pairs", unit="pair"), start=1):
+        (learned_from if number % HELD_OUT else held_out).add(translations)
+    chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
         raise soft_evidence.nothing_chosen(left_out)
     examples = (
@@ -329,11 +335,7 @@ def project_soft(
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = train_above(prior.joined, examples, rng=rng, options=training)
     # The prior has seen no more of them than of the test.
-    unseen, _ = soft_evidence.densest_pairs(
-        _split(sources.corpus, held_out=True),
-        sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
-        words=ENOUGH_WORDS // HELD_OUT,
-    )
+    unseen = held_out.chosen
     share = fit(prior.joined, unseen).share if options.share is None else options.share
     base = prior.joined.scorer.weights
     weights = base + np.float32(share) * (learned.scorer.weights - base)
@@ -364,13 +366,6 @@ def project_soft(
         *warning,
     )
     return Projected(projected, report, trees=lambda: labelled)
-
-
-def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Translations]:
-    """Yield every HELD_OUT-th sentence with its translations, or all the others."""
-    for number, translations in enumerate(corpus, start=1):
-        if (number % HELD_OUT == 0) == held_out:
-            yield translations
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:

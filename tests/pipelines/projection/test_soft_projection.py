@@ -17,8 +17,8 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
+    DensestPairs,
     arc_evidence,
-    densest_pairs,
     learn_relations,
     pooled_evidence,
     relation_evidence,
@@ -213,6 +213,13 @@ def test_sources_are_brought_together_by_the_target():
         list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
 
 
+def densest(corpus, **most):
+    pairs = DensestPairs(**most)
+    for translations in corpus:
+        pairs.add(translations)
+    return pairs.chosen, pairs.left_out
+
+
 def test_the_densest_pairs_are_chosen_in_their_order(sample):
     """Long, short and sparse pairs; a copy of one that is chosen comes second and stays behind."""
     corpus = [pair(2, [(1, 1), (2, 2)]), pair(61, [(1, 1)]), pair(12, [(1, 1)]), *sample]
@@ -220,7 +227,7 @@ def test_the_densest_pairs_are_chosen_in_their_order(sample):
     fitting = [one for one in corpus if 3 <= len(one.target) <= 60]
     told = {id(one): arc_evidence(one)[:, 1:].sum() / len(one.target) for one in fitting}
     covered = [one for one in fitting if told[id(one)] > 0.0]
-    chosen, left_out = densest_pairs(alone([*corpus, *sample]), sentences=9)
+    chosen, left_out = densest(alone([*corpus, *sample]), sentences=9)
     best = sorted(covered, key=lambda one: -told[id(one)])
     assert len(chosen) == 9
     assert {told[id(one)] for (one,) in chosen} <= {told[id(one)] for one in best[:9]}
@@ -233,11 +240,11 @@ def test_the_densest_pairs_are_chosen_in_their_order(sample):
 
 
 def test_pairs_are_chosen_until_they_have_enough_words(sample):
-    fitting, _ = densest_pairs(alone(sample))
-    densest = sorted(fitting, key=lambda one: -arc_evidence(one[0]).sum() / len(one[0].target))
+    fitting, _ = densest(alone(sample))
+    by_coverage = sorted(fitting, key=lambda one: -arc_evidence(one[0]).sum() / len(one[0].target))
     for words in (1, 30, 200):
-        chosen, left_out = densest_pairs(alone(sample), words=words)
-        lengths = [len(one[0].target) for one in densest[: len(chosen)]]
+        chosen, left_out = densest(alone(sample), words=words)
+        lengths = [len(one[0].target) for one in by_coverage[: len(chosen)]]
         assert sum(lengths[:-1]) < words <= sum(lengths)
         assert sorted(len(one[0].target) for one in chosen) == sorted(lengths)
         assert left_out["less evidence than others"] == len(fitting) - len(chosen)
