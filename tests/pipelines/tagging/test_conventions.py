@@ -116,6 +116,23 @@ def test_particles_of_verbs_may_be_adverbs():
     assert votes_of(text, "upp") == {"ADP": 1.0, "ADV": 1.0}
 
 
+def test_days_may_be_adverbs_where_nothing_depends_on_them():
+    tags = {"came": "VERB", "again": "ADV", "today": "NOUN", "last": "ADJ", "year": "NOUN"}
+
+    def votes(words, heads, deprels):
+        source = Sentence.from_words(words, upos=[tags[w] for w in words], heads=heads, deprels=deprels)
+        links = make_alignment(len(words), len(words), [(i, i) for i in range(1, len(words) + 1)])
+        text = read_linked_text([(SentencePair(source, Sentence.from_words(words), links),)])
+        return {tag: vote for tag, vote in zip(text.tags, text.votes[-1].tolist(), strict=True) if vote}
+
+    today = votes(["came", "again", "today"], [-1, 0, 1, 1], ["root", "advmod", "obl:unmarked"])
+    assert today == {"ADV": 1.0, "NOUN": 1.0}
+    year = votes(
+        ["came", "again", "last", "year"], [-1, 0, 1, 4, 1], ["root", "advmod", "amod", "obl:unmarked"]
+    )
+    assert year == {"NOUN": 1.0}
+
+
 def test_a_mark_of_infinitives_is_a_preposition_where_its_type_mostly_is():
     """Spanish *para* is *for* twice and *to* once; German *zu* is *to* before infinitives twice."""
     to = ("to go", "PART VERB", "mark root")
