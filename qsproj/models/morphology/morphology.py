@@ -12,7 +12,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.hashing import MOST_REMEMBERED, FeatureIndex, stable_hash
+from qsproj.features.hashing import FeatureIndex, stable_hash
 from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLATES, WordTable, compiled
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
@@ -44,6 +44,8 @@ COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 COLUMNS = tuple(COLUMN_CELLS)
 # Candidates of a word that are linked to those of its neighbours.
 PLACES = 8
+# Past this many words with their tags, those seen before are forgotten.
+_MOST_REMEMBERED = 1 << 16
 _TAG = "tag"
 TEMPLATES = (
     *WORD_TEMPLATES,
@@ -210,7 +212,7 @@ class Morphology:
         for word in zip(forms, upos, strict=True):
             counts = self._known.get(word)
             if counts is None:
-                if len(self._known) >= MOST_REMEMBERED:
+                if len(self._known) >= _MOST_REMEMBERED:
                     self._known.clear()
                 counts = self._known[word] = tuple(chain.from_iterable(self._counts(*word).items()))
             known += counts

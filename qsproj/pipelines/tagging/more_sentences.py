@@ -1,7 +1,7 @@
 """Sentences beside those of the bitext: raw text as the tagger reads it, numbers as digits.
 
-A New Testament says nothing of most words of today. Raw text of the language has them, in context: a first
-tagger says what they are likely to be, a second learns from that. And where a text spells all numbers out, a
+A New Testament says nothing of most words of today. Raw text of the language has them, in context: a tagger
+says what they are likely to be, the next learns from that. And where a text spells all numbers out, a
 sentence with one of them in digits teaches what digits are.
 """
 
@@ -19,7 +19,7 @@ from qsproj.models.tagging.tagger_training import LogEvidence, SetExample
 from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 
 NUMERAL = "NUM"
-# However sure the first tagger is: so much, in natural logs, is still open to doubt.
+# However sure a tagger is: so much, in natural logs, is still open to doubt.
 MOST_DOUBTED = -12.0
 # No tag counts as rarer than this where probabilities are divided by how frequent it is.
 RAREST = 0.03

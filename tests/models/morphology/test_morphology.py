@@ -16,7 +16,7 @@ from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
+from qsproj.kernels.tagging.analyses import LEVELS, NO_ANALYSIS, analysis_gradient, propose
 from qsproj.models.morphology import morphology_training
 from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
 from qsproj.models.morphology.lemmatizer import WHOLE, EditScript, Lemmatizer, Word, edit_script
@@ -94,6 +94,28 @@ def test_the_best_analyses_and_their_probabilities_are_those_of_listing(seed):
     for k, analysis in enumerate(allowed()[1]):
         feats = ["_", analysis.feats, "_"]
         assert morphology.feature_probabilities(FORMS, TAGS, feats)[1] == pytest.approx(marginals[1, k])
+
+
+def test_analyses_far_below_the_best_are_no_candidates_unless_right():
+    morphology, _ = small_chain()
+    table, weights = morphology.table, morphology.weights
+    words = morphology.encoded(FORMS, TAGS)
+    first, last = table.ranges["N"]
+    of_parts = np.zeros((3, table.n_parts))
+    # The third word has one analysis that is hardly likely, and one that is hopeless.
+    starts, parts = table.chain[:2]
+    distinct = [parts[starts[a + 1] - 1] for a in range(first, last)]
+    assert len(set(distinct)) == 3
+    of_parts[2, distinct] = -3.0, -12.0, 0.0
+    support = np.zeros_like(weights.support)
+
+    def proposed(gold):
+        candidates, scores = np.empty((3, 8), dtype=np.int64), np.empty((3, 8))
+        propose(of_parts, table.chain, words, support, np.array([first, 3, gold]), candidates, scores)
+        return [int(one) - first for one in candidates[2][scores[2] > -np.inf]]
+
+    assert proposed(NO_ANALYSIS) == [2, 0]
+    assert proposed(first + 1) == [2, 0, 1]
 
 
 def test_the_gradient_agrees_with_finite_differences():
