@@ -36,11 +36,12 @@ def parser():
     return train_arc_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=2))[0]
 
 
-def test_temperature_changes_probabilities_and_no_tree(parser):
-    doubting = replace(parser, temperature=3.0)
+@pytest.mark.parametrize("temperature", [1.0, 3.0])
+def test_temperature_changes_probabilities_and_no_tree(parser, temperature):
+    doubting = replace(parser, temperature=temperature)
     for sentence in itertools.islice(read_conllu("corpora/es.conllu"), 10):
         np.testing.assert_array_equal(doubting.parse(sentence).heads, parser.parse(sentence).heads)
-        expected = parser.inference.infer(parser.scores(sentence) / 3.0)[1]
+        expected = parser.inference.infer(parser.scores(sentence) / temperature)[1]
         np.testing.assert_allclose(doubting.arc_probabilities(sentence), expected)
         heads = parser.heads(parser.scores(sentence))
         chosen = [expected[head, word] for word, head in enumerate(heads) if word]
