@@ -309,14 +309,14 @@ def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, 
 
 def _expected(kind: str, size: Sizes) -> float:
     rates: Mapping[str, float] = {
-        "source": 2.6e-4 * size.treebank,
-        "words": 9e-6 * (size.source + size.target),
-        "links": 1.2e-5 * (size.source + size.target),
-        "trees": 2.8e-5 * size.source,
-        "tagger": 2.6e-5 * size.target,
-        "tagged": 7e-6 * size.target,
-        "prior": 2.5e-4 * size.treebank,
-        "parser": 3e-3 * min(size.pairs, LEARNED_PAIRS) + 6e-4 * size.pairs,
+        "source": 2.1e-4 * size.treebank,
+        "words": 6e-6 * (size.source + size.target),
+        "links": 9e-6 * (size.source + size.target),
+        "trees": 2.7e-5 * size.source,
+        "tagger": 6e-5 * size.target,
+        "tagged": 6.5e-6 * size.target,
+        "prior": 9e-5 * size.treebank,
+        "parser": 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
     }
     return rates.get(kind, 2.0)
 

@@ -123,10 +123,11 @@ RAW = [
 def test_raw_text_teaches_words_that_the_bitext_lacks():
     pairs = made_pairs(300, wrong=0.1)
     word = Sentence.from_words(["Wagner"])
-    without, with_raw = projected(pairs), projected(pairs, raw=RAW)
+    options = TagProjectionOptions(temperature=1.0, temperature_of_raw=1.0)
+    without, with_raw = projected(pairs, options=options), projected(pairs, raw=RAW, options=options)
     column = without.tagger.tags.index("NOUN")
     chances = [result.tagger.tag_distribution(word)[0, column] for result in (without, with_raw)]
-    assert chances[0] < 0.3 < 0.4 < chances[1]
+    assert chances[0] < 0.5 < 0.7 < chances[1]
     assert accuracy(with_raw.tagger, gold(made_pairs(100, seed=7))) > 99.0
     assert "60 sentences of raw text" in with_raw.report[1]
     assert "raw text" not in without.report[1]
