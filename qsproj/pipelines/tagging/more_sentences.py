@@ -23,8 +23,8 @@ NUMERAL = "NUM"
 MOST_DOUBTED = -12.0
 # No tag counts as rarer than this where probabilities are divided by how frequent it is.
 RAREST = 0.03
-# A tag less likely than this, in natural logs, is none that a number in words may have. Links alone make none so
-# unlikely (DOUBT in tag_evidence); sets of types, and a tagger that is sure, do.
+# A tag less likely than this, in natural logs, is none that a number in words may have. Links alone make none
+# so unlikely (DOUBT in tag_evidence); sets of types, and a tagger that is sure, do.
 UNLIKELY = -3.0
 # A text in which so many words are digits shows what they are.
 ENOUGH_IN_DIGITS = 100
