@@ -320,9 +320,9 @@ def project_tagger(options: argparse.Namespace) -> None:
 
     from qsproj.cli.options.common import check_files, made_by, naming, read_tagged
     from qsproj.corpus.language.lemmas import lexicon_of
+    from qsproj.corpus.pairs.translations import join_translations
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
-    from qsproj.pipelines.translations import join_translations
 
     sources, alignments, tagged = options.source or [], options.alignment or [], options.tagged or []
     if not (sources and options.target and alignments):

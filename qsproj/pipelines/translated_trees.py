@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.pipelines.translations import link_strengths
 
 # The share of a kind of arcs is that of a wider kind until so many were seen; of none at all, nothing moves.
 SEEN = 5.0

@@ -10,11 +10,11 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
+from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.fitting import fit_of, large_blocks
 from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import Stage
 from qsproj.progress import notice

@@ -18,8 +18,8 @@ from xml.etree.ElementTree import Element, ParseError
 from zipfile import BadZipFile, ZipFile
 
 from qsproj.corpus.files import open_text
+from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, UsageError, counted
-from qsproj.pipelines.bootstrap.fitting import fit_of
 
 ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.editing import with_heads
+from qsproj.corpus.pairs.translations import Translations, link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
-from qsproj.pipelines.translations import Translations, link_strengths
 
 UNLABELLED = "_"
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
+from qsproj.corpus.pairs.translations import Translations, join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.models.arc.above import fine_tuned, train_above
@@ -39,7 +40,6 @@ from qsproj.pipelines.projection.projected import (
     with_trees_and_tags,
 )
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
-from qsproj.pipelines.translations import Translations, join_translations
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from qsproj.progress import track
 from qsproj.styles.detect import detect_style

@@ -26,7 +26,6 @@ from qsproj.models.morphology.morphology_training import (
     train_morphology,
 )
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import (
     CARRIED,
     INFLECTED,
@@ -36,6 +35,7 @@ from qsproj.pipelines.tagging.linked_text import (
     LinkedText,
     MarkedLinks,
 )
+from qsproj.pipelines.tagging.more_sentences import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.tag_evidence import normalised
 
 Counts = NDArray[np.float64]

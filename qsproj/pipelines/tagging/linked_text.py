@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.models.morphology.analyses import features_of
@@ -27,7 +28,6 @@ from qsproj.pipelines.tagging.conventions import (
     source_tags,
     trust_in_tags,
 )
-from qsproj.pipelines.translations import Translations
 
 # What words share with others: that a source word lacks it says nothing of the target.
 SHARED = ("Animacy", "Case", "Definite", "Gender", "Number", "Person")

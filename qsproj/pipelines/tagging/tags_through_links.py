@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
 from qsproj.features.tagging import Classes, templates_with, word_classes
@@ -30,9 +31,15 @@ from qsproj.models.tagging.tagger_training import (
     train_tagger,
 )
 from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
-from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
-from qsproj.pipelines.tagging.more_sentences import RawText, as_tagged, balanced, in_digits
+from qsproj.pipelines.tagging.more_sentences import (
+    FewTagged,
+    RawText,
+    as_tagged,
+    balanced,
+    compare_with_tagged_alone,
+    in_digits,
+)
 from qsproj.pipelines.tagging.tag_evidence import (
     LinkChannel,
     Sets,
@@ -45,7 +52,6 @@ from qsproj.pipelines.tagging.tag_evidence import (
     type_sets,
     type_shares,
 )
-from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 
 # What is learned beside UPOS, unless told.

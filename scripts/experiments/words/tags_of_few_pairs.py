@@ -14,11 +14,11 @@ import numpy as np
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.corpus.pairs.translations import join_translations
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.translations import join_translations
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.pairs.aligned import AlignedText
+from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.evaluation.calibration import expected_calibration_error, reliability
@@ -32,7 +33,6 @@ from qsproj.pipelines.tagging.tags_through_links import (
     choose_sentences,
     project_tags,
 )
-from qsproj.pipelines.translations import Translations
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.editing import with_misc
+from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
@@ -39,7 +40,6 @@ from qsproj.pipelines.projection.soft_projection import (
     train_translated_prior,
     trusted,
 )
-from qsproj.pipelines.translations import link_strengths
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.corpus.pairs.translations import join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.more_sentences import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.tags_through_links import (
     TagProjectionOptions,
     cooled,
     deal_out,
     project_tags,
 )
-from qsproj.pipelines.translations import join_translations
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 

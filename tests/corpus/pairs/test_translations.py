@@ -1,7 +1,7 @@
 """Translations of one target sentence, from several corpora that need not have the same sentences."""
 
+from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.translations import join_same_targets
 
 
 def pairs(language, targets):
