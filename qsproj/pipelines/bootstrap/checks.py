@@ -1,17 +1,21 @@
 """What is told before anything is learned: whether what is given fits together, and how long it will take."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
+from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.pairs.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
@@ -21,6 +25,12 @@ from qsproj.progress import notice
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
 LOOKED_AT = 1000
+LIKELY_LINK = 0.5
+# Where lengths tell nothing, those pairs are aligned twice, as they are and with one side shifted by a
+# line, to tell translations from sentences that stand side by side by chance. Of news, speeches and verses,
+# 1.9 to 7 times as many words have a likely link where the sides belong together; 1.3 times in Chinese that
+# is cut poorly, and no more in Korean.
+LEAST_RATIO = 1.15
 # Of the words of English text, English treebanks of 1,800 to 12,500 sentences know 78 to 92%, of those of
 # German, Spanish, Swedish or Chinese text 2 to 38%. Treebanks with fewer words are not asked.
 LEAST_KNOWN = 0.5
@@ -172,6 +182,67 @@ def check_sides(text: texts.SourceText) -> int:
             remedy="name a treebank of the language of the source side",
         )
     return counts.total()
+
+
+@dataclass(slots=True)
+class LinkCounts:
+    """Counts of links. Mutable; final."""
+
+    target_words: int = 0
+    links: float = 0.0
+    linked: int = 0
+
+    def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+        for alignment in alignments:
+            self.target_words += alignment.n_target
+            if alignment.weights is not None:
+                self.links += float(alignment.weights.sum())
+                likely = alignment.links[alignment.weights >= LIKELY_LINK, 1]
+                self.linked += len(np.unique(likely))
+            yield alignment
+
+    @property
+    def share_linked(self) -> float:
+        return self.linked / max(self.target_words, 1)
+
+
+def check_translations(source: str, target: str, *, name: str) -> None:
+    """Check that two files of CoNLL-U, which a message calls ``name``, translate each other.
+
+    Raises DataError when in the first LOOKED_AT pairs neither lengths, numbers and names go together, nor
+    more words have a likely link than if one side is shifted. Where only links tell nothing, as in languages
+    that are hard to link, that is no error; where lengths tell little, it is said.
+    """
+    pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
+    fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
+    if fit.shift == 0:
+        return
+    sides = [list(side) for side in zip(*pairs, strict=True)]
+    share = share_linked(pairs)
+    by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
+    if share <= LEAST_RATIO * by_chance:
+        found = (
+            f"a likely link for {100 * share:.0f}% of the words of the first {counted(len(pairs), 'pair')}, "
+            f"{100 * by_chance:.0f}% with one side shifted by a line"
+        )
+        if not fit.by_chance:
+            notice(f"{name}: found {found}: check that line i of one side translates line i of the other")
+            return
+        raise DataError(
+            name,
+            None,
+            found=f"lengths that do not go together, and {found}",
+            expected=f"{LEAST_RATIO} times as many where the sides translate each other",
+            remedy="check that line i of one side translates line i of the other",
+        )
+
+
+def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
+    """Return the share of the target words that have a likely link when these pairs alone are aligned."""
+    counts = LinkCounts()
+    for _ in counts.counted(align_words(pairs, threshold=LIKELY_LINK)):
+        pass
+    return counts.share_linked
 
 
 def check_languages(text: texts.SourceText) -> None:

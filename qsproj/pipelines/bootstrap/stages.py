@@ -18,12 +18,11 @@ from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.pairs.translations import join_same_targets
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, has_tree
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
-from qsproj.errors import DataError, counted
+from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -43,6 +42,7 @@ from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
@@ -53,7 +53,7 @@ from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank
-from qsproj.progress import notice, track
+from qsproj.progress import track
 
 # Of the source. After 10 epochs, as elsewhere, English dev has .02 more UPOS, .06 UAS and .01 features.
 TAGS_OF_SOURCE = TaggerOptions(epochs=6)
@@ -82,13 +82,6 @@ SUGGESTED = 20
 
 # Links below it are noise more often than not; what remains is weighed by its probability.
 LEAST_LINK = 0.15
-LIKELY_LINK = 0.5
-# Where lengths tell nothing, so many pairs are aligned twice, as they are and with one side shifted by a
-# line, to tell translations from sentences that stand side by side by chance. Of news, speeches and verses,
-# 1.9 to 7 times as many words have a likely link where the sides belong together; 1.3 times in Chinese that
-# is cut poorly, and no more in Korean.
-LOOKED_AT = 1000
-LEAST_RATIO = 1.15
 
 
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
@@ -177,69 +170,6 @@ def reader_of_target(
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
     """Return the sentence of a line, None of a blank one, by a reader of lines."""
     return next(read([line]), None)
-
-
-@dataclass(slots=True)
-class LinkCounts:
-    """Counts of links. Mutable; final."""
-
-    pairs: int = 0
-    target_words: int = 0
-    links: float = 0.0
-    linked: int = 0
-
-    def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-        for alignment in alignments:
-            self.pairs += 1
-            self.target_words += alignment.n_target
-            if alignment.weights is not None:
-                self.links += float(alignment.weights.sum())
-                likely = alignment.links[alignment.weights >= LIKELY_LINK, 1]
-                self.linked += len(np.unique(likely))
-            yield alignment
-
-    @property
-    def share_linked(self) -> float:
-        return self.linked / max(self.target_words, 1)
-
-
-def check_translations(source: str, target: str, *, name: str) -> None:
-    """Check that two files of CoNLL-U, which a message calls ``name``, translate each other.
-
-    Raises DataError when in the first LOOKED_AT pairs neither lengths, numbers and names go together, nor
-    more words have a likely link than if one side is shifted. Where only links tell nothing, as in languages
-    that are hard to link, that is no error; where lengths tell little, it is said.
-    """
-    pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
-    fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
-    if fit.shift == 0:
-        return
-    sides = [list(side) for side in zip(*pairs, strict=True)]
-    share = share_linked(pairs)
-    by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
-    if share <= LEAST_RATIO * by_chance:
-        found = (
-            f"a likely link for {100 * share:.0f}% of the words of the first {counted(len(pairs), 'pair')}, "
-            f"{100 * by_chance:.0f}% with one side shifted by a line"
-        )
-        if not fit.by_chance:
-            notice(f"{name}: found {found}: check that line i of one side translates line i of the other")
-            return
-        raise DataError(
-            name,
-            None,
-            found=f"lengths that do not go together, and {found}",
-            expected=f"{LEAST_RATIO} times as many where the sides translate each other",
-            remedy="check that line i of one side translates line i of the other",
-        )
-
-
-def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
-    """Return the share of the target words that have a likely link when these pairs alone are aligned."""
-    counts = LinkCounts()
-    for _ in counts.counted(align_words(pairs, threshold=LIKELY_LINK)):
-        pass
-    return counts.share_linked
 
 
 def link_words(
