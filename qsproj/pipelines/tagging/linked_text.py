@@ -196,6 +196,14 @@ class LinkedText:
     def words_of(self, sentence: int) -> slice:
         return slice(int(self.starts[sentence]), int(self.starts[sentence + 1]))
 
+    def places(self, sentences: Iterable[int]) -> NDArray[np.int64]:
+        """Return the words of these sentences, int64[M], one sentence after the other."""
+        return np.concatenate([np.arange(*self.starts[s : s + 2]) for s in sentences])
+
+    def parted(self, rows: NDArray[np.float32], sentences: Sequence[int]) -> list[NDArray[np.float32]]:
+        """Return what there is of the M words of these sentences, [M, T], for each sentence by itself."""
+        return np.split(rows, np.cumsum(np.diff(self.starts)[list(sentences)])[:-1])
+
 
 @dataclass(frozen=True, slots=True)
 class _Linked:

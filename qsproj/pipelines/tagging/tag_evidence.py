@@ -54,8 +54,8 @@ def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np
     """
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
-        chosen = [tag in allowed_by_script(form, tags) for tag in tags]
-        row[:] = chosen if any(chosen) else True
+        found = allowed_by_script(form, tags)
+        row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
 
@@ -169,10 +169,10 @@ def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
     return sets
 
 
-def set_evidence(text: LinkedText, sets: Sets) -> LogEvidence:
-    """Return the evidence of each word, float32[N, T]: 0 for the tags in the set of its type, else -inf."""
+def set_evidence(text: LinkedText, sets: Sets, sentences: Sequence[int]) -> LogEvidence:
+    """Return the evidence of the words of sentences, float32[M, T]: 0 for tags in a type's set, else -inf."""
     weights = np.where(sets, np.float32(0.0), np.float32(-np.inf))
-    return weights[text.types]
+    return weights[text.types[text.places(sentences)]]
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -213,9 +213,7 @@ def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Itera
     O(words T^2) time; 8 T^2 bytes of memory for each type that is not rare.
     """
     chosen = list(sentences)
-    counts = np.bincount(
-        np.concatenate([text.types[text.words_of(s)] for s in chosen]), minlength=len(text.vocabulary)
-    )
+    counts = np.bincount(text.types[text.places(chosen)], minlength=len(text.vocabulary))
     rows = np.zeros(len(counts), dtype=np.int32)
     often = np.nonzero(counts >= RAREST)[0]
     rows[often] = np.arange(1, len(often) + 1)
@@ -223,7 +221,7 @@ def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Itera
     joint = np.zeros((len(often) + 1, n_tags * n_tags))
     for first in range(0, len(chosen), BLOCK_SENTENCES):
         block = chosen[first : first + BLOCK_SENTENCES]
-        places = np.concatenate([np.arange(w.start, w.stop) for w in map(text.words_of, block)])
+        places = text.places(block)
         expected = np.concatenate([expected_tags(text, sets, tagger, s) for s in block])
         votes = text.votes[places]
         heard = votes.sum(axis=1) > LEAST_VOTE
@@ -248,16 +246,22 @@ def expected_tags(text: LinkedText, sets: Sets, tagger: Tagger, sentence: int) -
     return tagger.distribution_within(text.sentences[sentence], allowed)
 
 
-def channel_evidence(text: LinkedText, sets: Sets, channel: LinkChannel) -> LogEvidence:
-    """Return the evidence of each word, float32[N, T], natural logs: -inf outside its set, 0 at best."""
-    evidence = np.empty(text.votes.shape, dtype=np.float32)
+def channel_evidence(
+    text: LinkedText, sets: Sets, channel: LinkChannel, sentences: Sequence[int]
+) -> LogEvidence:
+    """Return the evidence of the words of sentences, float32[M, T], natural logs.
+
+    -inf outside the set of a type, 0 for the best tag of a word.
+    """
+    places = text.places(sentences)
+    evidence = np.empty((len(places), len(text.tags)), dtype=np.float32)
     for first in range(0, len(evidence), BLOCK_WORDS):
-        block = slice(first, first + BLOCK_WORDS)
+        block = places[first : first + BLOCK_WORDS]
         votes, types = text.votes[block].astype(np.float64), text.types[block]
         likelihood = np.einsum("ns,nys->ny", normalised(votes), channel.chances[channel.rows[types]])
         certainty = (1.0 - DOUBT) * np.minimum(votes.sum(axis=1, keepdims=True), 1.0)
         highest = np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         with np.errstate(divide="ignore"):
             logs = np.log(sets[types]) + np.log((1.0 - certainty) + certainty * likelihood / highest)
-        evidence[block] = logs - logs.max(axis=1, keepdims=True)
+        evidence[first : first + BLOCK_WORDS] = logs - logs.max(axis=1, keepdims=True)
     return evidence

@@ -166,6 +166,7 @@ def project_tags(
     learned_from, aside = few.split()
     sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
     deaf, channels = learner.first_round(parts, sets, learned_from)
+    parts = [sorted(part) for part in parts]
     alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
     learn = partial(
         learn_features,
@@ -227,8 +228,10 @@ class _Learner:
         """Learn from sets alone; return the mean of the parts' taggers, and how far each believes links."""
         share = self.options.first_sentences // len(parts)
         firsts = [sorted(part[:share]) for part in parts]
-        evidence = set_evidence(self.text, sets)
-        taggers = [self.train(first, evidence, few, "learning from types") for first in firsts]
+        taggers = [
+            self.train(first, set_evidence(self.text, sets, first), few, "learning from types")
+            for first in firsts
+        ]
         channels = [
             learn_channel(self.text, sets, tagger, track(first, "weighing links", unit="sentence"))
             for tagger, first in zip(taggers, firsts, strict=True)
@@ -241,9 +244,7 @@ class _Learner:
         """Learn from sets and links; return the mean of the parts' taggers."""
         return mean_tagger(
             [
-                self.train(
-                    sorted(part), channel_evidence(self.text, sets, channel), few, "learning from links"
-                )
+                self.train(part, channel_evidence(self.text, sets, channel, part), few, "learning from links")
                 for part, channel in zip(parts, channels, strict=True)
             ]
         )
@@ -265,9 +266,7 @@ class _Learner:
         """
         return mean_tagger(
             [
-                self.train(
-                    sorted(part), self.read(tagger, part, allowed, channel), few, "learning again", more
-                )
+                self.train(part, self.read(tagger, part, allowed, channel), few, "learning again", more)
                 for part, channel in zip(parts, channels, strict=True)
             ]
         )
@@ -276,15 +275,13 @@ class _Learner:
         self, tagger: Tagger, sentences: Sequence[int], allowed: Sets, channel: LinkChannel
     ) -> LogEvidence:
         """Return the evidence of links, that of the words of ``sentences`` as a tagger reads it, balanced."""
-        evidence = channel_evidence(self.text, allowed, channel)
-        places = []
-        for sentence in track(sentences, "reading again", unit="sentence"):
-            place = self.text.words_of(sentence)
-            evidence[place] = tagger.distribution_given(self.text.sentences[sentence], evidence[place])
-            places.append(place)
-        words = np.r_[*places]
-        evidence[words] = balanced(evidence[words], self.options.balance)
-        return evidence
+        evidence = channel_evidence(self.text, allowed, channel, sentences)
+        by_sentence = self.text.parted(evidence, sentences)
+        for sentence, known in zip(
+            track(sentences, "reading again", unit="sentence"), by_sentence, strict=True
+        ):
+            known[:] = tagger.distribution_given(self.text.sentences[sentence], known)
+        return balanced(evidence, self.options.balance)
 
     def train(
         self,
@@ -296,7 +293,8 @@ class _Learner:
     ) -> Tagger:
         """Train on sentences of the bitext with their evidence, tagged ones and more; then on tagged ones."""
         text, options = self.text, self.options
-        examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
+        known = text.parted(evidence, chosen)
+        examples = [SetExample(text.sentences[s], of) for s, of in zip(chosen, known, strict=True)]
         examples += in_digits(examples, text.tags, most=options.in_digits)
         examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
         tagger = train_on_sets(

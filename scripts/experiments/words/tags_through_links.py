@@ -165,9 +165,9 @@ def from_types(corpus: Bitext) -> Tagger:
     chosen, _ = choose_sentences(text, rng=rng, options=FULL)
     allowed = allowed_tags(text.vocabulary, text.tags, {})
     sets = type_sets(type_shares(text, text.votes, allowed), allowed, least=FULL.first_least)
-    evidence = set_evidence(text, sets)
+    evidence = text.parted(set_evidence(text, sets, chosen), chosen)
     return train_on_sets(
-        [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen],
+        [SetExample(text.sentences[s], of) for s, of in zip(chosen, evidence, strict=True)],
         tags=text.tags,
         extractor=FeatureExtractor(templates_with(()), {}),
         rng=rng,

@@ -71,7 +71,7 @@ def test_channels_are_distributions(learned):
 
 def test_evidence_follows_what_is_believed(learned):
     text, sets, channel = learned
-    evidence = channel_evidence(text, sets, channel)
+    evidence = channel_evidence(text, sets, channel, range(len(text.sentences)))
     assert np.all(evidence.max(axis=1) == 0.0)
     for form, least, most in (("at", -np.inf, -2.0), ("se", -0.5, 0.0)):
         words = np.nonzero(text.types == text.vocabulary.index(form))[0]
@@ -90,7 +90,8 @@ def test_evidence_is_by_hand_what_it_should_be(learned):
     right = np.full((1, 3, 3), 0.1) + 0.7 * np.eye(3)
     sets = np.ones((len(text.vocabulary), 3), dtype=bool)
     sets[text.types[0], 2] = False
-    evidence = channel_evidence(changed, sets, LinkChannel(np.zeros(len(sets), dtype=np.int32), right))
+    channel = LinkChannel(np.zeros(len(sets), dtype=np.int32), right)
+    evidence = channel_evidence(changed, sets, channel, range(len(text.sentences)))
     certainty = 0.95 * 0.5**4
     assert evidence[0].tolist() == pytest.approx(
         [0.0, np.log(1 - certainty + certainty * 0.1 / 0.8), -np.inf], rel=1e-5

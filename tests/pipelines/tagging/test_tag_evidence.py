@@ -133,7 +133,7 @@ def test_a_type_without_a_tag_may_have_all_that_are_allowed():
 def test_evidence_of_types_is_their_set(text):
     sets = np.ones((len(text.vocabulary), len(text.tags)), dtype=bool)
     sets[text.vocabulary.index("Hund"), text.tags.index("VERB")] = False
-    evidence = set_evidence(text, sets)
+    evidence = set_evidence(text, sets, range(len(text.sentences)))
     forbidden = np.isneginf(evidence)
     assert np.array_equal(~forbidden, sets[text.types])
     assert np.all(evidence[~forbidden] == 0.0)
