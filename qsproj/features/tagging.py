@@ -107,13 +107,15 @@ class WordTable:
         if len(self._numbers) > _MOST_TYPES:
             self._numbers.clear()
         numbers = self._numbers
-        result = np.empty(len(forms), dtype=np.int32)
-        for i, form in enumerate(forms):
-            number = numbers.get(form)
-            result[i] = self._add(form) if number is None else number
-        return result
+        found = list(map(numbers.get, forms))
+        if None in found:
+            for form in forms:
+                if form not in numbers:
+                    self._add(form)
+            found = list(map(numbers.get, forms))
+        return np.array(found, dtype=np.int32)
 
-    def _add(self, form: str) -> int:
+    def _add(self, form: str) -> None:
         number = self._numbers[form] = len(self._numbers)
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
@@ -125,7 +127,6 @@ class WordTable:
             word_class = classes.get(form, classes.get(form.lower()))
             codes.append(0 if word_class is None else word_class + 1)
         self._attributes[number] = np.array(codes, dtype=np.uint64)
-        return number
 
 
 @lru_cache(maxsize=1 << 12)

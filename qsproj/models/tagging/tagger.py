@@ -69,9 +69,9 @@ class FeatureExtractor:
         feature_keys(self._table.attributes, words, self._compiled, keys)
         return keys
 
-    def unspelled(self, rows: NDArray[np.int32], form: str) -> bool:
+    def unspelled(self, rows: NDArray[np.int32]) -> bool:
         """Tell whether no affix of a word, by the rows int32[K] of its features, was ever learned from."""
-        return not form.isascii() and bool(self._spelling) and bool((rows[self._spelling] < 0).all())
+        return bool(self._spelling) and bool((rows[self._spelling] < 0).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -255,9 +255,9 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
-        for word, form in enumerate(forms):
-            likely = likely_tags(form)
-            if likely and (likely[0] == "NUM" or self.extractor.unspelled(rows[word], form)):
+        for word in [place for place, form in enumerate(forms) if not form.isascii()]:
+            likely = likely_tags(forms[word])
+            if likely and (likely[0] == "NUM" or self.extractor.unspelled(rows[word])):
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 

@@ -103,7 +103,9 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
             _agree(subjects[head], sentence.upos[word], found[word])
     for word, subject in subjects.items():
         _agree(subject, sentence.upos[word], found[word])
-    return [Mark(tag, _values(tag, features)) for tag, features in zip(sentence.upos, found, strict=True)]
+    return [
+        _mark(tag, frozenset(features.items())) for tag, features in zip(sentence.upos, found, strict=True)
+    ]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -140,7 +142,10 @@ def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None
         _share(subject, predicate, ("Number", "Person"))
 
 
-def _values(tag: str, features: dict[str, str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1 << 14)
+def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
+    """Return the mark of a word of these features; a text has few different ones."""
+    features = dict(found)
     form = features.get("VerbForm")
     unknown: tuple[str, ...] = ()
     if form in (None, "Fin", "Part") or tag not in VERBS:
@@ -149,11 +154,14 @@ def _values(tag: str, features: dict[str, str]) -> tuple[str, ...]:
         unknown = (*unknown, *OF_FINITE_VERBS)
     if tag in ("DET", "PRON"):
         unknown = tuple(name for name in unknown if name not in ("Definite", "Person"))
-    return tuple(
-        NONE
-        if tag not in OF_FUNCTION_WORDS.get(name, (tag,))
-        else features.get(name, UNKNOWN if name in unknown else NONE)
-        for name in CARRIED
+    return Mark(
+        tag,
+        tuple(
+            NONE
+            if tag not in OF_FUNCTION_WORDS.get(name, (tag,))
+            else features.get(name, UNKNOWN if name in unknown else NONE)
+            for name in CARRIED
+        ),
     )
 
 
