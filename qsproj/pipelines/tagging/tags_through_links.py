@@ -51,6 +51,7 @@ from qsproj.pipelines.tagging.tag_evidence import (
     told_by_company,
     type_sets,
     type_shares,
+    weighed_as_unlinked,
 )
 from qsproj.progress import track
 
@@ -157,7 +158,8 @@ def project_tags(
     )
     little = len(chosen) < options.little
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    shares = told_by_company(text, type_shares(text, text.votes, allowed, stems=little))
+    shares = type_shares(text, text.votes, allowed, stems=little)
+    shares = told_by_company(text, weighed_as_unlinked(text, shares))
     classes = classes_of_both(text, raw_text, options.classes) if little else {}
     learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 

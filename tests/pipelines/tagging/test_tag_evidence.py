@@ -13,6 +13,7 @@ from qsproj.pipelines.tagging.tag_evidence import (
     told_by_company,
     type_sets,
     type_shares,
+    weighed_as_unlinked,
 )
 from tests.pipelines.tagging.made_bitext import made_pairs
 
@@ -176,6 +177,29 @@ def test_few_words_lean_on_those_that_begin_alike():
     alone = type_shares(text, text.votes, allowed)
     verb = text.vocabulary.index("Hausers"), text.tags.index("NOUN")
     assert alone[verb] == 0.0 < shares[verb]
+
+
+@pytest.mark.parametrize(("linked", "expected"), [(0.9, {"CCONJ"}), (0.6, {"AUX", "DET"})])
+def test_a_frequent_word_without_translation_is_a_function_word(linked, expected):
+    """*di* is linked to *and* above all, to *the* and *will* now and then: none of it says much."""
+    brought = ["CCONJ"] * 7 + ["DET"] * 2 + ["AUX"]
+    pairs = []
+    for number in range(200):
+        source = Sentence.from_words(["x", "y", "sees"], upos=["NOUN", brought[number % 10], "VERB"])
+        links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[1.0, linked, 1.0])
+        pairs.append((SentencePair(source, Sentence.from_words(["ana", "di", "gis"]), links),))
+    text = read_linked_text(pairs)
+    allowed = allowed_tags(text.vocabulary, text.tags, {})
+    shares = type_shares(text, text.votes, allowed)
+    weighed = weighed_as_unlinked(text, shares)
+    word = text.vocabulary.index("di")
+    assert {
+        tag
+        for tag, kept in zip(text.tags, type_sets(weighed, allowed, least=0.25)[word], strict=True)
+        if kept
+    } == expected
+    assert np.array_equal(np.delete(weighed, word, axis=0), np.delete(shares, word, axis=0))
+    assert np.allclose(weighed.sum(axis=1), 1.0)
 
 
 def reflexive_text(*, linked):
