@@ -137,7 +137,7 @@ def wait_until(true):
 
 
 def has_output(folder):
-    """Whether a file here holds something; one that tries whether it can be written comes and goes."""
+    """Whether a file here holds something; one that only tries the folder may be gone meanwhile."""
     for path in folder.iterdir():
         with suppress(FileNotFoundError):
             if path.stat().st_size:

@@ -255,8 +255,8 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
-        for word in [place for place, form in enumerate(forms) if not form.isascii()]:
-            likely = likely_tags(forms[word])
+        for word, form in enumerate(forms):
+            likely = () if form.isascii() else likely_tags(form)
             if likely and (likely[0] == "NUM" or self.extractor.unspelled(rows[word])):
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions

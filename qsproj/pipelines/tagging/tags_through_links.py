@@ -168,6 +168,7 @@ def project_tags(
     learned_from, aside = few.split()
     sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
     deaf, channels = learner.first_round(parts, sets, learned_from)
+    # Not before: the first round takes the first of each part, as they were dealt out.
     parts = [sorted(part) for part in parts]
     alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
     learn = partial(
@@ -295,8 +296,10 @@ class _Learner:
     ) -> Tagger:
         """Train on sentences of the bitext with their evidence, tagged ones and more; then on tagged ones."""
         text, options = self.text, self.options
-        known = text.parted(evidence, chosen)
-        examples = [SetExample(text.sentences[s], of) for s, of in zip(chosen, known, strict=True)]
+        by_sentence = text.parted(evidence, chosen)
+        examples = [
+            SetExample(text.sentences[s], known) for s, known in zip(chosen, by_sentence, strict=True)
+        ]
         examples += in_digits(examples, text.tags, most=options.in_digits)
         examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
         tagger = train_on_sets(

@@ -27,7 +27,14 @@ from qsproj.features.tagging import templates_with
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import SetExample, SetTrainingOptions, train_on_sets, train_tagger
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tag_evidence import allowed_tags, set_evidence, type_sets, type_shares
+from qsproj.pipelines.tagging.tag_evidence import (
+    allowed_tags,
+    set_evidence,
+    told_by_company,
+    type_sets,
+    type_shares,
+    weighed_as_unlinked,
+)
 from qsproj.pipelines.tagging.tags_through_links import (
     TagProjectionOptions,
     choose_sentences,
@@ -164,10 +171,11 @@ def from_types(corpus: Bitext) -> Tagger:
     text, rng = read_linked_text(corpus), np.random.default_rng(1)
     chosen, _ = choose_sentences(text, rng=rng, options=FULL)
     allowed = allowed_tags(text.vocabulary, text.tags, {})
-    sets = type_sets(type_shares(text, text.votes, allowed), allowed, least=FULL.first_least)
+    shares = told_by_company(text, weighed_as_unlinked(text, type_shares(text, text.votes, allowed)))
+    sets = type_sets(shares, allowed, least=FULL.first_least)
     evidence = text.parted(set_evidence(text, sets, chosen), chosen)
     return train_on_sets(
-        [SetExample(text.sentences[s], of) for s, of in zip(chosen, evidence, strict=True)],
+        [SetExample(text.sentences[s], known) for s, known in zip(chosen, evidence, strict=True)],
         tags=text.tags,
         extractor=FeatureExtractor(templates_with(()), {}),
         rng=rng,

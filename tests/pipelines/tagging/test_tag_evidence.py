@@ -179,27 +179,60 @@ def test_few_words_lean_on_those_that_begin_alike():
     assert alone[verb] == 0.0 < shares[verb]
 
 
-@pytest.mark.parametrize(("linked", "expected"), [(0.9, {"CCONJ"}), (0.6, {"AUX", "DET"})])
-def test_a_frequent_word_without_translation_is_a_function_word(linked, expected):
-    """*di* is linked to *and* above all, to *the* and *will* now and then: none of it says much."""
+def text_with_di(*, linked, others=1.0, word="di", times=200):
+    """Return sentences in which one word is linked to CCONJ, DET and AUX by turns, with a probability."""
     brought = ["CCONJ"] * 7 + ["DET"] * 2 + ["AUX"]
     pairs = []
     for number in range(200):
         source = Sentence.from_words(["x", "y", "sees"], upos=["NOUN", brought[number % 10], "VERB"])
-        links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[1.0, linked, 1.0])
-        pairs.append((SentencePair(source, Sentence.from_words(["ana", "di", "gis"]), links),))
-    text = read_linked_text(pairs)
-    allowed = allowed_tags(text.vocabulary, text.tags, {})
-    shares = type_shares(text, text.votes, allowed)
+        links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[others, linked, others])
+        target = ["ana", word if number < times else "nim", "gis"]
+        pairs.append((SentencePair(source, Sentence.from_words(target), links),))
+    return read_linked_text(pairs)
+
+
+def test_a_frequent_word_without_translation_is_weighed_as_a_function_word():
+    """*di* is linked to *and* above all, to *the* and *will* now and then: by hand, and no other word."""
+    text = text_with_di(linked=0.6)
+    shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
     weighed = weighed_as_unlinked(text, shares)
     word = text.vocabulary.index("di")
-    assert {
-        tag
-        for tag, kept in zip(text.tags, type_sets(weighed, allowed, least=0.25)[word], strict=True)
-        if kept
-    } == expected
+    by_hand = {"AUX": 0.1 ** (1 / 3) * 0.25, "CCONJ": 0.7 ** (1 / 3) * 0.02, "DET": 0.2 ** (1 / 3) * 0.25}
+    expected = [by_hand.get(tag, 0.0) / sum(by_hand.values()) for tag in text.tags]
+    assert weighed[word].tolist() == pytest.approx(expected)
     assert np.array_equal(np.delete(weighed, word, axis=0), np.delete(shares, word, axis=0))
-    assert np.allclose(weighed.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"linked": 0.9},
+        # Below the mean of all words, but not by much.
+        {"linked": 0.82},
+        {"linked": 0.4, "others": 0.7},
+        {"linked": 0.6, "word": ","},
+        {"linked": 0.6, "times": 99},
+    ],
+    ids=["linked", "somewhat linked", "no word is linked well", "a sign", "rare"],
+)
+def test_what_other_words_are_linked_to_is_believed(case):
+    text = text_with_di(**case)
+    shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
+    if case.get("times"):
+        other = text.vocabulary.index("di")
+        assert np.array_equal(weighed_as_unlinked(text, shares)[other], shares[other])
+    else:
+        assert np.array_equal(weighed_as_unlinked(text, shares), shares)
+
+
+def test_evidence_is_that_of_the_sentences_asked_for(text):
+    sets = np.random.default_rng(1).random((len(text.vocabulary), len(text.tags))) < 0.5
+    whole, some = set_evidence(text, sets, range(len(text.sentences))), [7, 2]
+    evidence = set_evidence(text, sets, some)
+    expected = [whole[text.words_of(sentence)] for sentence in some]
+    assert np.array_equal(evidence, np.concatenate(expected))
+    for one, other in zip(text.parted(evidence, some), expected, strict=True):
+        assert np.array_equal(one, other)
 
 
 def reflexive_text(*, linked):

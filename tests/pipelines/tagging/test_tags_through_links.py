@@ -53,6 +53,21 @@ def test_a_tag_that_no_link_of_a_word_brings_is_found_where_its_sentences_call_f
     assert [tags[1] for tags in found] == ["VERB", "NOUN"]
 
 
+def test_a_frequent_word_without_translation_is_an_auxiliary_where_one_stands():
+    """*di* stands where *wird* does, and its few links, all unsure, are to *and* and *will*."""
+    pairs = made_pairs(300)
+    for number in range(240):
+        word, tag, sure = (
+            ("wird", "AUX", 0.95) if number % 2 else ("di", "CCONJ" if number % 20 else "AUX", 0.5)
+        )
+        source = Sentence.from_words(["w"] * 5, upos=["DET", "NOUN", tag, "VERB", "PUNCT"])
+        links = make_alignment(5, 5, [(i, i) for i in range(1, 6)], weights=[0.95, 0.95, sure, 0.95, 0.95])
+        target = Sentence.from_words(["der", "Baum", word, "hört", "."])
+        pairs[number] = replace(pairs[number], source=source, target=target, alignment=links)
+    tagger = projected(pairs, options=TagProjectionOptions(rounds=0)).tagger
+    assert tagger.tag_words(("der", "Baum", "di", "hört", "."))[2] == "AUX"
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     pairs = made_pairs(60, wrong=0.1)
     for name in ("one", "two"):
