@@ -36,7 +36,7 @@ from qsproj.pipelines.tagging.linked_text import (
     MarkedLinks,
 )
 from qsproj.pipelines.tagging.more_sentences import FewTagged, with_tagged_features
-from qsproj.pipelines.tagging.tag_evidence import normalised
+from qsproj.pipelines.tagging.tag_evidence import normalised, summed
 
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -128,9 +128,7 @@ class MarkedWords:
 
     def of_types(self, attribute: str) -> Counts:
         """Return the votes of each type together, float64[types, values]."""
-        counts = np.zeros((len(self.names), len(self.values[attribute])))
-        np.add.at(counts, self.types, self.votes[attribute])
-        return counts
+        return summed(self.votes[attribute], self.types, len(self.names))
 
 
 def marked_words(
@@ -202,8 +200,7 @@ def leaning_chances(
     """
     chances = np.full(counts.shape, 1.0 / counts.shape[1])
     for group in groups:
-        pooled = np.zeros((int(group.max()) + 1, counts.shape[1]))
-        np.add.at(pooled, group, counts)
+        pooled = summed(counts, group, int(group.max()) + 1)
         heard = np.maximum(pooled[group] - counts, 0.0) if others else pooled[group]
         chances = normalised(heard + leaning * chances)
     return chances
@@ -218,9 +215,8 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
     for name, votes in words.votes.items():
         # That a word has no number may follow from another attribute: it is an infinitive.
         votes = votes[:, 1:] if name in SHARED else votes
-        counts, half = np.zeros((2, len(words.names), votes.shape[1]))
-        np.add.at(counts, words.types, votes)
-        np.add.at(half, words.types[seen], votes[seen])
+        counts = summed(votes, words.types, len(words.names))
+        half = summed(votes[seen], words.types[seen], len(words.names))
         own = (
             counts - half,
             leaning_chances(half, by_form, leaning),

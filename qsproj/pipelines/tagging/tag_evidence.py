@@ -190,7 +190,10 @@ def _words(text: LinkedText) -> _Words:
 
 def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
     """Return the sum of the rows, [N, T], of each group, float64[n_groups, T]: faster than add.at."""
-    return np.stack([np.bincount(groups, column, minlength=n_groups) for column in rows.T], axis=1)
+    sums = np.empty((n_groups, rows.shape[1]))
+    for column in range(rows.shape[1]):
+        sums[:, column] = np.bincount(groups, rows[:, column], minlength=n_groups)
+    return sums
 
 
 def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
