@@ -5,6 +5,7 @@ the same order, and gives the same bytes, with any number of workers.
 """
 
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -146,8 +147,13 @@ def _started(processes: int) -> Executor:
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
     # What keeps track of shared memory, loky's and Python's own, lets interrupts through once it has started.
-    ensure_running()
-    resource_tracker.ensure_running()
+    # Of processes that are stopped it finds names left, or gone already: no news to whoever stopped them.
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        ensure_running()
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
     # This process gets the signals that end a command, and stops the others.
     with held():
         executor: Executor = get_reusable_executor(

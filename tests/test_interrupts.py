@@ -117,6 +117,17 @@ def test_several_processes_stop_at_any_time(tmp_path, model, number, seconds):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_names_that_stopped_processes_leave_or_take_away_are_no_news(tmp_path):
+    code = """
+from joblib.externals.loky.backend.resource_tracker import register
+from qsproj.parallel import Workers, map_in_order, stop_processes
+print(*map_in_order(abs, [-1], workers=Workers(jobs=2)), flush=True)
+register("/qsproj-gone-already", "semlock")
+stop_processes()
+"""
+    assert ended(started((), tmp_path / "nothing", code=code)) == ([], 0)
+
+
 def processes_of(session):
     """Return the processes that were started by a command, and by those that it started."""
     found = []
