@@ -9,12 +9,14 @@ from contextlib import redirect_stderr
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.storage import load_parser
 
 CORPORA = Path("corpora").resolve()
 
@@ -51,14 +53,35 @@ def made(tmp_path_factory):
 
 def test_each_stage_says_in_a_line_what_it_did(made):
     names = [line.partition(":")[0] for line in made[2]]
-    assert names == [
-        *("source", "words", "links", "trees", "tagger", "tagged", "prior", "parser", "model", "examples")
-    ]
+    draws = [f"{name}, {draw} of 3" for name in ("prior", "parser") for draw in (1, 2, 3)]
+    assert names == [*("source", "words", "links", "trees", "tagger", "tagged"), *draws, "model", "examples"]
     assert all(line.endswith(" s)") for line in made[2])
-    assert made[3][0] == "10 stages, 0 of them kept"
+    assert made[3][0] == "14 stages, 0 of them kept"
     # A slow machine is also told how far it is, once a minute.
     begun = [line for line in made[3] if ": begun" in line]
-    assert begun == [f"{name}: begun, stage {number} of 10" for number, name in enumerate(names, 1)]
+    assert begun == [f"{name}: begun, stage {number} of 14" for number, name in enumerate(names, 1)]
+
+
+def test_the_model_parses_as_the_mean_of_parsers_that_differ(made):
+    parsers = [load_parser(path) for path in (made[0] / "work").glob("parser-*.model")]
+    mean = load_parser(made[0] / "model").parser
+    sentence = next(read_conllu(CORPORA / "de.conllu"))
+    each = [parser.scores(sentence)[:, 1:] for parser in parsers]
+    assert len(each) == 3
+    assert not np.allclose(each[0], each[1], atol=0.1)
+    np.testing.assert_allclose(mean.scores(sentence)[:, 1:], np.mean(each, axis=0), atol=0.02)
+
+
+def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_cli):
+    monkeypatch.setattr("qsproj.pipelines.bootstrap.bootstrap.LITTLE", 1)
+    work = shutil.copytree(made[0] / "work", tmp_path / "work")
+    outcome = run_cli("bootstrap", *options(made[0]), "--work", work, "-o", tmp_path / "model")
+    assert outcome.code == 0, outcome.err
+    assert re.search(r"^prior: 1 parser .*\(kept\)$", outcome.err, re.MULTILINE)
+    assert re.search(r"^parser: .*\(kept\)$", outcome.err, re.MULTILINE)
+    sentence = next(read_conllu(CORPORA / "de.conllu"))
+    one, of_three = (load_parser(path).parser for path in (tmp_path / "model", made[0] / "model"))
+    assert not np.allclose(one.scores(sentence)[:, 1:], of_three.scores(sentence)[:, 1:], atol=0.1)
 
 
 def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):
@@ -87,7 +110,7 @@ def test_trees_and_tags_are_near_those_of_annotators(made, run_cli):
 
 def test_the_report_shows_stages_and_pairs(made):
     page = (made[0] / "report.html").read_text(encoding="utf-8")
-    assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser"))
+    assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser, 2 of 3"))
     assert page.count("<svg") == 20 + 1
     assert page.count('class="note"') == 3
     assert "What to annotate next" in page
@@ -176,7 +199,7 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     assert kept == set()
     assert "of other runs" in outcome.err.splitlines()[-1]
     cleaned = run_cli("bootstrap", *options(folder), *extras, "--clean")
-    assert "removed 2" in cleaned.err.splitlines()[-1]
+    assert "removed 34 files" in cleaned.err.splitlines()[-1]
     assert cleaned.err.count("(kept)") == 10
 
 

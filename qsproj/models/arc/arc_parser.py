@@ -1,7 +1,7 @@
 """The first-order parser: an arc scorer, exact tree inference, and a labeller."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -11,8 +11,8 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
-from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights, aligned_weights
+from qsproj.models.arc.labeller import Labeller, mean_labeller
 from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.storage import Stored
@@ -192,3 +192,17 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "ArcParser":
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])
+
+
+def mean_parser(parsers: Sequence[ArcParser]) -> ArcParser:
+    """Return the parser whose scores are the mean of those of others with the same templates and inference.
+
+    The mean is a product of experts: what each learned by chance is averaged away.
+    """
+    first = parsers[0]
+    weights = np.mean([parser.scorer.weights for parser in parsers], axis=0)
+    temperature = float(np.mean([parser.temperature for parser in parsers]))
+    scorer = replace(first.scorer, weights=aligned_weights(weights))
+    labellers = [parser.labeller for parser in parsers if parser.labeller is not None]
+    labeller = mean_labeller(labellers) if labellers else None
+    return replace(first, scorer=scorer, labeller=labeller, temperature=temperature)

@@ -18,6 +18,10 @@ from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 # How much of what links teach is added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75
+# From fewer pairs than LITTLE the model's parser is the mean of DRAWS: three times a short time. What it
+# gains over one of the three: docs/new-testament.md.
+LITTLE = 20_000
+DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,8 @@ class BootstrapOptions:
     the target, one sentence a line: that which is to be parsed, and more; with ``paragraphs``, running text,
     whose sentences are to be found. ``unspaced``: the side that is written without spaces, the target where
     its language is; see :func:`qsproj.alignment.aligners.align_words`.
-    ``soft``: how the parser is learned.
+    ``draws``: how many parsers the model's is the mean of; None: DRAWS from fewer pairs than LITTLE, else
+    one. ``soft``: how each is learned.
     """
 
     also: tuple[str, ...] = ()
@@ -43,6 +48,7 @@ class BootstrapOptions:
     text: tuple[str, ...] = ()
     paragraphs: bool = False
     unspaced: str | None = None
+    draws: int | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
     seed: int = 1
 
@@ -56,8 +62,9 @@ class BootstrapOptions:
 class Bootstrapped:
     """What a bootstrap made, as files of its workspace.
 
-    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``examples``:
-    target sentences as the model parses them, with the probability of each arc; None where not asked for.
+    ``trees``: target sentences of the bitext with the trees that the parser, or the first of several, was
+    trained on. ``examples``: target sentences as the model parses them, with the probability of each arc;
+    None where not asked for.
     ``suggested``: of these, or of raw text, what is best annotated next, as parsed, the first first.
     ``doubtful``: words of raw text that a lexicon should have: word, how often it occurs, and is tagged
     wrong, as the tagger expects; tabs between them, those most often wrong first. ``corpora``: for each
@@ -107,6 +114,7 @@ def bootstrap(
         [_given(text) for text in texts],
         workspace,
         replace(options, lexicon=None if options.lexicon is None else Given(options.lexicon), **given),
+        draws=options.draws or (DRAWS if sum(size.pairs for size in sizes) < LITTLE else 1),
         made=made or {},
         with_examples=with_examples,
         workers=workers,
@@ -130,6 +138,7 @@ def _run(
     workspace: Workspace,
     options: BootstrapOptions,
     *,
+    draws: int,
     made: ModelFacts,
     with_examples: bool,
     workers: Workers,
@@ -175,26 +184,39 @@ def _run(
         )
         corpora.append(replace(side.files, target=done.file))
     unshared = tagger.told.figures.get("unshared", ())
-    priors = workspace.stage(
+    seeds: list[stages.Seed] = [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
+    of_draws = [f", {draw} of {draws}" if draws > 1 else "" for draw in range(1, draws + 1)]
+    sources = [stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)]
+    drawn = {"sources": sources, "others": options.also, "unshared": unshared}
+    priors = workspace.stages_at_once(
         stages.PRIOR,
-        sources=[stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)],
-        others=options.also,
-        unshared=unshared,
-        seed=seed,
+        [{**drawn, "seed": drawn_by} for drawn_by in seeds],
+        labels=of_draws,
+        workers=workers,
         files=stages.prior_files(options.also),
     )
-    parser = workspace.stage(
+    learned = {
+        "corpora": corpora,
+        "annotated": options.annotated,
+        "unshared": unshared,
+        "tagger": tagger.file,
+        "options": followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
+    }
+    parsers = workspace.stages_at_once(
         stages.PARSER,
-        corpora=corpora,
-        priors=priors.files,
-        annotated=options.annotated,
-        unshared=unshared,
-        tagger=tagger.file,
-        options=followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
-        seed=seed,
+        [
+            {**learned, "priors": prior.files, "seed": drawn_by}
+            for prior, drawn_by in zip(priors, seeds, strict=True)
+        ],
+        labels=of_draws,
+        workers=workers,
     )
     model = workspace.stage(
-        stages.MODEL, tagger=tagger.file, parser=parser.file, made=dict(made), readings=stages.TAG_READINGS
+        stages.MODEL,
+        tagger=tagger.file,
+        parsers=[parser.file for parser in parsers],
+        made=dict(made),
+        readings=stages.TAG_READINGS,
     )
     examples = suggested = None
     if with_examples:
@@ -211,7 +233,7 @@ def _run(
         ).files
     return Bootstrapped(
         model=model.file,
-        trees=parser.files[1],
+        trees=parsers[0].files[1],
         examples=examples,
         suggested=suggested,
         doubtful=tagger.files[1],

@@ -372,7 +372,7 @@ def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, 
     """Return about how long stages take on one core: rates measured in the runs of docs/bootstrap.md."""
     seconds = {}
     for name in names:
-        kind, _, number = name.partition("-")
+        kind, _, number = name.partition(",")[0].partition("-")
         of_stage = [sizes[int(number) - 1]] if number else sizes
         seconds[name] = sum(_expected(kind, size) for size in of_stage)
     return seconds

@@ -155,12 +155,18 @@ class Workspace:
         return done
 
     def stages_at_once(
-        self, recipe: Recipe, each: Sequence[Mapping[str, Any]], *, labels: Sequence[str], workers: Workers
+        self,
+        recipe: Recipe,
+        each: Sequence[Mapping[str, Any]],
+        *,
+        labels: Sequence[str],
+        workers: Workers,
+        files: Sequence[str] = (),
     ) -> list[Stage]:
         """Return a stage for each set of arguments; those that are missing are made at the same time."""
         missing = {}
         for arguments in each:
-            _, record, paths = self._place(recipe, arguments)
+            _, record, paths = self._place(recipe, arguments, files)
             if self._read_record(record, paths) is None:
                 missing[record] = paths, arguments
         if len(missing) > 1 and workers.several_processes and not self._planning:
@@ -169,7 +175,7 @@ class Workspace:
                 self._write_record(record, paths, told, seconds)
                 self._made_at_once.add(record.name)
         return [
-            self.stage(recipe, label=label, **arguments)
+            self.stage(recipe, label=label, files=files, **arguments)
             for arguments, label in zip(each, labels, strict=True)
         ]
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from qsproj.cli.options.common import add_fields, values_of
 from qsproj.errors import QsprojError
+from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.storage import Parser
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
@@ -49,11 +50,19 @@ def way_of(text: str) -> argparse.Namespace:
     """Read the options of one side of a comparison."""
     parser = argparse.ArgumentParser(prog="--a, --b", add_help=False)
     add_fields(parser, SoftProjectionOptions(), *FIELDS)
+    parser.add_argument("--draws", type=int, default=1)
     return parser.parse_args(text.split())
 
 
 def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Path, seed: int) -> Parser:
-    """Project a parser; its priors are kept."""
+    """Project a parser, or the mean of several; priors are kept."""
+    seeds: list[stages.Seed] = [seed, *[(seed, draw) for draw in range(2, way.draws + 1)]]
+    return mean_parser([drawn(language, way, data=data, work=work, seed=by) for by in seeds])
+
+
+def drawn(
+    language: Prepared, way: argparse.Namespace, *, data: Path, work: Path, seed: stages.Seed
+) -> ArcParser:
     source = stages.Source((Given(data / ENGLISH),), language.corpus)
     priors = Workspace(work, run=language.code).stage(
         stages.PRIOR,
@@ -70,7 +79,7 @@ def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Pa
     )
     options = SoftProjectionOptions(**values_of(way, *FIELDS))
     parser = project_soft(sources, rng=rng, options=options).parser
-    assert isinstance(parser, Parser)
+    assert isinstance(parser, ArcParser)
     return parser
 
 
