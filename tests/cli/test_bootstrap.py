@@ -200,7 +200,7 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     assert "of other runs" in outcome.err.splitlines()[-1]
     cleaned = run_cli("bootstrap", *options(folder), *extras, "--clean")
     assert "removed 34 files" in cleaned.err.splitlines()[-1]
-    assert cleaned.err.count("(kept)") == 10
+    assert cleaned.err.count("(kept)") == 14
 
 
 def test_who_stops_the_work_is_told_how_to_go_on(made, tmp_path, monkeypatch, capsys):
