@@ -28,10 +28,13 @@ def test_both_sides_of_a_comparison_are_learned_and_scored(tmp_path):
     pairs.write_bytes(lzma.compress("".join(lines).encode()))
     options = argparse.Namespace(work=tmp_path / "work", pairs=None, tested=10)
     lab = Lab(tmp_path, Cache(tmp_path / "cache", Path(choose_on_many.__file__)), options)
-    before, after = (choose_on_many.measured(lab, "de", way, 1) for way in ("", "--share 0.5"))
-    for found in (before, after):
+    before, after, of_two = (
+        choose_on_many.measured(lab, "de", way, 1) for way in ("", "--share 0.5", "--draws 2")
+    )
+    for found in (before, after, of_two):
         assert found.keys() == LANGUAGES["de"].tests.keys()
         (scores,) = found.values()
         assert scores.keys() == {GOLD_TAGS, UNCERTAIN_TAGS}
         assert all(50.0 < row["uas"] < 100.0 for row in scores.values())
     assert before != after
+    assert before != of_two

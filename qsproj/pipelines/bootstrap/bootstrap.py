@@ -64,11 +64,10 @@ class Bootstrapped:
 
     ``trees``: target sentences of the bitext with the trees that the parser, or the first of several, was
     trained on. ``examples``: target sentences as the model parses them, with the probability of each arc;
-    None where not asked for.
-    ``suggested``: of these, or of raw text, what is best annotated next, as parsed, the first first.
-    ``doubtful``: words of raw text that a lexicon should have: word, how often it occurs, and is tagged
-    wrong, as the tagger expects; tabs between them, those most often wrong first. ``corpora``: for each
-    bitext its parsed source, its tagged target, and links.
+    None where not asked for. ``suggested``: of these, or of raw text, what is best annotated next, as
+    parsed, the first first. ``doubtful``: words of raw text that a lexicon should have: word, how often it
+    occurs, and is tagged wrong, as the tagger expects; tabs between them, those most often wrong first.
+    ``corpora``: for each bitext its parsed source, its tagged target, and links.
     """
 
     model: str
@@ -184,7 +183,7 @@ def _run(
         )
         corpora.append(replace(side.files, target=done.file))
     unshared = tagger.told.figures.get("unshared", ())
-    seeds: list[stages.Seed] = [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
+    seeds = stages.seeds_of(seed, draws)
     of_draws = [f", {draw} of {draws}" if draws > 1 else "" for draw in range(1, draws + 1)]
     sources = [stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)]
     drawn = {"sources": sources, "others": options.also, "unshared": unshared}

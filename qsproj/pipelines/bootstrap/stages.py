@@ -512,6 +512,11 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
+def seeds_of(seed: int, draws: int) -> list[Seed]:
+    """Return the seed of each draw; that of the first does not depend on how many there are."""
+    return [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
+
+
 def prior_files(others: Sequence[str]) -> list[str]:
     """Return the suffixes of the files that :func:`train_priors` makes, one for each prior."""
     return [f".{number}.model" for number in range(1, 4 if others else 2)]

@@ -56,7 +56,7 @@ def way_of(text: str) -> argparse.Namespace:
 
 def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Path, seed: int) -> Parser:
     """Project a parser, or the mean of several; priors are kept."""
-    seeds: list[stages.Seed] = [seed, *[(seed, draw) for draw in range(2, way.draws + 1)]]
+    seeds = stages.seeds_of(seed, way.draws)
     return mean_parser([drawn(language, way, data=data, work=work, seed=by) for by in seeds])
 
 
