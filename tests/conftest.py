@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,47 @@ os.environ["QSPROJ_COMPILE_AHEAD"] = "0"
 # A case may take as long as a busy machine lets it.
 settings.register_profile("without deadlines", deadline=None)
 settings.load_profile("without deadlines")
+
+
+LEFT_OUT = pytest.StashKey[Counter[str]]()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run tests marked slow or data as well")
+
+
+@pytest.hookimpl(trylast=True)  # other plugins select first, by -k and -m
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that ask for real data; leave out the slow ones and these, unless they were named."""
+    for item in items:
+        if "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+    if config.option.all or config.option.markexpr or any("::" in argument for argument in config.args):
+        return
+    tiers = [next((tier for tier in ("data", "slow") if item.get_closest_marker(tier)), "") for item in items]
+    config.stash[LEFT_OUT] = Counter(filter(None, tiers))
+    config.hook.pytest_deselected(items=[item for item, tier in zip(items, tiers) if tier])
+    items[:] = [item for item, tier in zip(items, tiers) if not tier]
+
+
+def pytest_sessionfinish(session):
+    """Hand over what a process of pytest-xdist has left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash.get(LEFT_OUT, {}))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Keep it; all processes collect the same tests."""
+    node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_unconfigure(config):
+    """Say last what was left out."""
+    left_out = config.stash.get(LEFT_OUT, None)
+    if left_out and not hasattr(config, "workerinput"):
+        slow, data = left_out["slow"], left_out["data"]
+        print(f"left out: {slow} slow tests, {data} on real data; to run all: scripts/test --all")
 
 
 @dataclass(frozen=True)

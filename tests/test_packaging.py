@@ -70,16 +70,39 @@ def test_the_scripts_read_as_shell():
             assert subprocess.run(["bash", "-n", script], check=False).returncode == 0, script
 
 
-@pytest.mark.parametrize("data", ["/nowhere", ""])
-def test_integration_fails_without_real_data(data, tmp_path):
-    """A copy of the script alone, so that there is no data beside the checkout, either."""
-    (tmp_path / "qsproj" / ".ci").mkdir(parents=True)
-    script = tmp_path / "qsproj" / ".ci" / "run"
+def ci_alone(folder, data):
+    """Run a copy of .ci/run beside scripts that only write down how they were called."""
+    (folder / ".ci").mkdir(parents=True)
+    (folder / "scripts").mkdir()
+    script = folder / ".ci" / "run"
     script.write_bytes((CHECKOUT / ".ci/run").read_bytes())
-    (tmp_path / "qsproj" / "README.md").write_text("```sh\nscripts/test\n```\n")
+    (folder / "README.md").write_text(
+        "```sh\nscripts/test        # the tests; --oldest: oldest versions\n```\n"
+    )
+    for name in ("browser", "test", "check", "docs", "package"):
+        (folder / "scripts" / name).write_text('#!/bin/sh\necho "$0 $*"\n')
+        (folder / "scripts" / name).chmod(0o755)
     environment = {name: value for name, value in os.environ.items() if name != "QSPROJ_WITHOUT_DATA"}
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", script], env=environment | {"QSPROJ_DATA": data}, capture_output=True, text=True, check=False
     )
+
+
+@pytest.mark.parametrize("data", ["/nowhere", ""])
+def test_integration_fails_without_real_data(data, tmp_path):
+    """There is no data beside the checkout, either."""
+    done = ci_alone(tmp_path / "qsproj", data)
     assert done.returncode == 1
     assert done.stderr.startswith(f"ci: found no folder {data or '../shared/data'} of real data")
+
+
+def test_integration_runs_all_tests_once_and_the_default_ones_with_the_oldest_versions(tmp_path):
+    done = ci_alone(tmp_path / "qsproj", str(tmp_path))
+    assert done.stdout.splitlines() == [
+        "scripts/browser ",
+        "scripts/test --all",
+        "scripts/check ",
+        "scripts/test --oldest",
+        "scripts/docs ",
+        "scripts/package ",
+    ]
