@@ -147,7 +147,9 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
             try:
                 outcome = work(job)
             except QsprojError as error:
-                outcome = error
+                # Dask (tblib) makes pickle include the errors behind an error, and lxml's cannot be pickled.
+                error.__context__ = error.__cause__ = None
+                outcome = error.with_traceback(None)
             except Exception as error:
                 outcome = WorkerError(where_from(error))
             ours.sendall(_message(outcome))
