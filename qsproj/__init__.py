@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from qsproj.api.results import draw, evaluate, load_model
     from qsproj.api.training import adapt, train_parser, train_tagger
     from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.corpus.document import Document
     from qsproj.corpus.formats import read_alignments
     from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+    from qsproj.corpus.token import EmptyNode, MultiwordToken, Token
     from qsproj.errors import QsprojError
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.text.completion import complete
@@ -27,9 +29,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Alignment",
     "BiparseOptions",
+    "Document",
+    "EmptyNode",
+    "MultiwordToken",
     "QsprojError",
     "Sentence",
     "SentencePair",
+    "Token",
     "__version__",
     "adapt",
     "align",
@@ -58,9 +64,11 @@ _HOMES = {
         ("api.results", "draw evaluate load_model"),
         ("api.training", "adapt train_parser train_tagger"),
         ("corpus.conllu", "read_conllu write_conllu"),
+        ("corpus.document", "Document"),
         ("corpus.formats", "read_alignments"),
         ("corpus.interchange", "from_nltk from_token_list to_nltk to_token_list"),
         ("corpus.sentence", "Alignment Sentence SentencePair"),
+        ("corpus.token", "EmptyNode MultiwordToken Token"),
         ("errors", "QsprojError"),
         ("models.joint.joint_options", "BiparseOptions"),
         ("models.text.completion", "complete"),

@@ -60,6 +60,10 @@ class WrongTypeError(UsageError, TypeError):
     """An argument of a public function is of a type that is not taken: a string where a list is expected."""
 
 
+class WordIndexError(UsageError, IndexError):
+    """A sentence has no word of this number."""
+
+
 class NothingToLearnError(UsageError):
     """There is nothing to learn from; whoever knows the names of the files says these, too."""
 

@@ -1,6 +1,6 @@
 """The ten columns of CoNLL-U, and the cells, rows and comments that a sentence is written as."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(1, 10)
@@ -33,6 +33,32 @@ def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
             if name.strip() == key:
                 return index, value.strip()
     return None
+
+
+# The number of a head as DEPS has it: 0 is the root, 8.1 an empty node.
+Edge = tuple[str, str]
+
+
+def edges_of(cell: str) -> tuple[Edge, ...]:
+    """Return the edges of a cell of DEPS; none for ``_`` and for what has no relation."""
+    if cell == UNSPECIFIED:
+        return ()
+    pairs = (item.partition(":") for item in cell.split("|"))
+    return tuple((head, relation) for head, _, relation in pairs if relation)
+
+
+def items_of(cell: str) -> dict[str, str | None]:
+    """Return the items of a cell of FEATS or MISC, None for one without ``=``; the first of a key."""
+    items: dict[str, str | None] = {}
+    for item in () if cell == UNSPECIFIED else cell.split("|"):
+        key, equals, value = item.partition("=")
+        items.setdefault(key, value if equals else None)
+    return items
+
+
+def cell_from(items: Mapping[str, str | None]) -> str:
+    """Undo :func:`items_of`."""
+    return "|".join(key if value is None else f"{key}={value}" for key, value in items.items()) or UNSPECIFIED
 
 
 def bare_relation(relation: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from io import StringIO
 from itertools import chain
 from pathlib import Path
 from sys import intern
@@ -103,6 +104,22 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     with conllu_output(path_or_file) as write:
         for sentence in sentences:
             write(sentence)
+
+
+def conllu_text(sentences: Iterable[Sentence]) -> str:
+    """Return what :func:`write_conllu` writes."""
+    text = StringIO()
+    write_conllu(sentences, text)
+    return text.getvalue()
+
+
+def sentences_in(text: object) -> list[Sentence]:
+    """Return the sentences of a text; raises as :func:`read_conllu`, and when it is no string."""
+    if not isinstance(text, str):
+        raise WrongTypeError(f"found {described(text)} as CoNLL-U, expected a string")
+    opened = StringIO(text)
+    opened.name = "<text>"
+    return list(read_conllu(opened))
 
 
 @contextmanager

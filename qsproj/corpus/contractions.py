@@ -6,11 +6,11 @@ UD treebanks write German *am* as the two words *an dem* under a range row; a to
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import MultiwordToken, multiword_tokens
 
 Contractions = Mapping[str, tuple[str, ...]]
 
@@ -20,32 +20,10 @@ MARKS_ON_WORDS = "\u055b\u055c\u055e"
 _ON_WORD = re.compile(f"[{MARKS_ON_WORDS}]")
 
 
-@dataclass(frozen=True, slots=True)
-class WordRange:
-    """A surface token that covers several words: words ``first`` to ``last``, 1-based, both included."""
-
-    first: int
-    last: int
-    form: str
-
-
-def word_ranges(sentence: Sentence) -> tuple[WordRange, ...]:
-    """Return the multiword tokens of a sentence, in order; none for a sentence without layout."""
-    if sentence.layout is None:
-        return ()
-    ranges = []
-    for line in sentence.layout.lines:
-        identifier, _, rest = line.partition("\t")
-        first, hyphen, last = identifier.partition("-")
-        if hyphen and first.isdigit() and last.isdigit():
-            ranges.append(WordRange(int(first), int(last), rest.partition("\t")[0]))
-    return tuple(ranges)
-
-
 def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
     """Return the tokens of a sentence as written: first word, form, words in its range, 0 without one."""
     tokens = [(word, form, 0) for word, form in enumerate(sentence.forms, start=1)]
-    for span in reversed(word_ranges(sentence)):
+    for span in reversed(multiword_tokens(sentence)):
         tokens[span.first - 1 : span.last] = [(span.first, span.form, span.last - span.first + 1)]
     return tokens
 
@@ -60,7 +38,7 @@ def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ..
     whole: Counter[str] = Counter()
     for sentence in sentences:
         covered: set[int] = set()
-        for span in word_ranges(sentence):
+        for span in multiword_tokens(sentence):
             words = tuple(form.lower() for form in sentence.forms[span.first - 1 : span.last])
             splits.setdefault(span.form.lower(), Counter())[words] += 1
             covered.update(range(span.first - 1, span.last))
@@ -74,7 +52,7 @@ def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ..
     return table
 
 
-def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[WordRange]]:
+def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[MultiwordToken]]:
     """Return the words of ``tokens``, and the range of each that was split: in ``table``, or marked.
 
     Case carries over: *Im* gives *In dem*, *IM* gives *IN DEM*.
@@ -85,7 +63,7 @@ def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list
         listed = table.get(token.lower())
         parts = _without_marks(token) if listed is None else cased_like(token, listed)
         if len(parts) > 1:
-            ranges.append(WordRange(len(words) + 1, len(words) + len(parts), token))
+            ranges.append(MultiwordToken(len(words) + 1, len(words) + len(parts), token))
         words.extend(parts)
     return words, ranges
 

@@ -1,18 +1,18 @@
 """Sentences made from words, and changed copies of sentences; nothing here changes its argument."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, comment_in
+from qsproj.corpus.sentence import Items, Sentence, checked_heads, checked_items, layout_of
+from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
+from qsproj.corpus.token import spelled
 
 NEW_PARAGRAPH = "# newpar"
-# Key in MISC of the probability of a word's arc.
-ARC_PROBABILITY = "ArcProb"
 # That its arc is right, and its relation too.
 RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
@@ -64,6 +64,61 @@ def with_columns(
         name: _column(name, cells, getattr(sentence, name)) for name, cells in given.items()
     }
     return replace(sentence, **columns)
+
+
+# The probabilities in MISC that do not hold any more where a column is replaced.
+_STALE = {
+    "heads": (ARC_PROBABILITY, RELATION_PROBABILITY),
+    "deprels": (RELATION_PROBABILITY,),
+    "upos": (TAG_PROBABILITY,),
+    "feats": (FEATURE_PROBABILITY,),
+}
+
+
+def replaced(
+    sentence: Sentence,
+    *,
+    heads: Iterable[int | None] | None = None,
+    deps: Iterable[Sequence[tuple[int | str, str]]] | None = None,
+    misc: Iterable[Items] | None = None,
+    sent_id: str | None = None,
+    **columns: Iterable[Items] | None,
+) -> Sentence:
+    """Return a sentence with other columns; see :meth:`Sentence.replace`."""
+    n = len(sentence)
+    values: dict[str, Any] = {
+        name: checked_items(name, cells, n) for name, cells in columns.items() if cells is not None
+    }
+    if heads is not None:
+        values["heads"] = frozen_heads(checked_heads(heads, n))
+    if sent_id is not None:
+        values["sent_id"] = sent_id
+    stale = [key for name in values for key in _STALE.get(name, ())]
+    changed = replace(without_misc(sentence, *stale), **values)
+    rows: dict[int, Sequence[str]] = {}
+    if deps is not None:
+        joined = ["|".join(f"{head}:{relation}" for head, relation in edges) or None for edges in deps]
+        rows[DEPS] = checked_items("deps", joined, n)
+    if misc is not None:
+        rows[MISC] = checked_items("misc", misc, n)
+    if not rows:
+        return changed
+    changed = _with_cells(changed, rows)
+    # The text of words alone has a space between any two.
+    return with_comment(changed, "text", spelled(changed)) if sentence.layout is None else changed
+
+
+def _with_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
+    """Return the sentence with other cells, n each, in columns that its layout alone holds."""
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    for word, at in enumerate(layout.word_lines):
+        bare = lines[at].rstrip("\r")
+        cells = bare.split("\t")
+        for column, values in columns.items():
+            cells[column] = values[word]
+        lines[at] = "\t".join(cells) + lines[at][len(bare) :]
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
 def comment_value(sentence: Sentence, key: str) -> str | None:

@@ -3,23 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of
 from qsproj.corpus.sentence import Sentence, layout_of
 
-# The number of a head as DEPS has it: 0 is the root, 8.1 an empty node.
-Edge = tuple[str, str]
 # For each of the n words its edges, in the order of DEPS.
 Graph = tuple[tuple[Edge, ...], ...]
 # Between the relations of a path through an empty node, as IWPT 2021 writes it.
 THROUGH = ">"
-
-
-def edges_of(cell: str) -> tuple[Edge, ...]:
-    """Return the edges of a cell of DEPS; none for ``_`` and for what has no relation."""
-    if cell == UNSPECIFIED:
-        return ()
-    pairs = (item.partition(":") for item in cell.split("|"))
-    return tuple((head, relation) for head, _, relation in pairs if relation)
 
 
 def has_graph(sentence: Sentence) -> bool:

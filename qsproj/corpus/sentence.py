@@ -1,6 +1,6 @@
 """Sentence, Alignment and SentencePair: what every format is read into and written from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import index
@@ -10,10 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import DEPREL, FEATS, FORM, HEAD, LEMMA, UNSPECIFIED, UPOS, XPOS, rows_from
+from qsproj.corpus.cells import (
+    DEPREL,
+    FEATS,
+    FORM,
+    HEAD,
+    LEMMA,
+    UNSPECIFIED,
+    UPOS,
+    XPOS,
+    cell_from,
+    comment_in,
+    rows_from,
+)
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.words import described, words_of
-from qsproj.errors import SentenceLengthError, UsageError, WrongTypeError, counted
+from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
+from qsproj.corpus.words import described, shown, words_of
+from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, counted
+
+# A cell of FEATS or MISC: as CoNLL-U writes it, or its items; None where nothing is known.
+Items = str | Mapping[str, str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,9 @@ class Layout:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sentence:
     """A sentence with what is known of its syntax. Words are 1..n; tuples hold word i at index i - 1.
+
+    As a container it holds its words: ``len(sentence)``, ``for token in sentence``, ``sentence[1]``, the
+    first, ``sentence[-1]``, the last; see :class:`qsproj.Token`. ``str(sentence)`` is CoNLL-U.
 
     ``sent_id``: the value of the first ``# sent_id`` comment. Of the columns of CoNLL-U each has length n,
     ``_`` where unspecified. ``heads`` int32[n+1], read-only: of each word, ``heads[0] == -1``, -1 where
@@ -51,6 +70,147 @@ class Sentence:
         """Return the number of words, n."""
         return len(self.forms)
 
+    def __iter__(self) -> Iterator[Token]:
+        """Yield the words."""
+        return (Token(self, word) for word in range(1, len(self) + 1))
+
+    def __reversed__(self) -> Iterator[Token]:
+        """Yield the words, the last first."""
+        return (Token(self, word) for word in range(len(self), 0, -1))
+
+    def __getitem__(self, word: int) -> Token:
+        """Return a word by its number, from 1; negative numbers count from the end.
+
+        Raises WordIndexError, an IndexError, for 0, for numbers past the end and for slices.
+        """
+        n = len(self)
+        if isinstance(word, slice):
+            raise WordIndexError(
+                "found a slice, expected the number of one word; words count from 1, lists from 0: "
+                "[sentence[i] for i in range(first, last + 1)] or list(sentence)[first - 1 : last]"
+            )
+        try:
+            number = index(word)
+        except TypeError:
+            raise WrongTypeError(
+                f"found {described(word)} as the number of a word, expected 1 to {n}"
+            ) from None
+        if number == 0 or abs(number) > n:
+            raise WordIndexError(
+                f"found {number} as the number of a word, expected 1 to {n}, or -1 to -{n} from the end; "
+                "words count from 1, as in CoNLL-U"
+            )
+        return Token(self, number if number > 0 else n + 1 + number)
+
+    def __repr__(self) -> str:
+        return f"<Sentence {shown(self.text)} {counted(len(self), 'word')}>"
+
+    def __str__(self) -> str:
+        return self.to_conllu()
+
+    @property
+    def root(self) -> Token | None:
+        """The first word whose head is 0; None where there is none."""
+        return next((token for token in self if token.is_root), None)
+
+    @property
+    def text(self) -> str:
+        """The text: that of the comment ``# text``, else what the tokens spell."""
+        found = None if self.layout is None else comment_in(self.layout.lines, "text")
+        return spelled(self) if found is None or not found[1] else found[1]
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """The comments as CoNLL-U has them: ``# sent_id = 1``."""
+        return tuple(line for line in self.to_conllu().splitlines() if line.startswith("#"))
+
+    @property
+    def multiword_tokens(self) -> tuple[MultiwordToken, ...]:
+        """The tokens that are written as one and count as several words."""
+        return multiword_tokens(self)
+
+    @property
+    def empty_nodes(self) -> tuple[EmptyNode, ...]:
+        """The words of the enhanced graph that are not in the text."""
+        return empty_nodes(self)
+
+    def to_conllu(self) -> str:
+        """Return the sentence as CoNLL-U; one that is unchanged since it was read comes out byte for byte."""
+        from qsproj.corpus.conllu import conllu_text
+
+        return conllu_text([self])
+
+    @staticmethod
+    def from_conllu(text: str) -> "Sentence":
+        r"""Read one sentence of CoNLL-U.
+
+        Raises DataError where the text is not CoNLL-U; UsageError where it has several sentences.
+
+        Examples
+        --------
+        >>> Sentence.from_conllu("1\tHush\t_\tINTJ\t_\t_\t0\troot\t_\t_").root
+        <Token 1 'Hush' INTJ>
+        """
+        from qsproj.corpus.conllu import sentences_in
+
+        sentences = sentences_in(text)
+        if len(sentences) > 1:
+            found = f"found {counted(len(sentences), 'sentence')}, expected one"
+            raise UsageError(f"{found}; for several: qsproj.Document.from_conllu")
+        return sentences[0]
+
+    def replace(
+        self,
+        *,
+        heads: Iterable[int | None] | None = None,
+        deprels: Iterable[str | None] | None = None,
+        upos: Iterable[str | None] | None = None,
+        lemmas: Iterable[str | None] | None = None,
+        xpos: Iterable[str | None] | None = None,
+        feats: Iterable[Items] | None = None,
+        deps: Iterable[Sequence[tuple[int | str, str]]] | None = None,
+        misc: Iterable[Items] | None = None,
+        sent_id: str | None = None,
+    ) -> "Sentence":
+        """Return a copy with other columns; None leaves a column alone. The sentence itself never changes.
+
+        Probabilities in MISC that were of the old heads, relations or tags are taken out. Raises UsageError
+        as :meth:`from_words`.
+
+        Parameters
+        ----------
+        heads : iterable of int, optional
+            As :meth:`from_words`.
+        deprels, upos, lemmas, xpos : iterable of str, optional
+            n cells each; None for a word where it is not known.
+        feats, misc : iterable of str or dict, optional
+            n cells each, as CoNLL-U writes them or as dictionaries; the value None writes a key alone.
+        deps : iterable of list of (head, relation), optional
+            n lists of pairs.
+        sent_id : str, optional
+            Another name.
+
+        Examples
+        --------
+        >>> sentence = Sentence.from_words(["Dogs", "bark"], heads=[2, 0])
+        >>> sentence.replace(upos=["NOUN", "VERB"], misc=[{"Gloss": "Hunde"}, None])[1].misc
+        {'Gloss': 'Hunde'}
+        """
+        from qsproj.corpus.editing import replaced
+
+        return replaced(
+            self,
+            heads=heads,
+            deprels=deprels,
+            upos=upos,
+            lemmas=lemmas,
+            xpos=xpos,
+            feats=feats,
+            deps=deps,
+            misc=misc,
+            sent_id=None if sent_id is None else _name(sent_id),
+        )
+
     @staticmethod
     def from_words(
         forms: Iterable[str],
@@ -59,6 +219,10 @@ class Sentence:
         heads: Iterable[int | None] | None = None,
         deprels: Iterable[str | None] | None = None,
         sent_id: str = "",
+        lemmas: Iterable[str | None] | None = None,
+        xpos: Iterable[str | None] | None = None,
+        feats: Iterable[Items] | None = None,
+        misc: Iterable[Items] | None = None,
     ) -> "Sentence":
         """Make a sentence of words and what is known of them.
 
@@ -69,13 +233,16 @@ class Sentence:
         ----------
         forms : iterable of str
             The n words; a string is refused.
-        upos, deprels : iterable of str, optional
+        upos, deprels, lemmas, xpos : iterable of str, optional
             n cells each; None, as a whole or for a word, where it is not known.
         heads : iterable of int, optional
             The heads of words 1..n, 0 for the root, -1 or None where missing; n of them, as in CoNLL-U, or
             n + 1 with -1 first, as in ``Sentence.heads``.
         sent_id : str
             Its name; empty for none.
+        feats, misc : iterable of str or dict, optional
+            n cells each, as CoNLL-U writes them or as dictionaries. With ``SpaceAfter=No`` in MISC the text
+            has no space behind a word.
 
         Examples
         --------
@@ -87,18 +254,18 @@ class Sentence:
         if not words:
             raise UsageError("a sentence has no words, expected at least one")
         n, unspecified = len(words), (UNSPECIFIED,) * len(words)
-        if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
-            error = UsageError if isinstance(sent_id, str) else WrongTypeError
-            raise error(f"found {described(sent_id)} as sent_id, expected a string without line ends")
-        return Sentence(
-            sent_id=sent_id or None,
+        made = Sentence(
+            sent_id=_name(sent_id) or None,
             forms=words,
             lemmas=unspecified,
-            upos=_cells("upos", upos, n) or unspecified,
+            upos=unspecified,
             xpos=unspecified,
             feats=unspecified,
-            deprels=_cells("deprels", deprels, n) or unspecified,
-            heads=frozen_heads([NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)),
+            deprels=unspecified,
+            heads=frozen_heads([NO_HEAD] * (n + 1)),
+        )
+        return made.replace(
+            heads=heads, deprels=deprels, upos=upos, lemmas=lemmas, xpos=xpos, feats=feats, misc=misc
         )
 
 
@@ -241,16 +408,37 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
 
 
-def _cells(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str, ...] | None:
-    """Return n cells, ``_`` where one is not known."""
-    if cells is None:
-        return None
+def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
+    """Return n cells of what a message calls ``name``, ``_`` where one is not known."""
     if not isinstance(cells, str | bytes) and isinstance(cells, Iterable):
-        cells = [UNSPECIFIED if cell is None else cell for cell in cells]
+        cells = [_joined(name, cell) if isinstance(cell, Mapping) else _known(cell) for cell in cells]
     found = words_of(cells, what=name)
     if len(found) != n:
         raise UsageError(f"found {counted(len(found), 'cell')} in {name}, expected {n}, one for each word")
     return found
+
+
+def _joined(name: str, items: Mapping[str, str | None]) -> str:
+    """Return items as a cell; raise UsageError where one would be read as another."""
+    for key, value in items.items():
+        for part, marks in ((key, "|="), ("" if value is None else value, "|")):
+            if not isinstance(part, str) or any(mark in part for mark in marks) or not key:
+                found = shown({key: value})
+                raise UsageError(
+                    f"found the item {found} in {name}, expected strings without |, keys without ="
+                )
+    return cell_from(items)
+
+
+def _known(cell: str | None) -> str:
+    return UNSPECIFIED if cell is None else cell
+
+
+def _name(sent_id: object) -> str:
+    if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
+        error = UsageError if isinstance(sent_id, str) else WrongTypeError
+        raise error(f"found {described(sent_id)} as sent_id, expected a string without line ends")
+    return sent_id
 
 
 def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:

@@ -60,7 +60,10 @@ def test_completion_offers_the_public_names_and_no_others():
 
 
 def test_sentences_are_made_of_words():
-    expected = "(forms, *, upos=None, heads=None, deprels=None, sent_id='')"
+    expected = (
+        "(forms, *, upos=None, heads=None, deprels=None, sent_id='', lemmas=None, xpos=None, feats=None, "
+        "misc=None)"
+    )
     assert bare(qsproj.Sentence.from_words) == expected
 
 

@@ -3,13 +3,8 @@
 import io
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.contractions import (
-    WordRange,
-    learn_contractions,
-    merge_contractions,
-    split_contractions,
-    word_ranges,
-)
+from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
+from qsproj.corpus.token import MultiwordToken, multiword_tokens
 
 ROWS = ["1-2\tIm", "1\tIn\tADP", "2\tdem\tDET", "3\tHaus\tNOUN", "4\tam\tX"]
 
@@ -22,7 +17,7 @@ def sentence():
 
 
 def test_ranges():
-    assert word_ranges(sentence()) == (WordRange(1, 2, "Im"),)
+    assert multiword_tokens(sentence()) == (MultiwordToken(1, 2, "Im"),)
 
 
 def test_learn_and_split():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text, sentence_from_text, tokenize
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from tests.timing import assert_linear
 
@@ -119,5 +119,5 @@ def test_marks_on_armenian_words_are_words_of_their_own_behind_them():
     line = "«Ո՞ւր է, Դաւթի՛ որդի ՞»"
     (sentence,) = read_text([line], "hy")
     assert sentence.forms == ("«", "Ուր", "՞", "է", ",", "Դաւթի", "՛", "որդի", "՞", "»")
-    assert [span.form for span in word_ranges(sentence)] == ["Ո՞ւր", "Դաւթի՛"]
+    assert [span.form for span in multiword_tokens(sentence)] == ["Ո՞ւր", "Դաւթի՛"]
     assert comment_value(sentence, "text") == line

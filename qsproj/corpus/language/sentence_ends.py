@@ -13,10 +13,10 @@ from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
-from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.text import is_blank
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import DataError
 
 # What ends a sentence, with the quotes and brackets that close behind it: before a space, or, in scripts that
@@ -191,7 +191,7 @@ def cut_long_lines(
 def _bounds(sentence: Sentence, longest: int) -> list[int]:
     """Return where the parts begin, and the number of words: all ends of sentences, and what must be."""
     # From 0, those that are not the first of their multiword token.
-    inner = {word for span in word_ranges(sentence) for word in range(span.first, span.last)}
+    inner = {word for span in multiword_tokens(sentence) for word in range(span.first, span.last)}
     bounds = [0]
     for end in [*_sentence_ends(sentence.forms, inner), len(sentence)]:
         while end - bounds[-1] > longest:

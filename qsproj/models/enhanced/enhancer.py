@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Scores
-from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.enhanced import Edge, graph_of, has_graph
+from qsproj.corpus.cells import UNSPECIFIED, Edge, bare_relation
+from qsproj.corpus.enhanced import graph_of, has_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import stable_hash

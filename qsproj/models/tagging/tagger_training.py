@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions, word_ranges
+from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with, word_classes
@@ -203,7 +204,7 @@ def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Ex
     """Return the treebank; a sentence with multiword tokens also with these whole, each at half weight."""
     examples = []
     for sentence in treebank:
-        doubled = settings.merge_contractions and bool(word_ranges(sentence))
+        doubled = settings.merge_contractions and bool(multiword_tokens(sentence))
         strength = 0.5 if doubled else 1.0
         examples.append(_Example(sentence.forms, sentence.upos, strength))
         if doubled:

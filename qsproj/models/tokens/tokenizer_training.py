@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import plain_form, readable
-from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import normalise
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
@@ -153,7 +153,7 @@ def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], lis
         if line[0] != "#":
             cells = line.rstrip("\r").split("\t")
             misc[cells[0]] = "SpaceAfter=No" in cells[-1].split("|")
-    ranges = {span.first: span for span in word_ranges(sentence)}
+    ranges = {span.first: span for span in multiword_tokens(sentence)}
     tokens, adjoin = [], []
     word = 1
     while word <= len(sentence):

@@ -15,7 +15,8 @@ from typing import cast
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.enhanced import Edge, graph_of, has_graph, with_graph
+from qsproj.corpus.cells import Edge
+from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of, train_enhancer

@@ -21,11 +21,11 @@ from qsproj.corpus.contractions import (
     learn_contractions,
     merge_contractions,
     split_contractions,
-    word_ranges,
 )
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection, WordTags
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError, counted
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
@@ -114,7 +114,7 @@ class FewTagged:
         examples = []
         for sentence in self.sentences:
             versions: list[tuple[Words, Words]] = [(sentence.forms, sentence.upos)]
-            if word_ranges(sentence):
+            if multiword_tokens(sentence):
                 versions.append(merge_contractions(sentence))
             examples += [
                 SetExample(forms, settled(upos, tags), strength / len(versions), trusted=True)

@@ -10,13 +10,13 @@ import numpy as np
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
-from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value, misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.linked import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.serve.review import correction
@@ -271,7 +271,7 @@ class Session:
             "other": None
             if other is None
             else {"heads": other.heads.tolist()[1:], "relations": other.deprels, "upos": other.upos},
-            "tokens": [[one.first, one.last, one.form] for one in word_ranges(sentence)],
+            "tokens": [[one.first, one.last, one.form] for one in multiword_tokens(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: correction.cells(sentence, name) for name in correction.CELLS},
             "upos": belief.upos,

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.corpus.enhanced import Edge, collapsed_graph, graph_of, with_graph
+from qsproj.corpus.cells import Edge
+from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.arc.arc_parser import ArcParser

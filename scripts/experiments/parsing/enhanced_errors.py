@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.corpus.cells import bare_relation
-from qsproj.corpus.enhanced import Edge, collapsed_graph
+from qsproj.corpus.cells import Edge, bare_relation
+from qsproj.corpus.enhanced import collapsed_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.enhanced.enhancer import BASIC, Tree, train_enhancer

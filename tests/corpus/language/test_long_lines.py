@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.text import read_text
+from qsproj.corpus.token import multiword_tokens
 
 ZUM = {"zum": ("zu", "dem")}
 
@@ -48,5 +48,5 @@ def test_parts_can_be_read_and_spell_the_line(line, longest):
     again = list(read_conllu(io.StringIO(out.getvalue()))) if parts else []
     assert all(len(one) <= longest for one in again)
     assert [form for one in again for form in one.forms] == [form for one in whole for form in one.forms]
-    ranges = [span.form for one in again for span in word_ranges(one)]
-    assert ranges == [span.form for one in whole for span in word_ranges(one)]
+    ranges = [span.form for one in again for span in multiword_tokens(one)]
+    assert ranges == [span.form for one in whole for span in multiword_tokens(one)]

@@ -1,0 +1,120 @@
+"""A text as the sentences that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import overload
+
+from qsproj.corpus.conllu import conllu_text, sentences_in
+from qsproj.corpus.editing import begins_paragraph
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import NO_SPACE, Token
+from qsproj.corpus.words import described, shown
+from qsproj.errors import WrongTypeError, counted
+
+
+class Document(Sequence[Sentence]):
+    """A sequence of sentences; unlike words they count from 0, and slices are documents.
+
+    Sentences are taken from an iterable as they are asked for, and kept: ``for sentence in model(text)``
+    shows the first sentence before the last one is parsed.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        Any number of them.
+    text : str, optional
+        What they were read from; None: it is put together from their texts.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> document = qsproj.Document([qsproj.Sentence.from_words(["Hush"]), qsproj.Sentence.from_words(["No"])])
+    >>> document
+    <Document 'Hush No' 2 sentences>
+    """
+
+    __slots__ = ("_found", "_rest", "_text")
+
+    def __init__(self, sentences: Iterable[Sentence], *, text: str | None = None) -> None:
+        if isinstance(sentences, Sentence | str | bytes) or not isinstance(sentences, Iterable):
+            raise WrongTypeError(f"found {described(sentences)} as sentences, expected a list of them")
+        self._found: list[Sentence] = []
+        self._rest = iter(sentences)
+        self._text = text
+
+    @staticmethod
+    def from_conllu(text: str) -> Document:
+        """Read the sentences of a string of CoNLL-U; raises DataError where it is none."""
+        return Document(sentences_in(text))
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """Yield the sentences, each as soon as it is there."""
+        at = 0
+        while at < len(self._found) or self._take(1):
+            yield self._found[at]
+            at += 1
+
+    def __len__(self) -> int:
+        """Return the number of sentences; all of them are made first."""
+        self._take(None)
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, index: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Document: ...
+
+    def __getitem__(self, index: int | slice) -> Sentence | Document:
+        """Return a sentence, from 0, or the document of a slice; IndexError where there is none."""
+        if isinstance(index, int) and index >= 0:
+            self._take(index + 1 - len(self._found))
+        else:
+            self._take(None)
+        return Document(self._found[index]) if isinstance(index, slice) else self._found[index]
+
+    def __repr__(self) -> str:
+        return f"<Document {shown(self.text)} {counted(len(self), 'sentence')}>"
+
+    def __str__(self) -> str:
+        return self.to_conllu()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Say how it is copied and sent to another process: with all its sentences."""
+        return _document, (list(self), self._text)
+
+    @property
+    def text(self) -> str:
+        """The text that was read; of a document that was made, its sentences, paragraphs in lines."""
+        if self._text is not None:
+            return self._text
+        key, value = NO_SPACE
+        parts: list[str] = []
+        space = ""
+        for sentence in self:
+            parts += ["\n" if parts and begins_paragraph(sentence) else space, sentence.text]
+            last = [token.misc for token in sentence.multiword_tokens if token.last == len(sentence)]
+            space = "" if [*last, sentence[-1].misc][0].get(key) == value else " "
+        return "".join(parts)
+
+    @property
+    def tokens(self) -> Iterator[Token]:
+        """The words of all sentences."""
+        return (token for sentence in self for token in sentence)
+
+    def to_conllu(self) -> str:
+        """Return the document as CoNLL-U."""
+        return conllu_text(self)
+
+    def _take(self, number: int | None) -> bool:
+        """Take this many more sentences, or all; return whether there was one."""
+        before = len(self._found)
+        if number is None or number > 0:
+            self._found.extend(islice(self._rest, number))
+        return len(self._found) > before
+
+
+def _document(sentences: list[Sentence], text: str | None) -> Document:
+    return Document(sentences, text=text)

@@ -1,0 +1,220 @@
+"""Views of the rows of a sentence: words, multiword tokens and empty nodes. They copy nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qsproj.conventions import ROOT
+from qsproj.corpus.cells import (
+    DEPS,
+    FEATS,
+    FORM,
+    LEMMA,
+    MISC,
+    UNSPECIFIED,
+    UPOS,
+    XPOS,
+    edges_of,
+    items_of,
+)
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+
+# Key in MISC of the probability of a word's arc.
+ARC_PROBABILITY = "ArcProb"
+# The item in MISC of a token that the next one follows without a space.
+NO_SPACE = "SpaceAfter", "No"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a sentence, as its columns have it; ``_`` where one is unspecified.
+
+    A view: it holds the sentence and the number of the word, ``id``, 1..n. To change a sentence, see
+    :meth:`qsproj.Sentence.replace`.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], feats=["Number=Plur", None])
+    >>> sentence[1].feats, sentence[1].parent
+    ({'Number': 'Plur'}, <Token 2 'bark'>)
+    """
+
+    sentence: Sentence
+    id: int
+
+    @property
+    def form(self) -> str:
+        """FORM."""
+        return self.sentence.forms[self.id - 1]
+
+    @property
+    def lemma(self) -> str:
+        """LEMMA."""
+        return self.sentence.lemmas[self.id - 1]
+
+    @property
+    def upos(self) -> str:
+        """UPOS."""
+        return self.sentence.upos[self.id - 1]
+
+    @property
+    def xpos(self) -> str:
+        """XPOS."""
+        return self.sentence.xpos[self.id - 1]
+
+    @property
+    def feats(self) -> dict[str, str]:
+        """FEATS as a new dictionary; the value of an item without ``=`` is empty."""
+        return _features(self.sentence.feats[self.id - 1])
+
+    @property
+    def head(self) -> int:
+        """HEAD: the ``id`` of the head, 0 for the root, -1 where it is missing."""
+        return int(self.sentence.heads[self.id])
+
+    @property
+    def deprel(self) -> str:
+        """DEPREL."""
+        return self.sentence.deprels[self.id - 1]
+
+    @property
+    def deps(self) -> list[tuple[int | str, str]]:
+        """DEPS as a new list of pairs (head, relation); the head is a string for an empty node."""
+        return _dependencies(self._cell(DEPS))
+
+    @property
+    def misc(self) -> dict[str, str | None]:
+        """MISC as a new dictionary; the value of an item without ``=`` is None."""
+        return items_of(self._cell(MISC))
+
+    @property
+    def parent(self) -> Token | None:
+        """The head as a token; None for a root, and where the head is missing."""
+        return Token(self.sentence, self.head) if self.head > ROOT else None
+
+    @property
+    def children(self) -> tuple[Token, ...]:
+        """The words whose head this is, in their order. O(n) time."""
+        return tuple(Token(self.sentence, word) for word in _dependents(self.sentence, self.id))
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the head is the root, 0."""
+        return self.head == ROOT
+
+    @property
+    def arc_probability(self) -> float | None:
+        """The probability of the arc, ``ArcProb`` in MISC; None without ``parse(..., confidence=True)``."""
+        value = self.misc.get(ARC_PROBABILITY)
+        try:
+            return None if value is None else float(value)
+        except ValueError:
+            return None
+
+    def __repr__(self) -> str:
+        tag = "" if self.upos == UNSPECIFIED else f" {self.upos}"
+        return f"<Token {self.id} {self.form!r}{tag}>"
+
+    def __str__(self) -> str:
+        return self.form
+
+    def _cell(self, column: int) -> str:
+        layout = self.sentence.layout
+        if layout is None:
+            return UNSPECIFIED
+        return layout.lines[layout.word_lines[self.id - 1]].rstrip("\r").split("\t")[column]
+
+
+@dataclass(frozen=True, slots=True)
+class MultiwordToken:
+    """A token that is written as one and counts as several words: ``first`` to ``last``, both included."""
+
+    first: int
+    last: int
+    form: str
+    misc: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """ID: ``1-2``."""
+        return f"{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyNode:
+    """A word of the enhanced graph that is not in the text. ``id``: ``8.1`` is the first after word 8."""
+
+    id: str
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: Mapping[str, str]
+    deps: tuple[tuple[int | str, str], ...]
+    misc: Mapping[str, str | None]
+
+
+def multiword_tokens(sentence: Sentence) -> tuple[MultiwordToken, ...]:
+    """Return the multiword tokens of a sentence, in order."""
+    tokens = []
+    for cells in _other_rows(sentence, "-"):
+        first, last = map(int, cells[0].split("-"))
+        tokens.append(MultiwordToken(first, last, cells[FORM], items_of(cells[MISC])))
+    return tuple(tokens)
+
+
+def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
+    """Return the empty nodes of a sentence, in order."""
+    return tuple(
+        EmptyNode(
+            id=cells[0],
+            form=cells[FORM],
+            lemma=cells[LEMMA],
+            upos=cells[UPOS],
+            xpos=cells[XPOS],
+            feats=_features(cells[FEATS]),
+            deps=tuple(_dependencies(cells[DEPS])),
+            misc=items_of(cells[MISC]),
+        )
+        for cells in _other_rows(sentence, ".")
+    )
+
+
+def spelled(sentence: Sentence) -> str:
+    """Return what the tokens of a sentence spell, spaces where MISC does not say ``SpaceAfter=No``."""
+    key, value = NO_SPACE
+    ranges = {token.first: token for token in multiword_tokens(sentence)}
+    parts, word = [], 1
+    while word <= len(sentence):
+        token: Token | MultiwordToken = ranges.get(word) or Token(sentence, word)
+        parts += [token.form, "" if token.misc.get(key) == value else " "]
+        word = token.last + 1 if isinstance(token, MultiwordToken) else word + 1
+    return "".join(parts).rstrip(" ")
+
+
+def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
+    """Return the cells of the rows that are no words and have a mark in their ID."""
+    if sentence.layout is None or len(sentence.layout.lines) == len(sentence.layout.word_lines):
+        return []
+    lines = (line for line in sentence.layout.lines if line[0] != "#")
+    return [line.rstrip("\r").split("\t") for line in lines if mark in line.partition("\t")[0]]
+
+
+def _features(cell: str) -> dict[str, str]:
+    return {key: value or "" for key, value in items_of(cell).items()}
+
+
+def _dependencies(cell: str) -> list[tuple[int | str, str]]:
+    return [(int(head) if head.isdecimal() else head, relation) for head, relation in edges_of(cell)]
+
+
+def _dependents(sentence: Sentence, word: int) -> list[int]:
+    dependents: list[int] = np.flatnonzero(sentence.heads == word).tolist()
+    return dependents
