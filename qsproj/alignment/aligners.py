@@ -26,7 +26,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 
 Links = NDArray[np.bool_]
 
-# Chosen on development data, see docs/alignment.md.
+# Chosen on development data, see docs/notes/word-alignment.md.
 DEFAULT_THRESHOLD = 0.5
 
 

@@ -1,7 +1,7 @@
 """The built-in aligner: a hidden Markov model in both directions, trained to agree, leaving one out.
 
 A bitext is cut into shards, kept on the disk, that are swept over apart from each other, here or elsewhere.
-What each part is worth was measured on development data: ``docs/alignment.md``.
+What each part is worth was measured on development data: ``docs/notes/word-alignment.md``.
 
 Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2006) for agreement; Mermer
 and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.

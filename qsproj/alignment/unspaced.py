@@ -3,7 +3,7 @@
 Running text and a treebank, which is cut into words, share few words. So the words of both are cut before the
 aligner sees them: Chinese characters one by one, runs of letters (kana, Thai, ...) where the corpus itself
 has the words that they are made of; on PUD, cutting Chinese so, too, was a little worse
-(``docs/unspaced.md``).
+(``docs/notes/word-alignment.md``).
 """
 
 import re

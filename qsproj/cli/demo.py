@@ -3,7 +3,7 @@
 Ninety English trees are carried to German through the hand-made word links of corpora/en-de.pharaoh. German
 parsers learn from what arrives of sixty at a time, by hard and by soft projection, and are tested on the
 trees of the other thirty. No German tree is trained on. The sample is tiny; for real figures see
-docs/projection.md.
+docs/results/thesis.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 With -m alone, clients of UDPipe find GET /models and POST /process (data, model, input, output, tokenizer,
 tagger, parser) at the address that is shown. The lines of plain text are cut into sentences by rules, unless
 tokenizer=presegmented; parser=confidence adds ArcProb to MISC. INCEpTION finds an external recommender for
-tags and dependencies at /inception/MODEL (docs/serve.md; pip install 'qsproj[inception]').
+tags and dependencies at /inception/MODEL (docs/guides/rest-api.md; pip install 'qsproj[inception]').
 
 With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
 first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC

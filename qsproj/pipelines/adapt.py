@@ -87,7 +87,7 @@ def train_adapted_parser(
     """Put a converter behind a parser of the source style, learned from ``targets``, trees in the new style.
 
     ``sources``: source trees of the same sentences; right ones are best. None: what ``parser`` makes of them,
-    whose errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
+    whose errors a converter learned from few trees takes for traits of the style (docs/notes/converter.md).
     """
     trees = list[Sentence]()
     if sources is None:

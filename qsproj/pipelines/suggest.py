@@ -27,7 +27,7 @@ SENTENCE_COST = 10.0
 def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
     """Return float64[n], the probability that the likeliest head of each word is wrong.
 
-    Other criteria gained no more: docs/suggest.md.
+    Other criteria gained no more: docs/results/without-gain.md.
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1.
     """

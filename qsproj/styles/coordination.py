@@ -4,7 +4,7 @@ In all styles the topmost word of a coordination has the relation of the whole t
 are conj, conjunctions cc and punctuation punct. Lost is what a style cannot say: a coordination that is the
 first conjunct of another where the first heads all, the last one where the last does, and in chains both; and
 dependents that hang where private ones hang. Whether "he" in "he came and saw" is of both verbs, position
-tells on the far side of the last conjunct; else the rules below guess (``docs/styles.md``).
+tells on the far side of the last conjunct; else the rules below guess (``docs/guides/styles.md``).
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Make the folder of real data, as far as it has names: ``python -m scripts.experiments.data FOLDER``.
 
-What it makes is what QSPROJ_DATA names, laid out as docs/data.md tells. Files that are there stay as they are; what
+What it makes is what QSPROJ_DATA names, laid out as docs/guides/data.md tells. Files that are there stay as they are; what
 has to be got by hand is said at the end.
 """
 
@@ -23,7 +23,7 @@ from qsproj.errors import QsprojError
 _NOT_IN_SUD = {"w02014030", "n01107006", "n01111021", "n01022016"}
 BY_HAND = (
     "lines/*-train, treebanks/arabic-padt-*, styles/*.sud, bitext/ and alignments/ are not made by this "
-    "command: docs/data.md tells where they come from"
+    "command: docs/guides/data.md tells where they come from"
 )
 
 

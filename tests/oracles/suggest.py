@@ -20,21 +20,6 @@ def errors(marginals):
     return [1.0 - max(column) for column in columns(marginals)]
 
 
-def margin(marginals):
-    ordered = [sorted(column, reverse=True) for column in columns(marginals)]
-    return [1.0 - (column[0] - column[1]) for column in ordered]
-
-
-def committee(members):
-    """Return for each word the mean Kullback-Leibler divergence of the members from their mean."""
-    result = []
-    for views in zip(*map(columns, members)):
-        mean = [sum(chances) / len(views) for chances in zip(*views)]
-        divergences = [sum(p * math.log(p / q) for p, q in zip(view, mean) if p > 0.0) for view in views]
-        result.append(sum(divergences) / len(views))
-    return result
-
-
 def kinds(tags):
     """Return for each word the tags of the word before, the word and the word after."""
     padded = ["", *tags, ""]

@@ -1,4 +1,4 @@
-"""Uncertainty of words, by what `qsproj suggest` goes by and by what was measured beside it."""
+"""Uncertainty of words, by which `qsproj suggest` ranks sentences."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,6 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.suggest import word_uncertainties
 from qsproj.trees import nonprojective, projective
-from scripts.experiments.styles.uncertainty import CRITERIA, belief, head_entropies, uncertainties_by
 from tests.oracles import suggest as oracle
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
@@ -51,14 +50,6 @@ def parser(*, projective, single_root, seed=3):
     )
 
 
-@pytest.mark.parametrize("criterion", ["errors", "margin"])
-@pytest.mark.parametrize("seed", range(3))
-def test_one_parser_agrees_with_plain_python(criterion, seed):
-    one = opinion(seed)
-    found = uncertainties_by([one], SENTENCE, criterion=criterion)
-    assert found == pytest.approx(getattr(oracle, criterion)(one.marginals))
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_what_suggest_ranks_by_agrees_with_plain_python(seed):
     one = opinion(seed)
@@ -73,43 +64,13 @@ def test_what_suggest_ranks_by_is_told_at_the_temperature_of_a_parser_and_withou
         assert word_uncertainties(model, sentence) == pytest.approx(oracle.errors(marginals))
 
 
-@pytest.mark.parametrize("criterion", ["errors", "margin"])
-def test_several_parsers_are_averaged(criterion):
-    members = [opinion(seed) for seed in range(3)]
-    mean = sum(one.marginals for one in members) / 3
-    found = uncertainties_by(members, SENTENCE, criterion=criterion)
-    assert found == pytest.approx(getattr(oracle, criterion)(mean))
+def test_a_certain_word_has_no_uncertainty():
+    assert word_uncertainties(certain([2, 3, 0, 3]), SENTENCE) == pytest.approx([0.0] * 4)
 
 
-def test_a_committee_agrees_with_plain_python():
-    members = [opinion(seed) for seed in range(3)]
-    found = uncertainties_by(members, SENTENCE, criterion="committee")
-    assert found == pytest.approx(oracle.committee([one.marginals for one in members]))
-    assert found.min() > 0.01
-
-
-def test_members_of_one_mind_do_not_disagree():
-    found = uncertainties_by([opinion(1), opinion(1)], SENTENCE, criterion="committee")
-    assert found == pytest.approx([0.0] * 4, abs=1e-12)
-    assert found.min() >= 0.0
-
-
-def test_sure_members_that_disagree_are_one_bit_apart():
-    members = [certain([2, 3, 0, 3]), certain([2, 3, 0, 1])]
-    found = uncertainties_by(members, SENTENCE, criterion="committee")
-    assert found == pytest.approx([0.0, 0.0, 0.0, np.log(2.0)])
-
-
-@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name != "committee"])
-def test_who_is_certain_has_no_uncertainty(criterion):
-    found = uncertainties_by([certain([2, 3, 0, 3])], SENTENCE, criterion=criterion)
-    assert found == pytest.approx([0.0] * 4)
-
-
-@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name != "committee"])
-def test_one_word_has_one_head(criterion):
+def test_one_word_has_one_head():
     one = make_sentence("yes", "INTJ")
-    found = uncertainties_by([parser(projective=True, single_root=False)], one, criterion=criterion)
+    found = word_uncertainties(parser(projective=True, single_root=False), one)
     assert found == pytest.approx([0.0], abs=1e-9)
 
 
@@ -121,25 +82,5 @@ def test_the_entropy_of_the_tree_is_that_of_all_trees(is_projective, single_root
     trees = all_trees(4, projective=is_projective, single_root=single_root)
     totals = np.array([sum(scores[head, word] for word, head in enumerate(tree[1:], 1)) for tree in trees])
     chances = np.exp(totals - np.logaddexp.reduce(totals))
-    assert belief(model, SENTENCE).tree_entropy == pytest.approx(oracle.entropy(chances))
-    found = uncertainties_by([model], SENTENCE, criterion="entropy")
-    assert found.sum() == pytest.approx(oracle.entropy(chances))
     module = projective if is_projective else nonprojective
-    assert module.entropy(scores, single_root=single_root) == pytest.approx(found.sum())
-
-
-def test_words_share_the_entropy_as_their_heads_do():
-    model = parser(projective=True, single_root=True)
-    heads = head_entropies(model.arc_probabilities(SENTENCE))
-    assert heads == pytest.approx(
-        list(map(oracle.entropy, oracle.columns(model.arc_probabilities(SENTENCE))))
-    )
-    found = uncertainties_by([model], SENTENCE, criterion="entropy")
-    assert found / found.sum() == pytest.approx(heads / heads.sum())
-    assert found.sum() < heads.sum()
-
-
-def test_where_only_arcs_are_known_heads_count_as_independent():
-    one = opinion(1)
-    found = uncertainties_by([one], SENTENCE, criterion="entropy")
-    assert found == pytest.approx(list(map(oracle.entropy, oracle.columns(one.marginals))))
+    assert module.entropy(scores, single_root=single_root) == pytest.approx(oracle.entropy(chances))

@@ -1,18 +1,10 @@
-"""What the page on bootstrapping says: aims reached and missed, what is not measured, lines of stages."""
+"""The experiment on bootstrapping: lines of stages, and treebanks that vote."""
 
 from __future__ import annotations
 
 import pytest
 
-from scripts.experiments.harness.tables import table
-from scripts.experiments.pages.transfer import bootstrap
-from scripts.experiments.transfer.bootstrap import (
-    aims_table,
-    readings_table,
-    runs_table,
-    score_table,
-    stages_table,
-)
+from scripts.experiments.transfer.bootstrap import runs_table, score_table
 from scripts.experiments.transfer.bootstrap_runs import ENGLISH, OTHERS, other_treebanks
 from scripts.experiments.transfer.by_tags import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS
 
@@ -43,34 +35,16 @@ def rows():
     }
 
 
-@pytest.fixture
-def phrases(rows):
-    tables = {"PUD": score_table(rows, "PUD"), "dev": score_table(rows, "dev")}
-    return bootstrap({**tables, "readings": readings_table(rows), "aims": aims_table()})
+def test_what_is_not_measured_is_an_empty_cell(rows):
+    scores = score_table(rows, "PUD")
+    assert scores.cell("German", OTHERS, "UAS") == "79.7"
+    assert scores.cell("German", OTHERS, "UAS, gold tags") == "84.7"
+    assert scores.cell("Spanish", ENGLISH, "UAS") == ""
 
 
-def test_aims_are_reached_or_missed_by_so_much(phrases):
-    reached = "UPOS 89.0, aim 89: reached; UAS 78.5, aim 78.5: reached; "
-    assert phrases["German: aims"] == f"{reached}LAS, no subtypes 68.5, aim 69.5: missed by 1.0"
-
-
-def test_what_is_not_measured_is_said(phrases):
-    assert phrases["missing"] == "Spanish (English)"
-    assert phrases["Spanish: aims"] == phrases["Swedish: aims"] == "not measured yet"
-
-
-def test_differences_are_those_of_the_cells(phrases):
-    assert phrases["others"] == phrases["others on dev"] == "+1.2 (German)"
-    assert phrases["gold tags"] == "+5.0 (German)"
-    assert (phrases["readings: UAS"], phrases["readings: ECE"]) == ("+2.5 (German)", "+0.0 (German)")
-
-
-def test_stages_are_shown_by_the_run_that_made_them(rows):
+def test_runs_count_the_stages_that_were_kept(rows):
     assert runs_table(rows).rows[0] == ("German", ENGLISH, "400", "800", "1234", "1 of 2")
     assert runs_table(rows).rows[2] == ("Spanish", ENGLISH, "", "", "", "")
-    made = ("prior", "en.conllu.gz: 3 sentences, weight 1/2 (all)", "12 s")
-    assert stages_table(rows, "German").rows == ((ENGLISH, *made), (OTHERS, *made))
-    assert stages_table(rows, "Spanish") == table(["trees of", "stage", "what it did", "took"], [])
 
 
 def test_no_treebank_of_the_target_votes(tmp_path):

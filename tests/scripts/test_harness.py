@@ -9,14 +9,23 @@ from pathlib import Path
 import pytest
 
 from qsproj.errors import UsageError
+from scripts.experiments.__main__ import changes
 from scripts.experiments.harness import build, page
 from scripts.experiments.harness.build import CHECKOUT, Build, files_of, this_build
 from scripts.experiments.harness.cache import Cache, said
 from scripts.experiments.harness.experiment import Experiment
-from scripts.experiments.harness.page import Figures, Record, read_record, render, write_record
+from scripts.experiments.harness.page import (
+    Figures,
+    Record,
+    read_record,
+    records_of,
+    render,
+    write_pages,
+    write_record,
+)
 from scripts.experiments.harness.process import in_own_process
 from scripts.experiments.harness.small import PAIRS, SENTENCES, small_copy
-from scripts.experiments.harness.tables import listed, read_table, span, table
+from scripts.experiments.harness.tables import listed, numbers, table
 
 EXPERIMENTS = CHECKOUT / "scripts" / "experiments"
 LADDER = EXPERIMENTS / "transfer" / "ladder.py"
@@ -124,7 +133,7 @@ def test_files_are_made_once_and_whole(tmp_path, builds):
 def test_the_code_of_an_experiment_is_what_it_imports_of_what_measures():
     names = {str(path.relative_to(EXPERIMENTS)) for path in files_of(LADDER)}
     assert {"transfer/ladder.py", "transfer/stages.py", "transfer/projection.py"} <= names
-    assert not any(name.startswith(("harness", "pages", "joint")) for name in names)
+    assert not any(name.startswith(("harness", "joint")) for name in names)
 
 
 def test_a_change_of_the_code_is_another_build(monkeypatch, tmp_path):
@@ -150,92 +159,126 @@ def test_a_build_says_what_it_is():
     assert found.processor
 
 
-def test_tables_are_read_as_they_are_shown():
-    shown = table(["system", "UAS", "said"], [["a, b", "81.2", "yes"], ["c", "", "no"]])
-    assert shown.markdown() == "| system | UAS | said |\n|---|---:|---|\n| a, b | 81.2 | yes |\n| c |  | no |"
-    assert read_table(shown.markdown()) == shown
-    assert (shown.number("a, b", "UAS"), shown.has("c", "UAS"), shown.has("d", "UAS")) == (81.2, False, False)
-    assert (shown.filled, shown.numbers_in("UAS")) == (5, [81.2])
+SHOWN = table(["system", "UAS", "said"], [["a, b", "81.2", "yes"], ["c", "", "no"]])
+
+
+def test_tables_are_shown_in_markdown():
+    assert SHOWN.markdown() == "| system | UAS | said |\n|---|---:|---|\n| a, b | 81.2 | yes |\n| c |  | no |"
+    assert SHOWN.filled == 5
+
+
+def test_a_part_of_a_table_has_the_rows_and_columns_that_are_named():
+    part = SHOWN.part(rows=["c", "a, b > 81.2"], columns=["said", "UAS = score"])
+    assert part == table(["said", "score"], [["no", ""], ["yes", "81.2"]])
+    with pytest.raises(KeyError, match="no row"):
+        SHOWN.part(rows=["d"])
+    with pytest.raises(KeyError, match="no column"):
+        SHOWN.part(columns=["LAS"])
 
 
 def test_cells_hold_numbers_in_several_ways():
-    one = table(
-        ["row", "x"], [["a", "1,234 ± 0.5"], ["b", "+0.31*"], ["c", "52.9* (78.7*)"], ["d", "3.5e-09"]]
-    )
-    assert [one.number(name, "x") for name in "abcd"] == [1234.0, 0.31, 52.9, 3.5e-09]
+    cells = ["1,234 ± 0.5", "+0.31*", "52.9* (78.7*)", "3.5e-09"]
+    assert [numbers(cell)[0] for cell in cells] == [1234.0, 0.31, 52.9, 3.5e-09]
 
 
 def test_words_for_sentences():
-    assert span([0.31, -0.04, 1.2]) == "0.0 to 1.2"
-    assert span([1.0, 1.04], sign=True) == "+1.0"
     assert [listed(names) for names in ([], ["a"], ["a", "b", "c"])] == ["none", "a", "a, b and c"]
+
+
+TEMPLATE = """# Toy
+
+{{transfer.ladder: scores}}
+
+{{transfer.ladder: scores
+rows: b
+columns: UAS = heads}}
+
+Best: {{transfer.ladder: scores > b > UAS}},
+{{transfer.ladder: scores > b > UAS minus transfer.ladder: scores > a > UAS}};
+{{transfer.ladder: words}} words.
+
+{{made}}
+"""
 
 
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
-    """Return folders of templates and documents of a test's own."""
-    for name in ("PAGES", "DOCS"):
+    """Return folders of templates, records and documents of a test's own."""
+    for name in ("PAGES", "RECORDS", "DOCS"):
         (tmp_path / name).mkdir()
         monkeypatch.setattr(page, name, tmp_path / name)
-    monkeypatch.setattr("scripts.experiments.harness.experiment.DOCS", tmp_path / "DOCS")
-    (tmp_path / "PAGES" / "toy.md").write_text(
-        "# Toy\n\n{{made}}\n\n{{scores}}\n\nBest: {{best}}; {{words}} words.\n"
-    )
+    (tmp_path / "PAGES" / "toy.md").write_text(TEMPLATE)
     return tmp_path
 
 
 SCORES = table(["system", "UAS"], [["a", "80.1"], ["b", "81.2"]])
 FIGURES = Figures(tables={"scores": SCORES}, values={"words": "10"})
-
-
-def best(tables):
-    return {"best": f"{max(tables['scores'].numbers_in('UAS'))}"}
+FEWER = Figures(tables={"scores": table(["system", "UAS"], [["b", "81.3"]])}, values={"words": "10"})
 
 
 def toy(**changed):
-    fields = {"measure": lambda lab: FIGURES, "page": "toy", "reading": best, "needs_data": False}
+    fields = {"measure": lambda lab: FIGURES, "needs_data": False}
     return Experiment(file=str(LADDER), about="A toy.", **{**fields, **changed})
 
 
-def test_a_run_writes_its_page_and_keeps_its_figures(pages, capsys):
+def test_a_run_records_its_figures_and_writes_pages(pages, capsys):
     toy().main(["--cache", str(pages / "cache")])
     text = (pages / "DOCS" / "toy.md").read_text()
-    assert "Made by `python -m scripts.experiments.transfer.ladder` (commit " in text
-    assert "| b | 81.2 |" in text and "Best: 81.2; 10 words." in text
-    assert read_record("toy").figures.tables == FIGURES.tables
+    assert "- `python -m scripts.experiments.transfer.ladder` (commit " in text
+    assert "| b | 81.2 |" in text
+    assert "| heads |\n|---|\n| 81.2 |" in text
+    assert "Best: 81.2,\n+1.1;\n10 words." in text
+    assert read_record("transfer.ladder").figures.tables == FIGURES.tables
     (pages / "DOCS" / "toy.md").unlink()
-    toy(measure=None).main(["--page"])
+    write_pages()
     assert (pages / "DOCS" / "toy.md").read_text() == text
 
 
 def test_a_quick_run_prints_only(pages, capsys):
     toy().main(["--cache", str(pages / "cache"), "--quick"])
     assert "| b | 81.2 |" in capsys.readouterr().out
-    assert not list((pages / "DOCS").iterdir()) and not (pages / "PAGES" / "toy.json").exists()
+    assert not list((pages / "DOCS").iterdir())
+    assert not list((pages / "RECORDS").iterdir())
 
 
-def test_a_page_does_not_lose_cells_unasked(pages, capsys):
+def test_a_record_does_not_lose_cells_unasked(pages, capsys):
+    (pages / "PAGES" / "toy.md").write_text("Best: {{transfer.ladder: scores > b > UAS}}\n")
     toy().main(["--cache", str(pages / "cache")])
-    before = (pages / "DOCS" / "toy.md").read_text()
-    fewer = Figures(tables={"scores": table(["system", "UAS"], [["a", "80.1"]])}, values={"words": "10"})
     with pytest.raises(SystemExit) as exit_:
-        toy(measure=lambda lab: fewer).main(["--cache", str(pages / "cache")])
+        toy(measure=lambda lab: FEWER).main(["--cache", str(pages / "cache")])
     assert exit_.value.code == 2
     assert "found figures for 2 cells, expected 4" in capsys.readouterr().err
-    assert (pages / "DOCS" / "toy.md").read_text() == before
-    toy(measure=lambda lab: fewer).main(["--cache", str(pages / "cache"), "--fewer"])
-    assert "Best: 80.1" in (pages / "DOCS" / "toy.md").read_text()
+    assert (pages / "DOCS" / "toy.md").read_text() == "Best: 81.2\n"
+    toy(measure=lambda lab: FEWER).main(["--cache", str(pages / "cache"), "--fewer"])
+    assert (pages / "DOCS" / "toy.md").read_text() == "Best: 81.3\n"
 
 
-def test_a_page_asks_for_what_there_is_and_shows_it_all(pages):
-    record = Record(command="c", made_by="b", figures=FIGURES)
-    with pytest.raises(UsageError, match="found best, expected some of made, scores, words"):
-        render("toy", record)
-    more = Figures(tables={**FIGURES.tables, "more": SCORES}, values=FIGURES.values)
-    with pytest.raises(UsageError, match="no place for more"):
-        render("toy", Record(command="c", made_by="b", figures=more), best)
-    write_record("toy", record)
-    assert read_record("toy").figures.values == {"words": "10"}
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("transfer.ladder: score", "found 'score', expected one of scores, words"),
+        ("transfer.ladder: scores > c > UAS", "no row"),
+        ("transfer.ladder: scores > a > LAS", "no column 'LAS'"),
+        ("transfer.ladders: scores", "found no record transfer.ladders, expected one of transfer.ladder"),
+    ],
+)
+def test_a_page_asks_for_figures_that_a_record_has(pages, asked, message):
+    write_record("transfer.ladder", Record(command="c", made_by="b", figures=FIGURES))
+    (pages / "PAGES" / "toy.md").write_text(f"{{{{{asked}}}}}")
+    with pytest.raises(UsageError, match=message):
+        render("toy")
+
+
+def test_a_page_names_the_records_that_it_reads():
+    assert records_of(TEMPLATE) == ["transfer.ladder"]
+
+
+def test_changed_cells_are_named():
+    same = Figures(tables={"scores": table(["system", "UAS"], [["a", "80.1"], ["b", "81.3"]])}, values={})
+    assert list(changes(FIGURES, same)) == [
+        "words: 10 -> nothing",
+        "scores > row 2, b > UAS: 81.2 -> 81.3",
+    ]
 
 
 def test_a_small_copy_keeps_the_beginning(tmp_path):
@@ -252,4 +295,4 @@ def test_a_small_copy_keeps_the_beginning(tmp_path):
 
 
 def test_another_process_returns_what_it_found():
-    assert in_own_process(span, [1.0, 2.0], digits=0) == "1 to 2"
+    assert in_own_process(listed, ["a", "b"]) == "a and b"

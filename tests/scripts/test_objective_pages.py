@@ -1,4 +1,4 @@
-"""Pages on objectives and non-projective trees: parts of files, pairs of arcs, what holds of the papers."""
+"""Experiments on objectives and non-projective trees: parts of files, pairs of arcs, temperatures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ import pytest
 
 from qsproj.models.tree_inference import TreeInference
 from scripts.experiments.harness.cache import Cache
-from scripts.experiments.harness.page import read_record
-from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.findings import FAILS, HOLDS, findings
-from scripts.experiments.pages.objectives import or_not_measured
-from scripts.experiments.parsing.nonprojective_trees import CROSSING, horizontal_runs, pair_kinds
+from scripts.experiments.parsing.nonprojective_trees import CROSSING, pair_kinds
 from scripts.experiments.parsing.objective_parts import Crossing, HeldOut, best_temperature
 from tests.oracles.trees import all_trees
 
@@ -63,43 +59,3 @@ def test_pairs_of_arcs_are_those_of_all_trees():
         kinds += [[(one, other) in found for other in arcs] for one in arcs]
     assert (kinds == CROSSING).any()
     assert np.array_equal(pair_kinds(words), kinds)
-
-
-def test_runs_cover_cells():
-    cells = np.array([[True, True, False, True], [False, False, False, False]])
-    assert horizontal_runs(cells) == ["M0 0.5h2", "M3 0.5h1"]
-
-
-def raised(one: Table, name: str, by: float) -> Table:
-    """Return the table with a row of figures moved."""
-    rows = [
-        [row[0], *(f"{float(cell.rstrip('*')) + by:.2f}" if cell else "" for cell in row[1:])]
-        if row[0] == name
-        else row
-        for row in one.rows
-    ]
-    return table(one.header, rows)
-
-
-@pytest.mark.parametrize(
-    ("start", "name", "row"),
-    [
-        ("Koo et al., table 3: log-linear", "objectives", "likelihood"),
-        ("McDonald et al., table 5: five", "sweep", "k = 5"),
-    ],
-)
-def test_findings_follow_the_figures(start, name, row):
-    tables = dict(read_record("training-objectives").figures.tables)
-
-    def verdict(by):
-        changed = findings({**tables, name: raised(tables[name], row, by)})
-        return next(line[1] for line in changed.rows if line[0].startswith(start))
-
-    assert verdict(0) == verdict(10) == HOLDS
-    assert verdict(-10) == FAILS
-
-
-def test_a_table_without_treebanks_is_not_shown():
-    empty, whole = (table(["UAS", *names, "mean"], [["eg"] * (2 + len(names))]) for names in ([], ["Dutch"]))
-    assert or_not_measured(empty).startswith("Not measured")
-    assert or_not_measured(whole) == whole.markdown()

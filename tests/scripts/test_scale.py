@@ -1,23 +1,16 @@
-"""The page on large bitexts: what is read off a command from outside, and how its figures grow."""
+"""Scale: what is read off a command from outside, and how its figures grow."""
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import lzma
 import sys
-from pathlib import Path
 
 import pytest
 
 from qsproj.errors import UsageError
-from scripts.experiments.bench import large_bitexts, watched
-from scripts.experiments.bench.large_bitexts import Bitext, aligned, cells, write_joined
 from scripts.experiments.bench.scale import by_stage, memory_table, seconds_table, write_pairs
 from scripts.experiments.bench.watched import Taken, watch
-from scripts.experiments.harness.cache import Cache
-from scripts.experiments.harness.experiment import Lab
-from scripts.experiments.pages.bench import scale
 
 # A process that works, then starts another that holds memory; it says when it is done with either.
 WORKING = """
@@ -78,33 +71,6 @@ def test_short_pairs_are_repeated_and_numbered(tmp_path):
     ]
 
 
-def test_bitexts_are_joined_and_their_target_words_told_apart(tmp_path):
-    sources = [tmp_path / "de.xz", tmp_path / "sv.xz"]
-    for source, other in zip(sources, ("ein Hund", "en hund"), strict=True):
-        source.write_bytes(lzma.compress(f"a dog\t{other}\n".encode()))
-    assert write_joined(sources, tmp_path / "out.tsv") == 2
-    assert (tmp_path / "out.tsv").read_text().splitlines() == ["a dog\tein_0 Hund_0", "a dog\ten_1 hund_1"]
-
-
-def test_a_bitext_is_aligned_and_watched(tmp_path, monkeypatch):
-    monkeypatch.setattr(watched, "EVERY_SECONDS", 0.02)  # aligning two pairs is over soon
-    bitext = Bitext("two dogs", lambda path: path.write_text("a dog\tein Hund\n" * 2) and 2, [])
-    cache = Cache(tmp_path, Path(large_bitexts.__file__))
-    lab = Lab(tmp_path, cache, argparse.Namespace(jobs=1))
-    row = aligned(lab, bitext)
-    assert row["pairs"] == 2
-    assert row["seconds"] > 0.1
-    assert row["peak"] > 50
-    assert cells("two dogs", {"pairs": 2000, "seconds": 3.0, "peak": 70.4}) == [
-        "two dogs",
-        "2,000",
-        "3",
-        "1.50",
-        "70",
-    ]
-    assert cells("two dogs", None) == ["two dogs", "", "", "", ""]
-
-
 def test_growth_is_told_from_one_size_to_the_next():
     sizes = 1000, 3000, 10_000
     stages = {
@@ -114,21 +80,9 @@ def test_growth_is_told_from_one_size_to_the_next():
     seconds = seconds_table(sizes, stages)
     assert seconds.rows[0] == ("words", "11", "13", "20", "1.00", "1.00")
     assert seconds.rows[2] == ("all", "13", "19", "40", "3.00", "3.00")
-    phrases = scale({"seconds": seconds, "memory": memory_table(sizes, stages)})
-    assert phrases == {
-        "largest": "10,000 pairs: 1 minutes of processor time, at most 0.5 GB (stage `words`)",
-        "costs": "3.00 ms, then 3.00 ms",
-    }
 
 
 def test_what_is_not_measured_is_an_empty_cell():
     stages = {"words": [{"seconds": 60.0, "peak": 500.0}, {}]}
     tables = {"seconds": seconds_table([10, 20], stages), "memory": memory_table([10, 20], stages)}
     assert [one.rows[-1] for one in tables.values()] == [("all", "60", "", ""), ("words", "500", "")]
-    assert scale(tables) == {
-        "largest": "10 pairs: 1 minutes of processor time, at most 0.5 GB (stage `words`)",
-        "costs": "not measured",
-    }
-    none = {"words": [{}]}
-    phrases = scale({"seconds": seconds_table([10], none), "memory": memory_table([10], none)})
-    assert phrases["largest"] == "No size is measured whole"

@@ -12,7 +12,7 @@ once.
 
 In a sweep, each sentence is aligned by the counts of all the others: expected counts stand for the lexical
 probabilities, under Dirichlet priors, and a sentence's own share is taken out before it is aligned. Without
-that, a rare word explains everything in the one sentence it was seen in; see ``docs/alignment.md``.
+that, a rare word explains everything in the one sentence it was seen in (docs/notes/word-alignment.md).
 
 Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of states
 (the last position) instead of two. Collapsed variational inference in its zero-order form (Asuncion et al.

@@ -311,7 +311,7 @@ def score_chosen_arcs(features, weights, heads, dependents):
 
 
 # A gradient (a difference of probabilities) smaller than this does not move the weights, so that most arcs
-# need no second pass. Against 1e-4, training is a third faster and dev UAS the same (docs/parsing.md).
+# need no second pass. Against 1e-4, training is a third faster and dev UAS the same.
 NEGLIGIBLE = 5e-3
 
 

@@ -187,7 +187,7 @@ LEAST_SEEN = 2
 EPOCHS, RATE = 5, 0.2
 # Weights below this are not kept.
 FAINT = 0.01
-# Of an edge and the arcs of the tree that it stands on; chosen on English-EWT dev: docs/enhanced-errors.md.
+# Of an edge and the arcs of the tree that it stands on; chosen on English-EWT dev.
 LIKELY = 0.4
 _NOTHING = np.zeros((1, 1), dtype=np.uint64)
 

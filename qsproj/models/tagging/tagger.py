@@ -48,7 +48,7 @@ UPOS_COLUMN = "upos"
 # The judge's tag of what is cut wrongly; no treebank has one with spaces.
 NOT_A_WORD = "not a word"
 # So many ways to cut a line are judged, by their log probability, and for each word this, and that share of
-# the log probability of being one: docs/segmentations.md.
+# the log probability of being one: docs/notes/words-and-tags.md.
 WAYS, EACH_WORD, TRUST, SUREST = 10, 0.5, 0.7, 1.0 - 1e-9
 
 

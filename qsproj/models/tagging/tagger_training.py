@@ -44,7 +44,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """Training of a tagger; the defaults were chosen between German treebanks, see docs/tagging.md.
+    """Training of a tagger; defaults chosen on German treebanks (docs/notes/words-and-tags.md).
 
     ``epochs``: with ``dev`` data at most. ``rate``: AdaGrad's step size. ``lower_classes``,
     ``cased_classes``: sizes of the two sets of word classes, where there is raw text: few for lower-cased

@@ -21,7 +21,7 @@ from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
 from qsproj.kernels.tagging.logistic import log_odds, logistic_gradient
 from qsproj.models.schema import ascending, checked, names, optional, shaped, text
 
-# Chosen on development files of English, Greek, Hungarian and Turkish, see docs/sentences.md: the strength of
+# Chosen on development files of English, Greek, Hungarian and Turkish: the strength of
 # the L2 penalty, steps of L-BFGS, the weight of what rules say before anything is learned.
 L2, STEPS, TRUST = 1.0, 60, 2.0
 # Features of one place alone teach nothing of others; weights that stay below this are dropped.

@@ -39,7 +39,7 @@ MOST_FEATURES = 650_000
 
 @dataclass(frozen=True, slots=True)
 class TokenizerOptions:
-    """Options of training a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
+    """Options of training a tokeniser; defaults chosen on dev files (docs/notes/words-and-tags.md).
 
     ``spaced``: weight of a copy of each sentence whose tokens are parted by spaces, as text is that some
     earlier tool has cut; 0 for none. ``trust``: weight, in nats, that what rules say has before anything is

@@ -186,10 +186,10 @@ class NoisyChannelOptions:
     source_forest: str = "best"
     ranks: int = 5
     # the expected number of arcs that match, in place of the probability that all do: no better on dev
-    # (docs/channel.md)
+    # (docs/results/thesis.md)
     matches: bool = False
     # of those that the bilingual parser has; MONO alone is as accurate as all, or nearly so, and faster
-    # (docs/joint-parsing-monolingual.md)
+    # (docs/results/thesis.md)
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 

@@ -19,7 +19,7 @@ from qsproj.pipelines.projection.projected import SoftProjectionOptions
 # How much of what links teach is added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75
 # From fewer pairs than LITTLE the model's parser is the mean of DRAWS: three times a short time. What it
-# gains over one of the three: docs/new-testament.md.
+# gains over one of the three: docs/results/testament.md.
 LITTLE = 20_000
 DRAWS = 3
 

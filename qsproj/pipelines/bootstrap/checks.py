@@ -369,7 +369,7 @@ LEAST_SECONDS = 20.0
 
 
 def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
-    """Return about how long stages take on one core: rates measured in the runs of docs/bootstrap.md."""
+    """Return about how long stages take on one core: rates measured in the runs of docs/results/bitext.md."""
     seconds = {}
     for name in names:
         kind, _, number = name.partition(",")[0].partition("-")

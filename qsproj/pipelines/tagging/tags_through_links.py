@@ -65,7 +65,7 @@ EVIDENT = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagProjectionOptions:
-    """Options of a tagger learned through links, chosen on development files (docs/tags-through-links.md)."""
+    """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
     # of more target sentences than this, and of more raw ones, so many are drawn: it bounds memory
     read: int = 100_000

@@ -10,6 +10,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from qsproj.errors import UsageError
 from scripts.experiments.bench.inference_rows import ROWS as INFERENCE
 from scripts.experiments.bench.parsing_rows import ROWS as PARSING
 from scripts.experiments.bench.parsing_rows import profile
@@ -22,7 +23,6 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures, read_record
 from scripts.experiments.harness.tables import table
 
-PAGE = "performance"
 ROWS = (*PARSING, *TRAINING, *INFERENCE)
 STAGES_HEADER = ["stage", BASE, "now"]
 
@@ -50,8 +50,8 @@ def run(lab: Lab) -> Figures:
 def known() -> dict[str, dict[str, list[str]]]:
     """Return what the page has: the rows of its tables by name."""
     try:
-        tables = read_record(PAGE).figures.tables
-    except FileNotFoundError:
+        tables = read_record(EXPERIMENT.record).figures.tables
+    except UsageError:
         tables = {}
     made = {name: {row[0]: list(row) for row in one.rows} for name, one in tables.items()}
     return {"rows": {}, "stages": {}, "peers": {}} | made
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page=PAGE, add_arguments=add_arguments)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

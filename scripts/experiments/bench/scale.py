@@ -32,7 +32,6 @@ from scripts.experiments.bench.watched import Taken, watch
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, listed, table
-from scripts.experiments.pages.bench import ALL, scale
 
 LANGUAGES = "en", "de"
 STAGES = ("source", "words", "links", "trees", "tagger", "tagged", "prior", "parser", "model")
@@ -165,7 +164,7 @@ def run(lab: Lab) -> Figures:
 def seconds_table(pairs: Sequence[int], stages: dict[str, list[Row]]) -> Table:
     """Show the processor time of each stage, and what each pair more costs from one size to the next."""
     columns = {stage: [row.get("seconds", NAN) for row in rows] for stage, rows in stages.items()}
-    columns[ALL] = [sum(seconds) for seconds in zip(*columns.values(), strict=True)]
+    columns["all"] = [sum(seconds) for seconds in zip(*columns.values(), strict=True)]
     steps = list(itertools.pairwise(pairs))
     lines = []
     for stage, seconds in columns.items():
@@ -206,9 +205,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=600, help="after which no stage is begun")
 
 
-EXPERIMENT = Experiment(
-    file=__file__, about=__doc__, measure=run, page="scale", reading=scale, add_arguments=add_arguments
-)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

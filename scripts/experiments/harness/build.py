@@ -20,7 +20,7 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parents[3]
 PACKAGE = "scripts.experiments."
 # They lay figures out and do not make them.
-NOT_MEASURING = ("harness", "pages")
+NOT_MEASURING = ("harness",)
 DIGITS = 12
 
 

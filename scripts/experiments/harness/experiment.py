@@ -1,7 +1,7 @@
-"""From a command to its page: what every experiment's ``main`` does.
+"""Run an experiment: measure, record its figures, write the pages that show them.
 
 Options that all experiments have: ``--cache FOLDER`` keeps figures and models, ``--quick`` takes a small copy of the
-data and prints, ``--page`` writes the page from the figures that it was last made of.
+data and prints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 from scripts.experiments.harness.build import CHECKOUT, this_build
 from scripts.experiments.harness.cache import Cache
-from scripts.experiments.harness.page import DOCS, Figures, Reading, Record, read_record, render, write_record
+from scripts.experiments.harness.page import (
+    Figures,
+    Record,
+    read_record,
+    record_names,
+    write_pages,
+    write_record,
+)
 from scripts.experiments.harness.small import small_copy
 
 DEFAULT_CACHE = Path(tempfile.gettempdir()) / "qsproj-experiments"
@@ -66,11 +73,7 @@ class Experiment:
     about : str
         Its docstring, which is what ``--help`` shows.
     measure : Measure
-        Does the work; None where figures come from elsewhere.
-    page : str
-        The page of ``docs/`` that it writes, without ``.md``.
-    reading : Reading or None
-        Computes the phrases of the page.
+        Does the work.
     add_arguments : function or None
         Declares further options.
     needs_data : bool
@@ -79,8 +82,6 @@ class Experiment:
     file: str
     about: str
     measure: Measure
-    page: str
-    reading: Reading | None = None
     add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
     needs_data: bool = True
 
@@ -89,6 +90,12 @@ class Experiment:
         """What runs it, from the top of the checkout."""
         path = Path(self.file).resolve().relative_to(CHECKOUT).with_suffix("")
         return f"python -m {'.'.join(path.parts)}"
+
+    @property
+    def record(self) -> str:
+        """The name of its record: room and module."""
+        path = Path(self.file)
+        return f"{path.parent.name}.{path.stem}"
 
     def main(self, arguments: list[str] | None = None) -> None:
         """Run the command line; errors of the user are one line and exit code 2."""
@@ -113,22 +120,14 @@ class Experiment:
         )
         parser.add_argument("--quick", action="store_true", help="on a small copy of the data; prints only")
         parser.add_argument(
-            "--page",
-            action="store_true",
-            help=f"measure nothing; write docs/{self.page}.md from its last figures",
-        )
-        parser.add_argument(
-            "--fewer", action="store_true", help="write the page even where its tables would lose cells"
+            "--fewer", action="store_true", help="record the figures even where tables would lose cells"
         )
         if self.add_arguments is not None:
             self.add_arguments(parser)
         return parser
 
     def run(self, options: argparse.Namespace) -> None:
-        """Measure, keep the figures, write the page."""
-        if options.page:
-            self.write(read_record(self.page))
-            return
+        """Measure, record the figures, write the pages."""
         data = data_folder() if self.needs_data else Path()
         if options.quick and self.needs_data:
             data = small_copy(data, options.cache / "small-data")
@@ -143,10 +142,8 @@ class Experiment:
             return
         if not options.fewer:
             self.check_complete(figures)
-        write_record(self.page, record)
-        for name, drawing in figures.drawings.items():
-            (DOCS / name).write_text(drawing, encoding="utf-8")
-        self.write(record)
+        write_record(self.record, record)
+        write_pages()
 
     def made_by(self, lab: Lab) -> str:
         """Say what made the figures: one build, of which kept ones may have had other commits."""
@@ -156,20 +153,15 @@ class Experiment:
         return f"{build.described}{kept}"
 
     def check_complete(self, figures: Figures) -> None:
-        """Refuse to replace a page by one of fewer figures."""
-        try:
-            before = read_record(self.page).figures.filled
-        except FileNotFoundError:
+        """Refuse to replace a record by one of fewer figures."""
+        if self.record not in record_names():
             return
+        before = read_record(self.record).figures.filled
         if figures.filled < before:
             raise UsageError(
-                f"docs/{self.page}.md: found figures for {figures.filled} cells, expected {before}, as the page has; "
-                "measure the rest, or write it with --fewer"
+                f"{self.record}: found figures for {figures.filled} cells, expected {before}, as its record has; "
+                "measure the rest, or record these with --fewer"
             )
-
-    def write(self, record: Record) -> None:
-        text = render(self.page, record, self.reading)
-        (DOCS / f"{self.page}.md").write_text(text, encoding="utf-8")
 
 
 def data_folder() -> Path:
@@ -182,7 +174,9 @@ def data_folder() -> Path:
     """
     named = os.environ.get("QSPROJ_DATA", "")
     if not named or not Path(named).is_dir():
-        raise UsageError(f"QSPROJ_DATA: found {named!r}, expected the folder of real data; see docs/data.md")
+        raise UsageError(
+            f"QSPROJ_DATA: found {named!r}, expected the folder of real data; see docs/guides/data.md"
+        )
     return Path(named).resolve()
 
 

@@ -26,8 +26,9 @@ from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.corpora import CORPORA, dev_pairs_of, parallel_arcs, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
-from scripts.experiments.pages.channel import ALONE, BEST, GOLD, channel
 
+ALONE = "nothing: target trees alone"
+BEST, GOLD = "the source parser's best tree", "the gold source tree"
 OTHERS = 400
 TESTED = 250
 PARTS = {"dev": "dev", "held out": "training file"}
@@ -264,8 +265,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="channel",
-    reading=channel,
     add_arguments=add_arguments,
 )
 

@@ -31,23 +31,16 @@ from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.joint.corpora import CORPORA, pairs_of, second_order_source_parser, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.joint.setting import UNTIMED, Setting, train_jointly
-from scripts.experiments.pages.joint import ALONE
-from scripts.experiments.pages.joint_parsing import (
-    BOTH_SECOND,
-    FIRST_TAUGHT,
-    JOINT,
-    MONO_PARSE,
-    MONO_TRAINING,
-    PIPELINED,
-    SECOND_ALONE,
-    SECOND_JOINT,
-    SECOND_PIPELINED,
-    SECOND_TAUGHT,
-    SYNCHRONOUS,
-    TRUE_SOURCE,
-)
 
-TARGET_ONLY = ALONE
+ALONE = "target only"
+SYNCHRONOUS = "synchronous"
+MONO_PARSE, MONO_TRAINING = "QG-mono parse", "QG-mono training"
+JOINT, PIPELINED, TRUE_SOURCE = "full QG, joint", "full QG, 1-best source", "full QG, true source"
+SECOND_ALONE, SECOND_JOINT = "order 2, alone", "order 2, joint"
+SECOND_PIPELINED = "order 2, 1-best source"
+BOTH_SECOND = "order 2 on both sides, joint"
+FIRST_TAUGHT = "taught by the joint parser of order 1"
+SECOND_TAUGHT = "taught by the joint parser of order 2"
 UNANNOTATED_PAIRS = 1000
 # The key of the processor seconds of all that a user of `biparse train` waits for.
 TRAINING = "training seconds"
@@ -183,7 +176,7 @@ def accuracy(parser: JointParser, pairs: Sequence[SentencePair]) -> Figures:
 
 
 CONDITIONS: dict[str, Measure] = {
-    TARGET_ONLY: alone,
+    ALONE: alone,
     SECOND_ALONE: second_order_alone,
     SYNCHRONOUS: synchronous,
     MONO_PARSE: untrained_mono,

@@ -34,7 +34,7 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.conditions import TARGET_ONLY, accuracy, accuracy_alone, trained
+from scripts.experiments.joint.conditions import ALONE, accuracy, accuracy_alone, trained
 from scripts.experiments.joint.corpora import (
     BITEXT_PAIRS,
     CORPORA,
@@ -45,7 +45,6 @@ from scripts.experiments.joint.corpora import (
 )
 from scripts.experiments.joint.kept import Figures, Results, figure_table
 from scripts.experiments.joint.setting import Setting
-from scripts.experiments.pages.joint import joint_links
 
 PARTS = ("dev", "test")
 TREEBANKS = {
@@ -87,7 +86,7 @@ ON_DEV = {
 }
 
 
-PARSING = (TARGET_ONLY, *(f"{kind}, {name}" for name in SOURCE_TREES.values() for kind in (*LINKS, TAUGHT)))
+PARSING = (ALONE, *(f"{kind}, {name}" for name in SOURCE_TREES.values() for kind in (*LINKS, TAUGHT)))
 
 
 def hand_path(lab: Lab, part: str) -> Path:
@@ -168,7 +167,7 @@ def parsing(lab: Lab, size: int) -> dict[str, Figures]:
     """Train on some pairs and parse others: with hand alignments in both, in neither, or observed in training."""
     source = source_parser(lab)
     by_hand, ours = (Setting(source, pairs[:size], pairs[-TESTED:]) for pairs in pairs_by_links(lab).values())
-    found = {TARGET_ONLY: accuracy_alone(ours.target.parser, ours.test)}
+    found = {ALONE: accuracy_alone(ours.target.parser, ours.test)}
     hand = [known.alignment for known in by_hand.train]
     taught = Setting(
         source, [replace(pair, hand=links) for pair, links in zip(ours.train, hand, strict=True)], ours.test
@@ -301,8 +300,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-parsing-links",
-    reading=joint_links,
     add_arguments=add_arguments,
 )
 

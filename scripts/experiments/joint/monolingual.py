@@ -24,11 +24,9 @@ from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
-from scripts.experiments.joint.conditions import TARGET_ONLY, accuracy, accuracy_alone
+from scripts.experiments.joint.conditions import ALONE, accuracy, accuracy_alone
 from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
 from scripts.experiments.joint.kept import Kept, figure_table
-from scripts.experiments.joint.parsing import plot
-from scripts.experiments.pages.joint import joint_monolingual
 
 SIZES = {"lines": (100, 200), "partut": (200,)}
 UNANNOTATED_PAIRS = 1000
@@ -41,7 +39,7 @@ SOURCE_WORDS = "noisy channel, source words too"
 AFTER_CO_TRAINING = "co-trained, one round, then noisy channel"
 BILINGUAL = "full QG, joint, with the source"
 CONDITIONS = (
-    TARGET_ONLY,
+    ALONE,
     SELF_TRAINED,
     ONE_ROUND,
     TWO_ROUNDS,
@@ -63,7 +61,7 @@ def parsers(
         rng = np.random.default_rng(1)
         return train_noisy_channel(model, trees, others, rng=rng, options=options)[0]
 
-    yield TARGET_ONLY, joint.target
+    yield ALONE, joint.target
     # Weights of zero: the two sides do not meet, and what is handed over is the target parser's own belief.
     apart = replace(
         joint, weights=JointWeights.untrained(), options=JointOptions(families=(), source_tree="best")
@@ -100,12 +98,6 @@ def run(lab: Lab) -> PageFigures:
     shown = {corpus: results for corpus, results in named.items() if results}
     return PageFigures(
         tables={corpus: figure_table(results, "target", CONDITIONS) for corpus, results in shown.items()},
-        drawings={
-            f"joint-parsing-monolingual-{corpus}.svg": plot(
-                results, CONDITIONS, title=CORPORA[corpus].title, language=CORPORA[corpus].language
-            )
-            for corpus, results in shown.items()
-        },
     )
 
 
@@ -120,8 +112,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-parsing-monolingual",
-    reading=joint_monolingual,
     add_arguments=add_arguments,
 )
 

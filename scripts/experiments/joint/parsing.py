@@ -9,33 +9,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from qsproj.viz.drawing import svg_document
-from qsproj.viz.page import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.conditions import (
     ABLATIONS,
-    CONDITIONS,
-    TAUGHT,
-    TRAINING,
-    measure_missing,
-)
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs
-from scripts.experiments.joint.goals import aims, goals
-from scripts.experiments.joint.kept import Kept, Results, figure_table
-from scripts.experiments.pages.joint import ALONE
-from scripts.experiments.pages.joint_parsing import (
+    ALONE,
     BOTH_SECOND,
+    CONDITIONS,
     JOINT,
     MONO_TRAINING,
     PIPELINED,
     SECOND_ALONE,
     SECOND_JOINT,
     SECOND_PIPELINED,
+    TAUGHT,
+    TRAINING,
     TRUE_SOURCE,
-    joint_parsing,
+    measure_missing,
 )
+from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs
+from scripts.experiments.joint.kept import Kept, Results, figure_table
 
 SHOWN = ("lines", "partut", "pud-de", "pud-zh")
 DEV = "lines-dev"
@@ -56,25 +50,6 @@ def conditions_of(corpus: str, size: int) -> tuple[str, ...]:
     if size > MANY_TREES:
         return OF_MANY_TREES
     return (*CONDITIONS, *TAUGHT) if corpus == "lines" and size in TAUGHT_SIZES else tuple(CONDITIONS)
-
-
-def plot(results: Results, conditions: Sequence[str], *, title: str, language: str) -> str:
-    """Draw wrong heads over numbers of trees, both on logarithmic axes."""
-    series = []
-    for condition in conditions:
-        points = [
-            (size, 100 - figures[condition]["target"])
-            for size, figures in results.items()
-            if condition in figures
-        ]
-        series.append(Series(condition, [size for size, _ in points], [wrong for _, wrong in points]))
-    drawing = line_plot(
-        series,
-        title=title,
-        x=Axis(f"{language} trees", logarithmic=True),
-        y=Axis("wrong heads, %", logarithmic=True),
-    )
-    return svg_document([drawing])
 
 
 def links(lab: Lab, names: Sequence[str]) -> Table:
@@ -121,8 +96,7 @@ def tables_of(named: dict[str, Results]) -> dict[str, Table]:
         tables[key] = figure_table(lines, key, CONDITIONS, digits=digits)
     few = {size: lines.get(size, {}) for size in TAUGHT_SIZES}
     tables["taught"] = figure_table(few, "target", (ALONE, SECOND_ALONE, *TAUGHT, JOINT, SECOND_JOINT))
-    shown = {name: named[name] for name in SHOWN}
-    return tables | {"goals": goals(shown), "aims": aims(shown), "dev": dev_table(named[DEV])}
+    return tables | {"dev": dev_table(named[DEV])}
 
 
 def run(lab: Lab) -> PageFigures:
@@ -134,12 +108,6 @@ def run(lab: Lab) -> PageFigures:
     measured = [name for name in SHOWN if named[name]]
     return PageFigures(
         tables={**tables_of(named), "links": links(lab, measured)},
-        drawings={
-            f"joint-parsing-{name}.svg": plot(
-                named[name], tuple(CONDITIONS), title=CORPORA[name].title, language=CORPORA[name].language
-            )
-            for name in measured
-        },
     )
 
 
@@ -163,8 +131,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-parsing",
-    reading=joint_parsing,
     add_arguments=add_arguments,
 )
 

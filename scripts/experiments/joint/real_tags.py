@@ -28,22 +28,15 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.corpora import CORPORA, link_files, pairs_of, source_parser
-from scripts.experiments.pages.joint import (
-    AFTER,
-    GOLD,
-    JOINTLY,
-    LINKS,
-    SECOND_ORDER,
-    TAGGER,
-    TARGET_PARSER,
-    TOGETHER,
-    real_tags,
-)
 
+# Kinds of tags, and ways to decide relations.
+GOLD, SECOND_ORDER = "gold tags and features", "gold tags and features, second order"
+TAGGER, LINKS, JOINTLY = "the tagger's tags", "tags through links", "tags decided with trees"
+TARGET_PARSER, AFTER, TOGETHER = "target parser alone", "joint, labels after", "joint, labels joint"
 NAMES = ("lines", "partut")
 SIZES = (100, 200)
 KINDS = (GOLD, SECOND_ORDER, TAGGER, LINKS, JOINTLY)
-# What --tags is told.
+# Values of --tags.
 TAGS = {LINKS: "links", JOINTLY: "joint"}
 ENGLISH_SENTENCES = 5000
 
@@ -141,8 +134,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-real-tags",
-    reading=real_tags,
     add_arguments=add_arguments,
 )
 

@@ -39,8 +39,9 @@ from scripts.experiments.joint.corpora import (
 )
 from scripts.experiments.joint.kept import Figures
 from scripts.experiments.joint.real_tags import english_tagger
-from scripts.experiments.pages.without_trees import JOINT, PIPELINED, PROJECTED, without_trees
 
+PROJECTED = "the projected parser"
+JOINT, PIPELINED = "in the joint model, source tree inferred", "in the joint model, 1-best source tree"
 # By language: its name, and a treebank of which its tagger knows.
 LANGUAGES = {
     "de": ("German", "german-gsd-dev"),
@@ -193,8 +194,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-without-trees",
-    reading=without_trees,
     add_arguments=add_arguments,
 )
 

@@ -11,7 +11,6 @@ from functools import partial
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.objectives import hidden_clusters
 from scripts.experiments.parsing.objective_runs import (
     TREEBANKS,
     Results,
@@ -98,8 +97,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="hidden-clusters",
-    reading=hidden_clusters,
     add_arguments=add_treebanks_argument,
 )
 

@@ -22,7 +22,6 @@ from qsproj.models.tree_inference import TreeInference
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
-from scripts.experiments.pages.parsing import hard_constraints
 from scripts.experiments.parsing.treebank_rows import (
     SEED,
     SMALL_ROWS,
@@ -127,8 +126,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="hard-constraints",
-    reading=hard_constraints,
     add_arguments=add_rows_argument([row.name for row in SMALL_ROWS]),
 )
 

@@ -146,7 +146,7 @@ def run(lab: Lab) -> Figures:
     return Figures(tables={"edges": table(["treebank", "trees", "LAS", *heads], rows)})
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="enhanced")
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

@@ -9,7 +9,6 @@ from functools import partial
 
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
-from scripts.experiments.pages.objectives import feature_selection
 from scripts.experiments.parsing.objective_runs import Results, Way, add_treebanks_argument, by_language
 
 ALL = Way(objective="likelihood", projective=True)
@@ -52,8 +51,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="feature-selection",
-    reading=feature_selection,
     add_arguments=add_treebanks_argument,
 )
 

@@ -161,7 +161,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="parsing",
     add_arguments=add_rows_argument([row.name for row in ROWS]),
 )
 

@@ -36,7 +36,6 @@ from qsproj.models.labelled.labelled_training import train_labelled_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import labels
 from scripts.experiments.parsing.treebank_rows import SEED, Row, add_rows_argument, differs, measured
 
 ROWS = (
@@ -221,8 +220,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="labels",
-    reading=labels,
     add_arguments=add_rows_argument([row.name for row in ROWS]),
 )
 

@@ -22,7 +22,6 @@ from qsproj.models.graph.graph_training import sentences_with_trees, train_facto
 from qsproj.trees.second_order import SecondOrderScores
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
-from scripts.experiments.pages.parsing import learned_search_error
 from scripts.experiments.parsing.exact_scores import exact_scores, scored_graph
 from scripts.experiments.parsing.treebank_rows import SEED
 from scripts.experiments.parsing.ways_to_parse import Measured, compare, ways_table
@@ -98,8 +97,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="search-error-learned",
-    reading=learned_search_error,
 )
 
 if __name__ == "__main__":

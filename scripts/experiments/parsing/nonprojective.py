@@ -27,7 +27,6 @@ from qsproj.trees.second_order import SecondOrderScores, tree_score
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import nonprojective
 from scripts.experiments.parsing.exact_scores import exact_scores, score_of_tree, scored_graph
 from scripts.experiments.parsing.treebank_rows import (
     SEED,
@@ -209,8 +208,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="nonprojective-parsing",
-    reading=nonprojective,
     add_arguments=add_rows_argument([row.name for row in SMALL_ROWS]),
 )
 

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.trees.crossings import crossing_arcs, nearest_projective
-from qsproj.viz.drawing import Drawing, svg_document
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import nonprojective_trees
 from scripts.experiments.parsing.objective_runs import TREEBANKS
 from scripts.experiments.parsing.treebank_rows import SMALL_ROWS, add_rows_argument, measured
 from scripts.experiments.parsing.weakened_constraints import ITERATIONS, errors_table, measure
@@ -24,8 +22,6 @@ from scripts.experiments.parsing.weakened_constraints import ITERATIONS, errors_
 # As in figure 3.1.
 WORDS = 10
 LENGTHS = (2, 5, 10, 20, 40)
-SIDE, MARGIN = 4, 24
-FIGURE = "nonprojective-trees.svg"
 # What a pair of arcs is: not both in any tree, in trees with crossings alone, or in projective ones too.
 NEVER, CROSSING, ALWAYS = 0, 1, 2
 PairKinds = NDArray[np.int8]
@@ -50,33 +46,6 @@ def allowing(one: tuple[int, int], other: tuple[int, int], words: int) -> NDArra
     allowed = arcs_in(heads)
     allowed[:, one[1]] &= np.arange(words + 1) == one[0]
     return allowed
-
-
-def pairs_drawing(kinds: PairKinds) -> Drawing:
-    """Draw pairs of arcs as the thesis does: black where projective trees may have both, grey where others may."""
-    words = math.isqrt(len(kinds))
-    size = SIDE * len(kinds)
-    runs = {CROSSING: "#aaa", ALWAYS: "#000"}
-    pieces = [
-        f'<path transform="translate({MARGIN} {MARGIN}) scale({SIDE})" stroke="{colour}" '
-        f'd="{"".join(horizontal_runs(kinds == kind))}"/>'
-        for kind, colour in runs.items()
-    ]
-    for word in range(1, words + 1):
-        middle = MARGIN + SIDE * (words + 1) * (word - 0.5)
-        pieces.append(f'<text class="tag" x="{middle:g}" y="{MARGIN - 8}">{word}</text>')
-        pieces.append(f'<text class="tag" x="{MARGIN / 2:g}" y="{middle + 4:g}">{word}</text>')
-    title = f"Pairs of arcs that trees of {words} words may have"
-    return Drawing(title, size + 2 * MARGIN, size + 2 * MARGIN, "\n".join(pieces))
-
-
-def horizontal_runs(cells: NDArray[np.bool_]) -> list[str]:
-    """Return the steps of an SVG path that draws the true cells as lines of one cell's height."""
-    steps = []
-    for row, line in enumerate(cells):
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], line, [False]]).astype(np.int8)))
-        steps += [f"M{a} {row}.5h{b - a}" for a, b in edges.reshape(-1, 2).tolist()]
-    return steps
 
 
 def pairs_table(kinds: PairKinds) -> Table:
@@ -156,7 +125,6 @@ def run(lab: Lab) -> Figures:
             "than exact, long": errors_table(results, long, "unlike_exact"),
             "uas": errors_table(results, short, "right"),
         },
-        drawings={FIGURE: svg_document([pairs_drawing(kinds)])},
     )
 
 
@@ -164,8 +132,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="nonprojective-trees",
-    reading=nonprojective_trees,
     add_arguments=add_rows_argument([row.name for row in SMALL_ROWS]),
 )
 

@@ -15,7 +15,6 @@ from typing import Any
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.objectives import objectives
 from scripts.experiments.parsing.objective_parts import Parts
 from scripts.experiments.parsing.objective_runs import LEVEL, TREEBANKS, Results, Way, by_language, shape
 from scripts.experiments.parsing.treebank_rows import differences, differs, percent
@@ -231,8 +230,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="training-objectives",
-    reading=objectives,
     add_arguments=add_treebanks_arguments,
 )
 

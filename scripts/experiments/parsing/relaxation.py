@@ -21,7 +21,6 @@ from qsproj.models.graph.graph_training import train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import relaxation
 from scripts.experiments.parsing.search_error import joined
 from scripts.experiments.parsing.treebank_rows import SEED, differences, right_heads
 
@@ -188,7 +187,7 @@ def run(lab: Lab) -> Figures:
     return Figures(tables=tables, values=values)
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="relaxation", reading=relaxation)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

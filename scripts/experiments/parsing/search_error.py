@@ -6,7 +6,6 @@ from the trees of English-EWT train by counting.
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,19 +19,14 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.viz.drawing import svg_document
-from qsproj.viz.page import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import search_error
 from scripts.experiments.parsing.second_order_counts import CountModel, count_model, model_scores
 from scripts.experiments.parsing.ways_to_parse import (
-    FLOODING,
     RUNS,
     WAYS,
     Measured,
-    Outcome,
     compare,
     mean_ms,
     percent,
@@ -47,10 +41,7 @@ LEAST_PROBABILITY = 3e-3
 BINS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 100))
 SLOPE_FROM = 20
 LONG = (20, 40, 80, 120)
-# Lengths that a point of a plot takes together.
-WIDTH = 5
 LONG_WAYS = ("best", "exact", "flooding 10")
-ERRORS = "search-error-by-iteration.svg"
 
 
 def measure(
@@ -145,36 +136,6 @@ def slope(measured: Sequence[Measured], way: str) -> float:
     return float(np.polyfit(np.log([one.words for one in chosen]), np.log(seconds), 1)[0])
 
 
-def time_plot(measured: Sequence[Measured], model: str) -> str:
-    """Draw milliseconds over words (thesis figures 2.7 and 2.8)."""
-    series = []
-    for way in ("best", "exact", "flooding 5", "flooding 10"):
-        by_length: dict[int, list[Outcome]] = {}
-        for one in measured:
-            by_length.setdefault(WIDTH * round(one.words / WIDTH), []).append(one.outcomes[way])
-        lengths = sorted(length for length in by_length if length > 0)
-        series.append(Series(WAYS[way], lengths, [mean_ms(by_length[length]) for length in lengths]))
-    axes = {"x": Axis("words"), "y": Axis("milliseconds", logarithmic=True)}
-    return svg_document([line_plot(series, title=f"Time to parse with {model}", **axes)])
-
-
-def error_plot(results: dict[str, list[Measured]]) -> str:
-    """Draw search error over milliseconds, iteration after iteration (thesis figure 2.9), where there is any."""
-    series = []
-    for model, measured in results.items():
-        words = sum(one.words for one in measured)
-        points = []
-        for limit in FLOODING:
-            outcomes = [one.outcomes[f"flooding {limit}"] for one in measured]
-            error = 100 * sum(outcome.differing for outcome in outcomes) / words
-            points += [(mean_ms(outcomes), error, str(limit))] if error else []
-        if points:
-            times, errors, labels = map(list, zip(*points, strict=True))
-            series.append(Series(model, times, errors, labels))
-    axes = {"x": Axis("milliseconds a sentence"), "y": Axis("heads unlike exact MBR, %", logarithmic=True)}
-    return svg_document([line_plot(series, title="Search error after so many iterations", **axes)])
-
-
 def measure_all(lab: Lab) -> dict[str, Any]:
     """Parse all sentences under each model."""
     train, test = lab.treebank("english-ewt-train"), lab.treebank("english-ewt-test")
@@ -198,7 +159,6 @@ def run(lab: Lab) -> Figures:
     some = results[MODELS[0]]
     tables: dict[str, Table] = {}
     values = {"sentences": f"{len(some):,}", "words": f"{sum(one.words for one in some):,}"}
-    drawings = {ERRORS: error_plot(results)}
     for model, measured in results.items():
         tables[model] = ways_table(measured)
         tables[f"{model}: by length"] = lengths_table(measured)
@@ -209,15 +169,10 @@ def run(lab: Lab) -> Figures:
         tables[f"{model}: joined"] = table(["words", *(f"{WAYS[way]}, ms" for way in LONG_WAYS)], rows)
         values[f"{model}: growth of an iteration"] = f"n^{slope(measured, 'flooding 10'):.2f}"
         values[f"{model}: growth of exact MBR"] = f"n^{slope(measured, 'exact'):.2f}"
-        drawings[plot_name(model)] = time_plot(measured, model)
-    return Figures(tables=tables, values=values, drawings=drawings)
+    return Figures(tables=tables, values=values)
 
 
-def plot_name(model: str) -> str:
-    return f"search-error-{'-'.join(re.findall('[a-z]+', model.lower()))}.svg"
-
-
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="search-error", reading=search_error)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

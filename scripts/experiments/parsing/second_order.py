@@ -18,7 +18,6 @@ from qsproj.models.graph.graph_training import train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
-from scripts.experiments.pages.parsing import second_order
 from scripts.experiments.parsing.treebank_rows import (
     ROWS,
     SEED,
@@ -105,8 +104,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="graph-parsing",
-    reading=second_order,
     add_arguments=add_rows_argument([row.name for row in ROWS]),
 )
 

@@ -27,7 +27,6 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.styles import adaptation
 
 # The four styles of thesis table 4.1 as choices of qsproj.styles; all else is as in UD.
 STYLES = {
@@ -317,7 +316,7 @@ def run(lab: Lab) -> Figures:
     )
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="adaptation", reading=adaptation)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

@@ -26,7 +26,6 @@ from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.styles import two_styles
 from scripts.experiments.styles.adaptation import (
     PARSER_EPOCHS,
     PUD_TEST_FROM,
@@ -244,7 +243,7 @@ def run(lab: Lab) -> Figures:
     )
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="two-styles", reading=two_styles)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

@@ -25,8 +25,6 @@ from qsproj.pipelines.suggest import Candidate, rank, word_uncertainties
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.transfer import few_trees
-from scripts.experiments.transfer.aims import Aim, AimRow, aims_table
 from scripts.experiments.transfer.by_tags import (
     BEST_TAGS,
     EVERY_KIND,
@@ -54,16 +52,6 @@ TUNED, WITHOUT, SUGGESTED = (
     "fine-tuned, suggested trees",
 )
 WAYS = (ALONE, PROJECTED, MIXED, WITHOUT, TUNED, SUGGESTED)
-# What was set out to be reached on PUD, by language and tags of tests, then by the number of trees; in Swedish, so much above
-# the better of trees alone and projection alone.
-AIMS = {
-    ("German", GOLD_TAGS): {10: Aim(82, 73), 50: Aim(84.5, 77.5), 100: Aim(86, 79.5)},
-    ("German", BEST_TAGS): {50: Aim(79, 71), 100: Aim(80.5, 73)},
-    ("German", UNCERTAIN_TAGS): {50: Aim(79, 71), 100: Aim(80.5, 73)},
-    ("Spanish", GOLD_TAGS): {10: Aim(84.5, 77.5), 50: Aim(86, 81), 100: Aim(87, 82.5)},
-}
-GAINS = {("Swedish", GOLD_TAGS): Aim(2, 3)}
-
 # By what is learned from, and how tests are tagged.
 ByWay = dict[str, dict[str, Scores]]
 # By setting and tags, and the number of trees; None where it is not measured.
@@ -150,28 +138,9 @@ def setting_table(results: Results, name: str) -> Table:
     return table(["tags", "learned from", *(f"{score}, {size}" for score in SCORES for size in SIZES)], lines)
 
 
-def aim_rows(results: Results) -> list[AimRow]:
-    """Return what was to be reached by fine-tuning, and what is."""
-    rows: list[AimRow] = []
-    for (name, kind), aims in AIMS.items():
-        for size, aim in aims.items():
-            found = found_of(results, name, kind, size)
-            rows.append(((name, kind, f"{size}"), aim, found[TUNED] if found else None))
-    for (name, kind), gain in GAINS.items():
-        for size in SIZES:
-            if found := found_of(results, name, kind, size):
-                uas, las = (
-                    max(found[one][key] for one in (ALONE, PROJECTED)) for key in ("uas", "las_no_subtypes")
-                )
-                aim = Aim(round(uas + gain.uas, 1), round(las + gain.las, 1))
-                rows.append(((name, kind, f"{size}"), aim, found[TUNED]))
-    return rows
-
-
 def tables_of(results: Results) -> dict[str, Table]:
     """Lay out what is measured."""
-    aims = aims_table(("language", "tags", "trees"), aim_rows(results))
-    return {**{name: setting_table(results, name) for name in SETTINGS}, "aims": aims}
+    return {name: setting_table(results, name) for name in SETTINGS}
 
 
 def run(lab: Lab) -> Figures:
@@ -194,8 +163,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="few-trees",
-    reading=few_trees,
     add_arguments=add_arguments,
 )
 

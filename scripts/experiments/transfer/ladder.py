@@ -33,7 +33,6 @@ from qsproj.pipelines.projection.projected import EM_FROM_ARCS, EM_FROM_TAGS, Pr
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.transfer import ladder
 from scripts.experiments.transfer.projection import PROPORTIONS, direct_projection
 from scripts.experiments.transfer.stages import NAMES, Stages
 
@@ -264,8 +263,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="ladder",
-    reading=ladder,
     add_arguments=add_arguments,
 )
 

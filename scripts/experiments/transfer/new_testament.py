@@ -374,7 +374,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="new-testament",
     add_arguments=add_arguments,
 )
 

@@ -44,7 +44,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__ or "",
     measure=run,
-    page="new-testament-annotated",
     add_arguments=add_arguments,
 )
 

@@ -18,7 +18,6 @@ from qsproj.pipelines.projection.hard_projection import through_links
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.transfer import projection
 from scripts.experiments.transfer.stages import NAMES, Stages, took
 
 TRANSFER = "delexicalised transfer"
@@ -127,8 +126,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="projection",
-    reading=projection,
     add_arguments=add_arguments,
 )
 

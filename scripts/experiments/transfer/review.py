@@ -423,9 +423,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dev", action="store_true", help="on development files; prints only")
 
 
-EXPERIMENT = Experiment(
-    file=__file__, about=__doc__ or "", measure=measure, page="review", add_arguments=add_arguments
-)
+EXPERIMENT = Experiment(file=__file__, about=__doc__ or "", measure=measure, add_arguments=add_arguments)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

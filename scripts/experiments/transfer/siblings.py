@@ -83,7 +83,7 @@ def run(lab: Lab) -> Figures:
     return Figures(tables={"uas": table(header, rows)})
 
 
-EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="siblings")
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

@@ -217,9 +217,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--eflomal", metavar="FOLDER", help="where eflomal-align is, if not on PATH")
 
 
-EXPERIMENT = Experiment(
-    file=__file__, about=__doc__, measure=run, page="alignment", add_arguments=add_arguments
-)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
     EXPERIMENT.main()

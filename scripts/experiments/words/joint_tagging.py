@@ -23,7 +23,6 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.words import joint_tagging
 from scripts.experiments.parsing.treebank_rows import add_rows_argument
 
 Parse = Callable[[Sentence], Sentence]
@@ -224,8 +223,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="joint-tagging",
-    reading=joint_tagging,
     add_arguments=add_rows_argument([row.name for row in ROWS]),
 )
 

@@ -28,7 +28,6 @@ from qsproj.models.tagging.tagger import load_tagger
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
-from scripts.experiments.pages.words import morphology
 
 # What is trained on, and what is tested on: treebanks with train files, then those of which dev stands for train.
 TREEBANKS = {
@@ -205,8 +204,6 @@ EXPERIMENT = Experiment(
     file=__file__,
     about=__doc__,
     measure=run,
-    page="morphology",
-    reading=morphology,
     add_arguments=add_arguments,
 )
 

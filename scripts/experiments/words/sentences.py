@@ -105,9 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-EXPERIMENT = Experiment(
-    file=__file__, about=__doc__, measure=run, page="sentences", add_arguments=add_arguments
-)
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
     EXPERIMENT.main()
