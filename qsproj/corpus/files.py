@@ -1,4 +1,4 @@
-r"""Opening files: plain, gzip or xz, ``-`` for the standard streams, output moved into place when whole.
+r"""Opening files, compressed or not; ``-`` is a standard stream; output is moved into place when whole.
 
 Text is UTF-8 and a line ends at ``\n`` only, so that what is read can be written again byte for byte.
 
@@ -7,6 +7,7 @@ whole. What a killed process left is removed by the next one that writes to that
 it is with temporary folders.
 """
 
+import bz2
 import fcntl
 import gzip
 import hashlib
@@ -18,15 +19,16 @@ import platform
 import shutil
 import sys
 import tempfile
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
 
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, WrongTypeError
+from qsproj.errors import DataError, UsageError, WrongTypeError, counted
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
@@ -96,11 +98,32 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_ZIP_MAGIC = b"PK\x03\x04"
+_READERS: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x5d\x00\x00": lzma.LZMAFile,
+    b"BZh": bz2.BZ2File,
+    _ZIP_MAGIC: lambda packed: _only_member(packed),
+}
+# Archives that the standard library does not read: what they begin with, their name, how they are unpacked.
+_UNREAD = (
+    (0, b"\x28\xb5\x2f\xfd", "a file compressed by Zstandard", "zstd -d FILE"),
+    (0, b"\x04\x22\x4d\x18", "a file compressed by LZ4", "lz4 -d FILE"),
+    (0, b"LZIP", "a file compressed by lzip", "lzip -d FILE"),
+    (0, b"\x1f\x9d", "a file compressed by compress", "uncompress FILE"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "7z x FILE"),
+    (0, b"Rar!\x1a\x07", "a RAR archive", "unrar x FILE"),
+    (257, b"ustar", "a tar archive", "tar -xf FILE"),
+)
+# Endings that text is compressed by; endings that are refused, as the file would not be what they say.
+PACKED = (".gz", ".xz", ".bz2")
+_NOT_WRITTEN = (".zip", ".zst", ".zstd", ".7z", ".rar", ".lz4", ".lz", ".lzma", ".tgz", ".tar", ".z", ".Z")
 _CHUNK_BYTES = 1 << 16
 _UTF_16_MARKS, _UTF_32_MARKS = (b"\xff\xfe", b"\xfe\xff"), (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
-# So many bytes tell an encoding.
+# These many bytes show an encoding; with these many more, an archive.
 _LOOKED_AT = 64
+_LOOKED_AT_FOR_ARCHIVES = 512
 # A line of more bytes is none: an archive of a few of them would fill the memory.
 LONGEST_LINE = 1 << 24
 # Text is some 3 to 20 times as long as its archive. An archive of more than so many bytes of text that is as
@@ -117,14 +140,24 @@ class _LineCounter(io.BufferedIOBase):
         self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
         self._packed = _Counted(self._borrowed or stream)
         self._unpacked = 0
-        self._stream = _decompressed(self._packed)
+        self._stream = self._packed
+        with self._damage_named():
+            magic = self._packed.peek(max(map(len, _READERS)))
+            for opening, reader in _READERS.items():
+                if magic.startswith(opening):
+                    self._stream = reader(cast(BinaryIO, self._packed))
 
     def readable(self) -> bool:
         return True
 
     def encoding(self) -> str:
         """Return the encoding that the first bytes show: UTF-16 or UTF-32, else UTF-8."""
-        head = self._stream.peek(_LOOKED_AT)[:_LOOKED_AT]
+        with self._damage_named():
+            head = self._stream.peek(_LOOKED_AT_FOR_ARCHIVES)
+        for place, opening, kind, command in _UNREAD:
+            if head[place:].startswith(opening):
+                raise self.fault(kind, "text, or text in gzip, xz, bzip2 or zip", f"unpack it: {command}")
+        head = head[:_LOOKED_AT]
         if head.startswith(_UTF_32_MARKS):
             return "UTF-32"
         # Half of what is written in Latin letters are zeros, all on one side of the pairs.
@@ -137,7 +170,8 @@ class _LineCounter(io.BufferedIOBase):
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""
-        chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
+        with self._damage_named():
+            chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
         ends = chunk.count(b"\n")
         self._since_line = len(chunk) - chunk.rfind(b"\n") - 1 if ends else self._since_line + len(chunk)
         if self._since_line > LONGEST_LINE:
@@ -157,6 +191,21 @@ class _LineCounter(io.BufferedIOBase):
         """Return all that is left: what a text wrapper asks for when it is read as a whole."""
         return b"".join(iter(self.read1, b""))
 
+    @contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        """Name the line that a damaged archive was read up to."""
+        try:
+            yield
+        except zipfile.BadZipFile as error:
+            found = f"a zip archive that cannot be read ({error})"
+            raise self.fault(found, "an archive of one text", "unpack it: unzip FILE") from error
+        except _DAMAGED_ARCHIVE as error:
+            # bzip2 and gzip raise an OSError without a number, disks one with a number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            found = f"a damaged or cut-off archive ({error})"
+            raise self.fault(found, "a whole archive", "fetch or compress it again") from error
+
     def fault(self, found: str, expected: str, remedy: str) -> DataError:
         return DataError(self.name, self.lines + 1, found, expected, remedy)
 
@@ -171,7 +220,12 @@ class _Counted:
 
     def __init__(self, stream: Any) -> None:
         self.read_so_far = 0
-        self.peek = stream.peek
+        self.peek, self.seek, self.tell, self.seekable = (
+            stream.peek,
+            stream.seek,
+            stream.tell,
+            stream.seekable,
+        )
         self._stream = stream
 
     def read(self, size: int = -1, /) -> bytes:
@@ -185,19 +239,42 @@ class _Counted:
         return chunk
 
 
-def _decompressed(stream: _Counted) -> Any:
-    magic = stream.peek(len(_XZ_MAGIC))
-    if magic.startswith(_GZIP_MAGIC):
-        return gzip.GzipFile(fileobj=cast(BinaryIO, stream))
-    if magic.startswith(_XZ_MAGIC):
-        return lzma.LZMAFile(cast(BinaryIO, stream))
-    return stream
+def _only_member(packed: BinaryIO) -> Any:
+    """Open the one file of a zip archive."""
+    if not packed.seekable():
+        packed = io.BytesIO(packed.read())
+    archive = zipfile.ZipFile(packed)
+    members = [member for member in archive.infolist() if is_content(member)]
+    if len(members) != 1:
+        raise zipfile.BadZipFile(f"{counted(len(members), 'file')} in it, expected one")
+    return opened_member(archive, members[0])
+
+
+def is_content(member: zipfile.ZipInfo) -> bool:
+    """Return whether a member of an archive is a file of its own, and not what a Mac notes beside one."""
+    path = PurePath(member.filename)
+    return not member.is_dir() and "__MACOSX" not in path.parts and not path.name.startswith(".")
+
+
+def opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+    """Open a file of a zip archive; BadZipFile where it is encrypted, oddly compressed, or a bomb."""
+    if member.file_size > max(LARGEST_BOMB, LARGEST_RATIO * member.compress_size):
+        raise zipfile.BadZipFile(f"{member.filename} expands to more than {LARGEST_RATIO} times its size")
+    try:
+        return archive.open(member)
+    except (RuntimeError, NotImplementedError, OSError, OverflowError) as error:
+        raise zipfile.BadZipFile(f"{member.filename}: {error}") from error
 
 
 BYTE_ORDER_MARK = "\ufeff"
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
-_DAMAGED_ARCHIVE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_DAMAGED_ARCHIVE: tuple[type[Exception], ...] = (EOFError, zlib.error, lzma.LZMAError, OSError)
+if sys.version_info >= (3, 14):
+    from compression import zstd
+
+    _READERS[b"\x28\xb5\x2f\xfd"] = zstd.ZstdFile
+    _DAMAGED_ARCHIVE += (zstd.ZstdError,)
 # Names of files that are not UTF-8 are written as the bytes that they are.
 _ERRORS = "surrogateescape"
 
@@ -215,9 +292,9 @@ def name_of(path_or_file: PathOrFile | None) -> str:
 def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     """Open a UTF-8 text for reading, line ends and a byte order mark untouched; an open file stays open.
 
-    gzip and xz are told by their first bytes; ``-`` is the standard input. Raises UsageError when the file
-    cannot be opened; within the block, DataError with the line where bytes are no UTF-8 or an archive is
-    damaged.
+    Archives of one file (gzip, xz, bzip2, zip) are known by their first bytes; ``-`` is the standard input.
+    Raises UsageError when the file cannot be opened; within the block, DataError with the line where bytes
+    are no UTF-8 or an archive is damaged.
     """
     stream: Any = path_or_file
     if path_or_file == "-":
@@ -234,11 +311,6 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         yield stream if counter is None else io.TextIOWrapper(cast(Any, counter), "utf-8", newline="\n")
     except UnicodeDecodeError as error:
         raise _not_utf8(name_of(path_or_file), counter, error) from error
-    except _DAMAGED_ARCHIVE as error:
-        found = f"a damaged or cut-off archive ({error})"
-        line = counter.lines + 1 if counter else None
-        expected, remedy = "a whole gzip or xz file", "fetch or compress it again"
-        raise DataError(name_of(path_or_file), line, found, expected, remedy) from error
     finally:
         if counter is not None:
             counter.release()
@@ -250,9 +322,9 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
 def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
     """Open a text for writing, in UTF-8; a file appears, or replaces an older one, only when it is whole.
 
-    None and ``-`` are the standard output; ``.gz`` and ``.xz`` are compressed, the same bytes for the same
-    text; an open file stays open. Raises UsageError when it cannot be written; then what was there is as it
-    was.
+    None and ``-`` are the standard output; ``.gz``, ``.xz`` and ``.bz2`` are compressed, the same bytes for
+    the same text; an open file stays open. Raises UsageError when it cannot be written; then what was there
+    stays.
     """
     if path_or_file is None or path_or_file == "-":
         _opened(sys.stdout, "output")
@@ -262,6 +334,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
             yield sys.stdout
             sys.stdout.flush()
     elif isinstance(path_or_file, str | os.PathLike):
+        _check_ending(path_or_file, _NOT_WRITTEN)
         with (
             open_binary_output(path_or_file) as raw,
             _compressor(raw, Path(path_or_file).suffix) as binary,
@@ -331,10 +404,14 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
         part.replace(path)
 
 
-def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
-    """Raise now the UsageError that :func:`open_output` would raise after the work; what is there stays."""
+def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = True) -> None:
+    """Raise now the UsageError that :func:`open_output` would raise after the work; what is there stays.
+
+    ``text``: False for a model, which is not compressed again.
+    """
     if path is None or path == "-":
         return
+    _check_ending(path, _NOT_WRITTEN if text else (*PACKED, *_NOT_WRITTEN[1:]))
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
         if not final.exists() or final.is_file():
@@ -342,6 +419,16 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
             with held():
                 partial.touch()
                 partial.unlink()
+
+
+def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> None:
+    """Raise UsageError for a name that says that a file is compressed in a way that is not written."""
+    name = PurePath(path)
+    if name.suffix in refused:
+        raise UsageError(
+            f"{name}: found the ending {name.suffix}, expected one that is written; text may end in "
+            f"{', '.join(PACKED[:-1])} or {PACKED[-1]}, a model in any other ending"
+        )
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
@@ -417,6 +504,8 @@ def _compressor(raw: BinaryIO, suffix: str) -> AbstractContextManager[BinaryIO]:
         # No name and no time in the header: the same text gives the same bytes.
         zipped = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
         return cast(AbstractContextManager[BinaryIO], zipped)
+    if suffix == ".bz2":
+        return cast(AbstractContextManager[BinaryIO], bz2.BZ2File(raw, "wb"))
     if suffix == ".xz":
         return cast(AbstractContextManager[BinaryIO], lzma.LZMAFile(raw, "wb"))
     return nullcontext(raw)

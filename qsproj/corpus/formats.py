@@ -16,14 +16,13 @@ from typing import Any, TextIO, cast
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import looks_like_conllu, read_conllu, read_conllx, write_conllu, write_conllx
-from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import DataError, QsprojError, UsageError, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
-_PACKED = (".gz", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def sentence_formats() -> tuple[Format, ...]:
 
 def named_format(name: str) -> Format | None:
     """Return the format of sentences that the name of a file ends like."""
-    for packed in _PACKED:
+    for packed in (*PACKED, ".zip", ".zst"):
         name = name.removesuffix(packed)
     return next((format for format in sentence_formats() if name.endswith(format.endings or "\0")), None)
 

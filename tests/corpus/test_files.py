@@ -1,5 +1,6 @@
 """Files: what is read is what was written, and a failed write leaves things as they were."""
 
+import bz2
 import errno
 import gzip
 import io
@@ -9,6 +10,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -24,7 +26,7 @@ def read(path_or_file):
         return "".join(handle)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.xz"])
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.xz", "a.bz2"])
 def test_text_comes_back_untouched(tmp_path, name):
     path = tmp_path / name
     with open_output(path) as handle:
@@ -53,7 +55,16 @@ def test_a_reader_that_went_away_is_no_bad_output(monkeypatch):
         handle.write("x")
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
+def zipped(content):
+    binary = io.BytesIO()
+    with ZipFile(binary, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("folder/text.txt", content)
+        archive.writestr("__MACOSX/folder/._text.txt", b"\0\5\x16\7\xff")
+        archive.writestr("folder/.DS_Store", b"\xff")
+    return binary.getvalue()
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zipped])
 def test_compression_is_told_by_content_in_open_files_too(compress):
     binary = io.BytesIO(compress(TEXT.encode()))
     assert read(binary) == TEXT
@@ -114,7 +125,7 @@ def test_a_null_byte_makes_no_other_encoding(tmp_path):
             assert lines.read() == content
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress])
 def test_archives_that_are_cut_off_name_the_line_reached(tmp_path, compress):
     path = tmp_path / "cut"
     whole = compress("".join(f"{i * i}\n" for i in range(20_000)).encode())
@@ -220,3 +231,39 @@ def test_text_that_is_compressed_well_is_read(tmp_path, monkeypatch):
         read(path)
     path.write_bytes(b"the same\n" * 2000)
     assert len(read(path)) == 18_000
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (b"\x28\xb5\x2f\xfd" + b"\x88" * 40, "a file compressed by Zstandard, .*unpack it: zstd -d FILE"),
+        (b"7z\xbc\xaf\x27\x1c" + b"\x88" * 40, "a 7-Zip archive, .*unpack it: 7z x FILE"),
+        (gzip.compress(bytes(257) + b"ustar" + bytes(300)), "a tar archive, .*unpack it: tar -xf FILE"),
+        (
+            b"PK\x03\x04" + b"\x88" * 40,
+            "a zip archive that cannot be read .File is not a zip file.*unzip FILE",
+        ),
+    ],
+)
+def test_archives_that_are_not_read_are_named(tmp_path, head, message):
+    (tmp_path / "a").write_bytes(head)
+    with pytest.raises(DataError, match=rf"a:1: found {message}"):
+        read(tmp_path / "a")
+
+
+def test_a_zip_archive_of_several_texts_is_refused(tmp_path):
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.txt", "a")
+        archive.writestr("b.txt", "b")
+    with pytest.raises(DataError, match=r"cannot be read .2 files in it, expected one"):
+        read(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("name", ["a.zst", "a.zip", "a.7z", "a.conllu.zst"])
+def test_names_of_archives_that_are_not_written_are_refused_before_the_work(tmp_path, name):
+    for check in (files.check_can_be_written, lambda path: open_output(path).__enter__()):
+        with pytest.raises(UsageError, match=r"found the ending .*; text may end in .gz, .xz or .bz2"):
+            check(tmp_path / name)
+    with pytest.raises(UsageError, match=r"found the ending .bz2"):
+        files.check_can_be_written(tmp_path / "model.bz2", text=False)
+    assert list(tmp_path.iterdir()) == []

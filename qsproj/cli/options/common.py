@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from qsproj import __version__
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
-from qsproj.corpus.files import check_can_be_written, name_of, resolved
+from qsproj.corpus.files import PACKED, check_can_be_written, name_of, resolved
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.sentence import Sentence
@@ -360,7 +360,7 @@ def check_files(
         raise UsageError(f"a model is not written to standard output; give {model_option} MODEL")
     for path, replaced in outputs:
         _check_keeps(path, [other for other in inputs if other != replaced])
-        check_can_be_written(path)
+        check_can_be_written(path, text=path is not model)
 
 
 def _check_differ(outputs: Sequence[str]) -> None:
@@ -434,15 +434,14 @@ _WITHOUT_EFFECT = frozenset(
 _WRITE_TREES = frozenset({"project", "bootstrap"})
 # Sentences that tell a language.
 _LOOKED_AT = 1000
-_COMPRESSED = (".gz", ".xz")
 
 
 def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     """Return the record in a model file of how a command with these options made it, and of facts: counts.
 
     The same command on files of the same names and content gives the same record, wherever it runs: of a path
-    only the name is kept, without ``.gz`` or ``.xz``; there is no date. Options that are unset, do not change
-    the model, or are not read (:func:`qsproj.cli.options.common.refuse_unread`) are left out.
+    only the name is kept, without the ending of an archive; there is no date. Options that are unset, do not
+    change the model, or are not read (:func:`qsproj.cli.options.common.refuse_unread`) are left out.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
     if options.command in _WRITE_TREES:
@@ -463,7 +462,7 @@ def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, str) and ("/" in value or "\\" in value or value.endswith(_COMPRESSED)):
+    if isinstance(value, str) and ("/" in value or "\\" in value or value.endswith(PACKED)):
         path = Path(value)
-        return path.stem if path.suffix in _COMPRESSED else path.name
+        return path.stem if path.suffix in PACKED else path.name
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)

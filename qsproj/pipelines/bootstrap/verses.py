@@ -7,17 +7,18 @@ package usfmtc. A file holds a book, or several; an archive (``.zip``) has a fil
 import re
 import string
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from pathlib import Path, PurePath
-from typing import Any
-from xml.etree.ElementTree import Element, ParseError
+from typing import Any, NamedTuple
+from unicodedata import category as character_category
+from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
-from qsproj.corpus.files import open_text
+from qsproj.corpus.files import is_content, open_text, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, UsageError, counted
 
@@ -25,8 +26,11 @@ ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
 # Text of verses stands in paragraphs of these categories of markers, tables aside; headings do not.
 _OF_VERSES = frozenset({"versepara", "otherpara", "list"})
-# Other numbers of chapters and verses, in the text.
-_ASIDE = "attribute"
+# What stands beside the text of verses: notes, pictures, sidebars, matter before and after a book.
+_BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
+# Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
+_CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
+_MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
 NAMELESS = "no book"
 
 
@@ -40,6 +44,11 @@ def scripture_lines(path: str) -> tuple[str, ...]:
 
     Raises UsageError without the package, DataError when the file is not what its name says.
     """
+    return tuple(line for _, line in _numbered_lines(path))
+
+
+def _numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
+    """Return the verses of :func:`scripture_lines`, each with its line where the format has lines."""
     stamp = None
     with suppress(OSError):  # which is told where the file is opened
         found = Path(path).stat()
@@ -47,15 +56,43 @@ def scripture_lines(path: str) -> tuple[str, ...]:
     return _lines_at(path, stamp)
 
 
+class _Piece(NamedTuple):
+    """Text of a verse, and where the verse stands."""
+
+    book: str
+    chapter: str
+    verse: str
+    line: int | None
+    text: str
+
+
 @cache
-def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[str, ...]:
+def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | None, str], ...]:
     """Return the lines of a file as it is now: one that was written since has another ``stamp``."""
-    texts: dict[tuple[str, str], str] = {}
+    texts: dict[tuple[str, str, int | str], str] = {}
+    numbers: dict[tuple[str, str, int | str], set[int]] = {}
+    lines: dict[tuple[str, str, int | str], int | None] = {}
     for name, text in _files(path):
-        for reference, piece in _pieces(_parsed(path, name, text)):
-            texts[reference] = texts.get(reference, "") + piece
-    lines = ((f"{book} {verse}", " ".join(text.split())) for (book, verse), text in texts.items())
-    return tuple(f"{reference}\t{text}" for reference, text in lines if text)
+        for piece in _pieces(path, name, text):
+            verses = verse_numbers(piece.verse) or ()
+            place = piece.book, piece.chapter, verses[0] if verses else piece.verse
+            lines.setdefault(place, piece.line)
+            numbers.setdefault(place, set()).update(verses)
+            texts[place] = texts.get(place, "") + piece.text
+    found = []
+    for (book, chapter, verse), text in texts.items():
+        written = _written(sorted(numbers[book, chapter, verse])) or verse
+        plain = " ".join(text.split())
+        if plain:
+            found.append((lines[book, chapter, verse], f"{book} {chapter}:{written}\t{plain}"))
+    return tuple(found)
+
+
+def _written(verses: Sequence[int]) -> str:
+    """Write numbers of verses as a range where they follow each other, else as a list."""
+    if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
+        return f"{verses[0]}-{verses[-1]}"
+    return ",".join(map(str, verses))
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:
@@ -66,83 +103,123 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
         return
     try:
         with ZipFile(path) as archive:
-            for name in sorted(archive.namelist()):
-                if PurePath(name).suffix.lower() in SUFFIXES[:-1]:
-                    with archive.open(name) as member, open_text(member) as text:
+            for member in sorted(archive.infolist(), key=lambda member: member.filename):
+                name = member.filename
+                if is_content(member) and PurePath(name).suffix.lower() in SUFFIXES[:-1]:
+                    with opened_member(archive, member) as packed, open_text(packed) as text:
                         yield name, text.read()
-    except (OSError, BadZipFile) as error:
+    except (OSError, BadZipFile, DataError) as error:
         raise DataError(
             path, None, found=f"what cannot be read ({error})", expected="an archive of books in USFM or USX"
         ) from error
 
 
-def _parsed(path: str, name: str, text: str) -> Any:
-    """Return the document that a file is, as the package holds it."""
+def _pieces(path: str, name: str, text: str) -> list[_Piece]:
+    """Return the pieces of text that a file has, in their order, as the package reads it."""
     try:
         from usfmtc import USX, usfmGrammar
     except ImportError as error:
         raise UsageError(
             "found no package that reads USFM and USX; install it: pip install 'qsproj[bible]'"
         ) from error
-    text, grammar = text.removeprefix("\ufeff"), usfmGrammar(None)
+    # A stream: the package takes a string for the name of a file where there is one.
+    stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
     try:
-        if PurePath(name).suffix.lower() == XML:
-            return USX.fromUsx(StringIO(text), grammar=grammar)
-        return USX.fromUsfm(text, grammar=grammar)
-    except (ParseError, SyntaxError) as error:
+        read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
+        return list(_walked(read(stream, grammar=grammar)))
+    except Exception as error:  # of any kind: the package does not check what it is given
         raise DataError(
             path, None, found=f"{name}, which cannot be read ({error})", expected="USFM or USX"
         ) from error
 
 
-def _pieces(document: Any) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield pieces of text with the book and ``chapter:verse`` that they belong to, in their order."""
+def _walked(document: Any) -> Iterator[_Piece]:
+    """Yield pieces of text with the verse that they belong to, in their order."""
     categories = document.grammar.marker_categories
-    book, chapter, verse = NAMELESS, "1", ""
+    book, chapter, verse, line = NAMELESS, "1", "", None
 
-    def walk(element: Element, *, counts: bool) -> Iterator[tuple[tuple[str, str], str]]:
-        nonlocal book, chapter, verse
-        category = categories.get(element.get("style"))
+    def walk(element: Element, *, counts: bool, beside: bool) -> Iterator[_Piece]:
+        nonlocal book, chapter, verse, line
+        style = element.get("style", "")
+        category = categories.get(style)
+        beside |= element.tag in _BESIDE or category in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
         match element.tag:
             case "book":
                 book, verse, counts = element.get("code", NAMELESS), "", False
             case "chapter":
                 chapter, verse = element.get("number", chapter), ""
             case "verse":
-                verse = element.get("number", "").rstrip(string.ascii_letters)
+                verse = element.get("number", "")
+                place = getattr(element, "pos", None)
+                line = None if place is None else place.l + 1
             case "para" | "cell":
                 counts = element.tag == "cell" or category in _OF_VERSES
-            case "note" | "figure":
-                counts = False
-            case "char":
-                counts = counts and category != _ASIDE
-        yield (book, f"{chapter}:{verse}"), (element.text if counts and verse else "") or ""
+        counts &= not beside
+        yield _Piece(book, chapter, verse, line, (element.text if counts else "") or "")
         for child in element:
-            yield from walk(child, counts=counts)
-            yield (book, f"{chapter}:{verse}"), (child.tail if counts and verse else "") or ""
+            yield from walk(child, counts=counts, beside=beside)
+            yield _Piece(book, chapter, verse, line, (child.tail if counts else "") or "")
         if element.tag in ("para", "cell"):
-            yield (book, f"{chapter}:{verse}"), " "
+            yield _Piece(book, chapter, verse, line, " ")
 
-    return ((place, piece) for place, piece in walk(document.getroot(), counts=False) if piece)
+    return (
+        piece for piece in walk(document.getroot(), counts=False, beside=False) if piece.verse and piece.text
+    )
 
 
-# MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6 and 1:5a.
+_DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
+# MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.
 _REFERENCE = re.compile(
     r"(?P<book>[^\W_](?:[\w .]*?[^\W\d_])?)[\s._]*(?:(?<![\d])(?P<chapter>\d{1,3})\s*[:.,_])?"
-    r"\s*(?P<first>\d{1,3})(?P<part>[a-z]?)(?:\s*[-–—]\s*(?P<last>\d{1,3})[a-z]?)?"
+    rf"\s*(?P<verses>\d{{1,3}}[^\W\d_]?(?:\s*[{_DASHES}{_LIST}]\s*\d{{1,3}}[^\W\d_]?)*)"
 )
+_VERSES = re.compile(rf"\s*(?:(?P<mark>[{_DASHES}{_LIST}])\s*)?(?P<number>\d{{1,3}})(?P<part>[^\W\d_]?)\s*")
+
+
+def _reference(text: str) -> re.Match[str] | None:
+    return _REFERENCE.fullmatch(_visible(text).strip())
+
+
+def _visible(text: str) -> str:
+    """Return a text without marks of the direction of writing; a soft hyphen stays, as a dash."""
+    return "".join(c for c in text if c == "\u00ad" or character_category(c) != "Cf")
+
+
+def verse_numbers(text: str) -> tuple[int, ...] | None:
+    """Return the verses that a range or a list names, ascending; None where it names none, or goes back."""
+    visible = _visible(text)
+    verses: list[int] = []
+    at = 0
+    while match := _VERSES.match(visible, at):
+        number, at = int(match["number"]), match.end()
+        mark = match["mark"]
+        if bool(mark) != bool(verses) or (verses and number < verses[-1]):
+            return None
+        is_range = mark is not None and mark not in _LIST
+        verses.extend(range(verses[-1] + 1, number + 1) if is_range else [number] * (number not in verses))
+    return tuple(verses) if verses and at == len(visible) else None
+
+
 # What stands where a verse is merged with the one before.
 _MERGED = "<range>"
 _NO_TEXT = re.compile(r"[\W\d_]*")
-# Marks of footnotes, numbers of verses within the text, tags of HTML.
-_NOTES = re.compile(r"\s?\[\w{1,3}\]|[*†‡¶]|[¹²³⁰-⁹]+|</?\w[^<>]*>")
+# Tags of HTML and of the formats of Bible programs; << and < that enclose speech are none.
+_TAG = (
+    r"</?(?:a|b|big|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|n|ol|p|pb|q|s|small|span|strong|sub|sup|t|"
+    r"table|td|tr|u|ul|[EFJNST])(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+))*\s*/?>"
+)
+# Marks of footnotes (a letter, a number or signs), numbers of verses within the text, tags. Longer words in
+# brackets are supplied by the translators: they stay.
+_NOTES = re.compile(rf"\s?\[(?:[^\W\d_]|\d{{1,3}}|[*†‡¶]+)\]|[*†‡¶]|[¹²³⁰-⁹]+|{_TAG}")
+_QUOTATION_MARKS = (("<<", "“"), (">>", "”"), ("<", "‘"), (">", "’"))
 # A chapter is numbered otherwise where its verses clearly fit others; of 25 verses, right ones have 6 to 8.
 CLEAR_IN_CHAPTER = 5.0
 
-ALONE, OTHERWISE, REPEATED = (
+ALONE, OTHERWISE, REPEATED, UNREADABLE = (
     "verses of one side alone",
     "verses of chapters that are numbered otherwise",
     "verses with two different texts",
+    "verses with a reference that cannot be read",
 )
 
 Chapter = tuple[str, int]
@@ -159,79 +236,92 @@ class Verses:
     merged: dict[Verse, Verse]
     repeated: set[Verse]  # those with two different texts
     cleaned: int  # number of those that had verse numbers or marks of footnotes in their text
+    quoted: int  # number of those with << >> for quotation marks
+    unreadable: tuple[DataError, ...]  # an error for each that was left out as its reference cannot be read
 
 
 def read_verses(path: str) -> Verses:
-    """Read a file of ``reference TAB text``, or of USFM or USX.
+    """Read a file of ``reference TAB text``, or of USFM or USX; ``<<`` and ``<`` become quotation marks.
 
-    Raises DataError when a line has no reference, or there is none.
+    A line without a reference that can be read is left out. Raises DataError when half of the lines are such,
+    or there is no verse.
     """
     texts: dict[Verse, str] = {}
     merged: dict[Verse, Verse] = {}
     repeated: set[Verse] = set()
     parts = defaultdict[Verse, dict[str, str]](dict)
-    cleaned = 0
+    unreadable = list[DataError]()
+    count = cleaned = quoted = 0
     before: Verse | None = None
-    with nullcontext(scripture_lines(path)) if is_scripture(path) else open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
+    with _lines(path) as lines:
+        for number, line in lines:
             line = line.strip("\ufeff\r\n ")
             if not line:
                 continue
+            count += 1
             reference, tab, text = line.partition("\t")
-            found = _REFERENCE.fullmatch(reference.strip())
-            if found is None or not tab:
-                raise _no_reference(path, number, reference, text)
+            found = _reference(reference)
+            numbers = verse_numbers(found["verses"]) if found and tab else None
+            if found is None or numbers is None:
+                unreadable.append(_no_reference(path, number, reference, text))
+                continue
             chapter = re.sub(r"[\W_]", "", found["book"]).casefold(), int(found["chapter"] or 1)
-            first = chapter, int(found["first"])
+            first = chapter, numbers[0]
             if text.strip() == _MERGED and before is not None and before[0] == chapter:
                 merged[first] = merged.get(before, before)
                 continue
-            last = int(found["last"] or first[1])
-            plain = _plain(text, first=first[1], last=last)
+            plain = _plain(text, numbers)
             cleaned += plain != " ".join(text.split())
-            known = parts[first]
-            if known.setdefault(found["part"], plain) != plain or ("" in known and len(known) > 1):
+            for mark, quotation_mark in _QUOTATION_MARKS:
+                quoted += mark == "<<" and mark in plain
+                plain = plain.replace(mark, quotation_mark)
+            known, part = parts[first], found["verses"].lstrip(string.digits)[:1]
+            part = part.casefold() if part.isalpha() else ""
+            if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
-            texts[first] = " ".join(known.values())
-            if last < first[1]:
-                raise DataError(
-                    path,
-                    number,
-                    found=f"{reference.strip()!r}, which ends before it begins",
-                    expected="a verse, or the first and the last of those that are merged",
-                    remedy="correct the reference",
-                )
-            for verse in range(first[1] + 1, last + 1):
-                merged[chapter, verse] = first
+            texts[first] = " ".join(known[part] for part in sorted(known))
+            merged.update(((chapter, verse), first) for verse in numbers[1:])
             before = first
+    if 2 * len(unreadable) >= count > 0:
+        raise unreadable[0]
     if not texts:
         raise DataError(path, None, found="no verse", expected="lines of a reference, a tab and text")
-    return Verses(texts, merged, repeated, cleaned)
+    return Verses(texts, merged, repeated, cleaned, quoted, tuple(unreadable))
 
 
-def _plain(text: str, *, first: int, last: int) -> str:
+@contextmanager
+def _lines(path: str) -> Iterator[Iterable[tuple[int | None, str]]]:
+    """Open a file as numbered lines of ``reference TAB text``."""
+    if is_scripture(path):
+        yield _numbered_lines(path)
+    else:
+        with open_text(path) as lines:
+            yield enumerate(lines, start=1)
+
+
+def _plain(text: str, verses: Sequence[int]) -> str:
     """Return the text of a verse, or of merged ones, without numbers of verses and marks of footnotes."""
-    plain = re.sub(rf"^\s*[\[(]?{first}[\]).:]?\s+(?=\D)", "", text)
-    for verse in range(first + 1, last + 1):
+    plain = re.sub(rf"^\s*[\[(]?{verses[0]}[\]).:]?\s+(?=\D)", "", text)
+    for verse in verses[1:]:
         plain = re.sub(rf"(?<=[^\w\s])\s+[\[(]?{verse}[\]).:]?\s+(?=\D)", " ", plain, count=1)
     plain = " ".join(_NOTES.sub("", plain).split())
     return "" if _NO_TEXT.fullmatch(plain) else plain
 
 
-def _no_reference(path: str, number: int, reference: str, text: str) -> DataError:
+def _no_reference(path: str, number: int | None, reference: str, text: str) -> DataError:
+    expected = "a reference, a tab and the text of a verse: MAT 1:5 TAB ..."
+    if _reference(text.partition("\t")[0]):
+        return DataError(path, number, "the text before the reference", expected, "swap the columns")
+    if text and (_reference(reference) or is_scripture(path)):
+        found = f"{reference.strip()!r}"
+        if _reference(reference):
+            found += ", which ends before it begins"
+        expected = "a verse, or the first and the last of those that are merged"
+        return DataError(path, number, found, expected, "correct the reference")
     remedy = "leave out what is no verse, or do without --paired-by verse"
-    swapped = _REFERENCE.fullmatch(text.partition("\t")[0].strip()) is not None
-    if swapped:
-        remedy = "swap the columns"
-    elif not text and _REFERENCE.match(reference.strip()):
+    if not text and _REFERENCE.match(reference.strip()):
         remedy = "part reference and text by a tab"
-    return DataError(
-        path,
-        number,
-        found="the text before the reference" if swapped else f"a line that begins with {reference[:30]!r}",
-        expected="a reference, a tab and the text of a verse: MAT 1:5 TAB ...",
-        remedy=remedy,
-    )
+    return DataError(path, number, f"a line that begins with {reference[:30]!r}", expected, remedy)
 
 
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
@@ -242,11 +332,15 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     """
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
-    texts = [defaultdict[Verse, list[str]](list) for _ in sides]
-    for side, of_side in zip(sides, texts, strict=True):
+    numbered = [defaultdict[Verse, list[tuple[int, str]]](list) for _ in sides]
+    for side, of_side in zip(sides, numbered, strict=True):
         for verse, text in side.texts.items():
             if text:
-                of_side[first_of.get(verse, verse)].append(text)
+                of_side[first_of.get(verse, verse)].append((verse[1], text))
+    # Merged verses go in the order of their numbers, whatever their order in the file.
+    texts = [
+        {verse: [text for _, text in sorted(found)] for verse, found in side.items()} for side in numbered
+    ]
     common = [verse for verse in texts[0] if verse in texts[1]]
     if not common:
         first = [next(iter(side.texts), (("", 0), 0)) for side in sides]
@@ -260,6 +354,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
         )
     otherwise = numbered_otherwise(texts[0], texts[1])
     repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
+    left_out[UNREADABLE] += sum(len(side.unreadable) for side in sides)
     left_out[ALONE] += len(set(texts[0]) ^ set(texts[1]))
     for verse in common:
         chapter, number = verse
@@ -270,7 +365,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
         else:
             name = f"{chapter[0].upper()}_{chapter[1]}:{number}"
             yield name, " ".join(texts[0][verse]), " ".join(texts[1][verse])
-    left_out += Counter({reason: 0 for reason in (ALONE, OTHERWISE, REPEATED)})
+    left_out += Counter({reason: 0 for reason in (ALONE, OTHERWISE, REPEATED, UNREADABLE)})
 
 
 def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
@@ -312,6 +407,13 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
     if verses.cleaned:
         lines.append(
             f"{path}: took numbers of verses and marks of footnotes out of {counted(verses.cleaned, 'verse')}"
+        )
+    if verses.quoted:
+        lines.append(f"{path}: read << >> as quotation marks in {counted(verses.quoted, 'verse')}")
+    if verses.unreadable:
+        left_out = counted(len(verses.unreadable), "verse")
+        lines.append(
+            f"{path}: left out {left_out} with a reference that cannot be read; first: {verses.unreadable[0]}"
         )
     if capitals > 0.2 * len(texts):
         lines.append(

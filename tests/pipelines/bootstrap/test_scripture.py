@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from zipfile import ZipFile
+import io
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -127,3 +128,107 @@ def test_without_the_extra_it_is_told_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UsageError, match=r"pip install 'qsproj\[bible\]'"):
         scripture_lines(written(tmp_path / "without.usfm", USFM))
+
+
+BESIDE = r"""\id PSA x
+\c 1
+\q1
+\v 1 First line.
+\qa Aleph
+\q1
+\v 2 Second \rq 1:3\rq* line\xt Gen 1.1\xt*.
+\esb
+\ms Box
+\p Prose of a sidebar.
+\esbe
+\q1
+\v 3 Third.
+\v 4
+\v 5\u200f-6 Together.
+\p
+\v 7,8 A list.
+\v x Odd.
+\v 9a Part
+\p
+\v 9b-10 and bridge.
+\periph Glossary|id="glossary"
+\p An entry.
+""".replace("\\u200f", "\u200f")
+
+
+@pytest.mark.usefixtures("package")
+def test_sidebars_headings_and_references_are_no_text(tmp_path):
+    path = written(tmp_path / "a.usfm", BESIDE)
+    assert scripture_lines(path) == (
+        "PSA 1:1\tFirst line.",
+        "PSA 1:2\tSecond line.",
+        "PSA 1:3\tThird.",
+        "PSA 1:5-6\tTogether.",
+        "PSA 1:7-8\tA list.",
+        "PSA 1:x\tOdd.",
+        "PSA 1:9-10\tPart and bridge.",
+    )
+    verses = read_verses(path)
+    assert len(verses.texts) == 6
+    (odd,) = verses.unreadable
+    assert str(odd).startswith(f"{path}:18: found 'PSA 1:x', expected a verse")
+
+
+@pytest.mark.usefixtures("package")
+def test_an_archive_packed_on_a_mac(tmp_path):
+    path = tmp_path / "bible.zip"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("release/01-MAT.usfm", USFM)
+        archive.writestr("__MACOSX/release/._01-MAT.usfm", b"\0\5\x16\7\xff\xfe")
+        archive.writestr("release/._02-MRK.usx", b"\0\5\x16\7\xff\xfe")
+    assert scripture_lines(str(path)) == MATTHEW
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize("text", ["", "\0" * 50, "\\", "\\v", "\\c 1\n\\", " \n"])
+def test_text_that_is_no_usfm_is_one_line(tmp_path, text):
+    with pytest.raises(DataError, match=r"a.usfm: found (no verse|.*a.usfm, which cannot be read)"):
+        read_verses(written(tmp_path / "a.usfm", text))
+
+
+@pytest.mark.usefixtures("package")
+def test_text_that_is_the_path_of_a_file_does_not_read_it(tmp_path):
+    other = written(tmp_path / "other.usfm", USFM)
+    with pytest.raises(DataError, match="found no verse"):
+        read_verses(written(tmp_path / "a.usfm", other))
+
+
+def patched(content, *, flag=0, method=0):
+    """Return an archive of one book whose headers say that it is encrypted, or packed by another method."""
+    binary = io.BytesIO()
+    with ZipFile(binary, "w") as archive:
+        archive.writestr("MAT.usfm", content)
+    found = bytearray(binary.getvalue())
+    for signature, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        place = found.index(signature) + at
+        found[place] |= flag
+        found[place + 2] = method or found[place + 2]
+    return found
+
+
+@pytest.mark.usefixtures("package")
+def test_archives_that_cannot_be_read_are_one_line(tmp_path):
+    path = tmp_path / "bible.zip"
+    corrupt = patched(USFM)
+    corrupt[80] ^= 0xFF
+    deflated = io.BytesIO()
+    with ZipFile(deflated, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("MAT.usfm", USFM)
+    damaged = bytearray(deflated.getvalue())
+    damaged[60:90] = b"\xff" * 30
+    bomb = io.BytesIO()
+    with ZipFile(bomb, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("MAT.usfm", "\\v 1 word\n" * (3 << 20))
+    cases = (patched(USFM, flag=1), patched(USFM, method=99), corrupt, damaged, bomb.getvalue())
+    for number, content in enumerate(cases):
+        path = tmp_path / f"{number}.zip"
+        path.write_bytes(content)
+        with pytest.raises(
+            DataError, match=rf"{number}.zip: found what cannot be read .*expected an archive"
+        ):
+            read_verses(str(path))

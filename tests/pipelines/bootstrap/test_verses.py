@@ -14,8 +14,10 @@ from qsproj.pipelines.bootstrap.verses import (
     ALONE,
     OTHERWISE,
     REPEATED,
+    UNREADABLE,
     paired_verses,
     read_verses,
+    said_of_verses,
 )
 from qsproj.progress import notices
 
@@ -178,3 +180,79 @@ def test_testaments_are_paired_whole_and_shifted_chapters_found(data_dir):
         left_out: Counter[str] = Counter()
         found = list(paired_verses(str(folder / "en.tsv.xz"), str(folder / f"{code}.tsv.xz"), left_out))
         assert (len(found), left_out[OTHERWISE]) == (pairs, otherwise)
+
+
+def test_speech_in_chevrons_stays_and_tags_go(tmp_path):
+    path = write(
+        tmp_path / "v",
+        [
+            "MAT 1:1\t<<Come here,>> he said, <and sit.> Then he left.",
+            "MAT 1:2\t<<All of it is speech.>>",
+            "MAT 1:3\t<span class='wj'>Come</span> <i>to</i><br/> me<S>2424</S>",
+        ],
+    )
+    verses = read_verses(path)
+    assert list(verses.texts.values()) == [
+        "“Come here,” he said, ‘and sit.’ Then he left.",
+        "“All of it is speech.”",
+        "Come to me2424",
+    ]
+    assert (verses.quoted, verses.cleaned) == (2, 1)
+
+
+def test_words_that_translators_supplied_stay(tmp_path):
+    path = write(
+        tmp_path / "v",
+        [
+            "GEN 1:2\tand darkness [was] upon the face of the deep.",
+            "GEN 1:4\tthat [it was] good: and God [is] near [the] man [a].",
+            "ROM 1:2\tобіцяв [Бог] через[12] пророків[*] своїх",
+        ],
+    )
+    assert list(read_verses(path).texts.values()) == [
+        "and darkness [was] upon the face of the deep.",
+        "that [it was] good: and God [is] near [the] man.",
+        "обіцяв [Бог] через пророків своїх",
+    ]
+
+
+def test_lists_and_marks_of_direction_in_references(tmp_path):
+    path = write(
+        tmp_path / "v",
+        [
+            "MAT 1:1\u200f-2\tone two",
+            "\u200eMAT 1:3\tthree",
+            "MAT 1:7,8\tseven eight",
+            "MAT 1:10, 12–13\tten",
+            "MAT 1:14a,15\tmore",
+        ],
+    )
+    verses = read_verses(path)
+    mat = ("mat", 1)
+    assert [verse for _, verse in verses.texts] == [1, 3, 7, 10, 14]
+    assert verses.merged == {(mat, k): (mat, of) for k, of in ((2, 1), (8, 7), (12, 10), (13, 10), (15, 14))}
+
+
+def test_odd_verses_are_left_out_and_counted(paired, tmp_path):
+    source = ["MAT 1:1\tone", "MAT 1:x\todd", "MAT 1:3-2\tback", "MAT 1:4\tfour", "MAT 1:5\tfive"]
+    target = [f"MAT 1:{number}\tWort {number}" for number in range(1, 6)]
+    pairs, left_out = paired(source, target)
+    assert [name for name, *_ in pairs] == ["MAT_1:1", "MAT_1:4", "MAT_1:5"]
+    assert left_out == {UNREADABLE: 2, ALONE: 2}
+    verses = read_verses(str(tmp_path / "source"))
+    (said,) = said_of_verses("source", verses)
+    assert "left out 2 verses with a reference that cannot be read; first:" in said
+    assert "source:2: found" in said
+
+
+def test_merged_verses_go_in_verse_order_and_parts_in_theirs(paired):
+    pairs, _ = paired(
+        ["MAT 1:2\ttwo", "MAT 1:1\tone", "MAT 1:4b\tend", "MAT 1:4a\tstart"],
+        ["MAT 1:1-2\teins zwei", "MAT 1:4\tAnfang Ende"],
+    )
+    assert sorted(pairs) == [("MAT_1:1", "one two", "eins zwei"), ("MAT_1:4", "start end", "Anfang Ende")]
+
+
+def test_the_ukrainian_testament_keeps_its_supplied_words(data_dir):
+    verses = read_verses(str(data_dir / "bible/verses/uk.tsv.xz"))
+    assert "обіцяв [Бог] через" in verses.texts[("rom", 1), 2]
