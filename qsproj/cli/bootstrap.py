@@ -8,7 +8,7 @@ Stages: train a tagger and a parser of the source (source), cut the text into wo
 (links), parse the source side (trees), learn the target's tags through the links, and features that its forms
 show (tagger), tag the target side (tagged), train parsers on TREEBANK with its words translated by the links
 (prior), project the trees and train on them (parser), three times where pairs are few, put all into one file
-(model); for --report and --suggest, parse some of the text (examples).
+(model); for --report, --suggest and --suggest-words, parse some of the text (examples).
 Each says in a line what it did. With --work DIR each is kept, and made again only when its inputs, its
 options or the version of the stage have changed: after a kill, the same command goes on. A second language
 with the same DIR finds the source's stages made. All of DIR may be deleted: models are whole without it, and
@@ -83,6 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --trees FILE: also write the target trees that were learned from
         --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
             given
+        --suggest-sentences N[1..]=20: how many sentences --suggest writes; an hour is about 55 and 100 words
+        --suggest-words FILE: also write the words whose tags would teach most, with the model's tags, counts
+            and an example; corrected, the file is a --lexicon
         --report FILE: also write a page of HTML: stages, figures, pairs
         --features: pairs on the page of --report show values of features (FEATS)
         --work DIR: keep each stage here, and go on from what is kept
@@ -114,7 +117,8 @@ def run(options: argparse.Namespace) -> None:
                 workspace=workspace,
                 options=BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source)),
                 made=made_by(options),
-                with_examples=bool(options.report or options.suggest),
+                with_examples=bool(options.report or options.suggest or options.suggest_words),
+                suggested_sentences=options.suggest_sentences,
                 workers=workers,
                 say=_say,
             )
@@ -123,6 +127,8 @@ def run(options: argparse.Namespace) -> None:
             copy_to(made.trees, options.trees)
         if options.suggest:
             copy_to(made.suggested or "", options.suggest)
+        if options.suggest_words:
+            copy_to(made.suggested_words or "", options.suggest_words)
         if options.report:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
@@ -224,7 +230,9 @@ def _check_outputs(options: argparse.Namespace) -> None:
         raise UsageError(
             "--clean removes from --work what this run does not use; name the folder: --work DIR"
         )
-    writes = [(path, None) for path in (options.trees, options.suggest, options.report)]
+    writes = [
+        (path, None) for path in (options.trees, options.suggest, options.suggest_words, options.report)
+    ]
     common.check_files(reads=inputs, model=options.output, writes=writes)
 
 

@@ -427,7 +427,19 @@ def _listed(ways: Sequence[str]) -> str:
 _WITHOUT_EFFECT = frozenset(
     {
         *("run", "read_by_some", "unread", "command", "output", "jobs", "backend", "scheduler"),
-        *("checkpoint", "resume", "work", "clean", "report", "suggest", "save_model", "linked", "weights"),
+        *(
+            "checkpoint",
+            "resume",
+            "work",
+            "clean",
+            "report",
+            "suggest",
+            "suggest_sentences",
+            "suggest_words",
+            "save_model",
+            "linked",
+            "weights",
+        ),
     }
 )
 # Commands that write trees beside a model; to others trees are given.

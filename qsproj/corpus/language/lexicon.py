@@ -41,6 +41,10 @@ FEATURES = {
 IMPERFECT = "IPFV"
 # A feature as UD writes it.
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
+# The first line of words that a bootstrap suggests; of each line, the first two cells are a lexicon.
+SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
+# The third cell of such a line.
+_NUMBER = re.compile(r"\d+")
 # What stands where a word has no such form.
 NO_FORM = frozenset({"-", "\N{EM DASH}"})
 
@@ -79,15 +83,17 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     """Read lines of ``word TAB tags``, or of UniMorph: ``lemma TAB form TAB features``.
 
     Tags are parted by spaces, commas or bars. A word may have several lines; its tags are those of all of
-    them. Case is kept. What the first line is, all must be; blank ones are passed over, and forms of UniMorph
-    that are several words. Raises DataError at a line without a tab, a word or a tag; at a tag that is not a
-    universal one; at features without a part of speech; without any line.
+    them. Case is kept. What the first line is, all must be; blank ones are passed over, lines that begin with
+    ``# ``, and forms of UniMorph that are several words. Of words that a bootstrap suggests
+    (``--suggest-words``), cells after the tags are passed over. Raises DataError at a line without a tab, a
+    word or a tag; at a tag that is not a universal one; at features without a part of speech; without any
+    line.
     """
     with open_text(path) as lines:
         numbered = (
             (number, line.rstrip("\r\n").lstrip("\ufeff"))
             for number, line in enumerate(lines, start=1)
-            if line.strip()
+            if line.strip() and not line.lstrip("\ufeff").startswith("# ")
         )
         first = next(numbered, None)
         if first is None:
@@ -102,8 +108,14 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
 
 def _lists_lemmas(line: str) -> bool:
     """Tell whether a line has UniMorph's columns; ``zu TAB ADP TAB PART`` is a word with its tags."""
-    fields = line.split("\t")
-    return len(fields) > 2 and not set(_tags_in("\t".join(fields[1:]))) <= set(UNIVERSAL_TAGS)
+    rest = _without_counts(line.partition("\t")[2])
+    return "\t" in rest and not set(_tags_in(rest)) <= set(UNIVERSAL_TAGS)
+
+
+def _without_counts(rest: str) -> str:
+    """Return what follows a word without the counts and the example of a suggested one."""
+    tags, *more = rest.split("\t")
+    return tags if more and _NUMBER.fullmatch(more[0].strip()) else rest
 
 
 def _tags_in(text: str) -> list[str]:
@@ -114,7 +126,7 @@ def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[st
     tags: dict[str, set[str]] = {}
     for number, line in rows:
         word, tab, rest = line.partition("\t")
-        given = _tags_in(rest)
+        given = _tags_in(_without_counts(rest))
         if not (tab and word.strip() and given):
             raise DataError(name, number, "a line of another form", "a word, a tab, its tags")
         for tag in given:

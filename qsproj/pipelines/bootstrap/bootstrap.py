@@ -22,6 +22,8 @@ SHARE_OF_FAR_TEXT = 0.75
 # gains over one of the three: docs/results/testament.md.
 LITTLE = 20_000
 DRAWS = 3
+# Sentences to annotate next.
+SUGGESTED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +66,17 @@ class Bootstrapped:
 
     ``trees``: target sentences of the bitext with the trees that the parser, or the first of several, was
     trained on. ``examples``: target sentences as the model parses them, with the probability of each arc;
-    None where not asked for. ``suggested``: of these, or of raw text, what is best annotated next, as
-    parsed, the first first. ``doubtful``: words of raw text that a lexicon should have: word, how often it
-    occurs, and is tagged wrong, as the tagger expects; tabs between them, those most often wrong first.
-    ``corpora``: for each bitext its parsed source, its tagged target, and links.
+    None where not asked for, as the next two. ``suggested``: of these, or of raw text, what is best annotated
+    next, as parsed, the first first. ``suggested_words``: words for a lexicon, best first, see
+    :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. ``corpora``: for each bitext its
+    parsed source, its tagged target, and links.
     """
 
     model: str
     trees: str
     examples: str | None
     suggested: str | None
-    doubtful: str
+    suggested_words: str | None
     corpora: tuple[AlignedFiles, ...]
 
 
@@ -85,6 +87,7 @@ def bootstrap(
     options: BootstrapOptions | None = None,
     made: ModelFacts | None = None,
     with_examples: bool = False,
+    suggested_sentences: int = SUGGESTED,
     workers: Workers = THIS_PROCESS,
     say: Callable[[str], None] = lambda _: None,
 ) -> Bootstrapped:
@@ -92,7 +95,8 @@ def bootstrap(
 
     ``texts``: source languages, each with treebanks and a bitext; all with the same target language.
     ``workspace``: where stages are kept, and who is told of each. ``made``: what the model's file says of how
-    it was made. ``with_examples``: whether to parse some of the target text in the end, for a report.
+    it was made. ``with_examples``: whether to parse some of the target text in the end, for a report and
+    suggestions, of this many ``suggested_sentences``.
     ``workers`` parse and tag; the result does not depend on them. ``say`` is told how many stages there are,
     which one begins, and how long it will take.
 
@@ -116,6 +120,7 @@ def bootstrap(
         draws=options.draws or (DRAWS if sum(size.pairs for size in sizes) < LITTLE else 1),
         made=made or {},
         with_examples=with_examples,
+        suggested_sentences=suggested_sentences,
         workers=workers,
     )
     planned = workspace.plan(run)
@@ -140,6 +145,7 @@ def _run(
     draws: int,
     made: ModelFacts,
     with_examples: bool,
+    suggested_sentences: int,
     workers: Workers,
 ) -> Bootstrapped:
     """Ask the workspace for each stage; what makes its key is what it is given, but for ``aside``."""
@@ -217,17 +223,18 @@ def _run(
         made=dict(made),
         readings=stages.TAG_READINGS,
     )
-    examples = suggested = None
+    examples = suggested = words = None
     if with_examples:
-        examples, suggested = workspace.stage(
+        examples, suggested, words = workspace.stage(
             stages.EXAMPLES,
-            words=sides[0].words,
+            corpora=[replace(side.files, target=side.words) for side in sides],
             text=options.text,
             paragraphs=options.paragraphs,
             tagged=tagged,
             language=language,
             seed=seed,
             model=model.file,
+            sentences=suggested_sentences,
             aside={"workers": workers},
         ).files
     return Bootstrapped(
@@ -235,7 +242,7 @@ def _run(
         trees=parsers[0].files[1],
         examples=examples,
         suggested=suggested,
-        doubtful=tagger.files[1],
+        suggested_words=words,
         corpora=tuple(corpora),
     )
 

@@ -21,7 +21,7 @@ from qsproj.viz.trees import draw_pair, with_features_shown
 # Shorter sentences say little, longer ones do not fit on a screen.
 SHOWN_WORDS = range(6, 21)
 SHOWN_OF_EACH = 10
-SHOWN_DOUBTFUL = 50
+SHOWN_WORDS_OF_LEXICON = 50
 
 
 def write_report(
@@ -84,16 +84,16 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     suggested = read_conllu(made.suggested or "")
     rows = [(one.sent_id or "", len(one), comment_value(one, "text") or "") for one in suggested]
     yield Table(("sentence", "words", "text"), rows)
-    doubtful = Path(made.doubtful).read_text(encoding="utf-8").splitlines()
-    if doubtful:
+    words = Path(made.suggested_words or "").read_text(encoding="utf-8").splitlines()[1:]
+    if words:
         yield Heading("Words to put into a lexicon")
         yield (
-            "The words of the raw text that the tagger expects to tag wrong most often; a --lexicon with the "
-            "tags that they may have would help most."
+            "The tags of these words would teach the tagger most. --suggest-words FILE writes them all; "
+            "correct the tags there and give the file as --lexicon."
         )
         yield Table(
-            ("word", "times", "times wrong"),
-            [tuple(line.split("\t")) for line in doubtful[:SHOWN_DOUBTFUL]],
+            ("word", "tags", "in text", "in bitext", "expected wrong", "example"),
+            [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]],
         )
 
 

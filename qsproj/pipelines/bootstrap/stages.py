@@ -1,10 +1,9 @@
 """What each stage of a bootstrap does: files in, files out, and a line of what shows without gold trees."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import known_contractions
-from qsproj.corpus.files import open_output, open_text
+from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
@@ -33,7 +32,7 @@ from qsproj.models.morphology.morphology_training import (
     train_morphology,
 )
 from qsproj.models.storage import Made, load_model_of
-from qsproj.models.tagging.tagger import UPOS_COLUMN, Tagger, load_tagger
+from qsproj.models.tagging.tagger import UPOS_COLUMN, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.word_judge import word_judge_for
 from qsproj.models.text.kinds import load_tags
@@ -43,12 +42,18 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
+from qsproj.pipelines.bootstrap.suggestions import (
+    LinkedTags,
+    evenly,
+    suggested_sentences,
+    suggested_words,
+    write_suggested_words,
+)
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources, weighted_prior
 from qsproj.pipelines.streams import parse_stream, tag_stream
-from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import way_to_translate
@@ -71,16 +76,12 @@ TAG_READINGS = 16
 # Where raw text has more words than this share that no bitext has, the two are far apart. Of modern Ukrainian
 # 46% of the words are not in a New Testament; 67% of these are tagged right, of others 76%.
 FAR_APART = 0.25
-# Words that a lexicon should have are told, found in so many sentences.
-MOST_DOUBTFUL = 500
-JUDGED_SENTENCES = 8000
 # Parsed by the finished model, for the report.
 EXAMPLE_SENTENCES = 2000
 # Words of a script without spaces are learned from so many sentences in which spaces part them.
 SENTENCES_OF_WORDS = 2000
-# Of what may be annotated next so many sentences are looked at, and so many suggested.
+# What is suggested for annotation is chosen from this many sentences.
 CANDIDATES = 500
-SUGGESTED = 20
 
 # Links below it are noise more often than not; what remains is weighed by its probability.
 LEAST_LINK = 0.15
@@ -256,9 +257,6 @@ def tag_target(
         lexicon=lexicon_of(lexicon, lemmatizer, language),
         language=language,
     )
-    with open_output(paths[1]) as handle:
-        for word, times, wrong in doubtful_words(projected.tagger, raw):
-            handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
     tokenizer = target_tokenizer(shown, language=language, seed=seed)
     splitter = None if tokenizer is None else train_splitter(sentences, language=language)
     tagger = replace(
@@ -293,7 +291,7 @@ class Compared:
             return ()
         far = (
             ": text and bitext are far apart, and tags of unknown words are often wrong; a --lexicon of the "
-            "words that --report names, or sentences --tagged, help most"
+            "words that --suggest-words writes, or sentences --tagged, help most"
         )
         return (
             f"raw text of {counted(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
@@ -324,28 +322,6 @@ def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> 
     known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
     words = [form.lower() for one in raw for form in one.forms if any(map(str.isalpha, form))]
     return Compared(len(raw), len(words), sum(word not in known for word in words))
-
-
-def doubtful_words(tagger: Tagger, raw: Sequence[Sentence]) -> list[tuple[str, int, float]]:
-    """Return words of raw text, how often they occur, and are tagged wrong; those most often wrong first.
-
-    How often they are wrong is what the tagger expects: a common word that it doubts a little is worth more
-    in a lexicon than a rare one that it does not know.
-    """
-    times: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    for sentence in evenly(raw, JUDGED_SENTENCES):
-        doubts = 1.0 - tagger.tag_distribution(sentence).max(axis=1)
-        for form, doubt in zip(sentence.forms, doubts.tolist(), strict=True):
-            if any(map(str.isalpha, form)):
-                times[form.lower()] += 1
-                wrong[form.lower()] += doubt
-    return [(word, times[word], doubt) for word, doubt in wrong.most_common(MOST_DOUBTFUL)]
-
-
-def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
-    """Return sentences from all parts of a text."""
-    return sentences[:: max(-(-len(sentences) // most), 1)]
 
 
 def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
@@ -456,50 +432,42 @@ def project(
 def parse_examples(
     paths: Sequence[Path],
     *,
-    words: str,
+    corpora: Sequence[AlignedFiles],
     text: Sequence[str],
     paragraphs: bool,
     tagged: Sequence[str],
     language: str,
     seed: int,
     model: str,
+    sentences: int,
     workers: Workers,
 ) -> StageReport:
     """Parse some of the target side, as the model would parse other text, and suggest what to annotate next.
 
-    Suggestions are of the raw text, where there is any: what is to be parsed is not what the bitext is like.
+    Suggested sentences, this many at most, and words are of the raw text, where there is any: the text to be
+    parsed differs from the bitext. Examples are of the first of the ``corpora``.
     """
     sure = _Mean()
-    sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
-    examples = list(sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers)))
+    words = corpora[0].target
+    bare = islice(read_conllu(words), EXAMPLE_SENTENCES)
+    examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
     write_conllu(examples, paths[0])
     known = list(read_all(tagged))
     candidates = examples[:CANDIDATES]
+    raw: list[Sentence] = []
     if text:
         shown = showing_words(known, read_conllu(words), language=language)
         raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
-    write_conllu(suggested(candidates, load_tags(model), known), paths[1])
+    tagger = load_tags(model)
+    write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
+    targets = [one for files in corpora for one in read_conllu(files.target)]
+    linked = LinkedTags.of(chain.from_iterable(corpora))
+    write_suggested_words(suggested_words(tagger, text=raw, bitext=targets, linked=linked), paths[2])
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
-
-
-def suggested(
-    parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int = SUGGESTED
-) -> Iterator[Sentence]:
-    """Yield those parsed sentences, ``ArcProb`` in MISC, that a model would learn most from, best first.
-
-    A word is as uncertain as it is likely that its tag or its arc is wrong.
-    """
-    candidates = []
-    for sentence in parsed:
-        arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
-        tags = tagger.tag_distribution(sentence).max(axis=1)
-        candidates.append(Candidate(sentence, 1.0 - arcs * tags))
-    for candidate in rank(candidates, annotated=annotated, count=count, sentence_cost=SENTENCE_COST):
-        yield candidate.sentence
 
 
 def assemble(
@@ -527,9 +495,14 @@ SOURCE = Recipe(name="source", make=train_source, version=7)
 WORDS = Recipe(name="words", make=cut_words, version=3, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=29, files=(".model", ".doubtful.tsv"))
+TAGGER = Recipe(name="tagger", make=tag_target, version=30)
 TAGGED = Recipe(name="tagged", make=tag_words, version=2, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=6)
 PARSER = Recipe(name="parser", make=project, version=9, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=2)
-EXAMPLES = Recipe(name="examples", make=parse_examples, version=3, files=(".conllu", ".suggested.conllu"))
+EXAMPLES = Recipe(
+    name="examples",
+    make=parse_examples,
+    version=4,
+    files=(".conllu", ".suggested.conllu", ".words.tsv"),
+)

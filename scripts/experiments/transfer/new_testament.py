@@ -24,7 +24,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, Bootstrapped, bootstrap
-from qsproj.pipelines.bootstrap.stages import suggested
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -184,7 +184,8 @@ def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
         for source in row.sources
     ]
     workspace = Workspace(lab.cache.folder / "new-testament", run="experiment")
-    done = bootstrap(texts, workspace=workspace, options=BootstrapOptions(seed=1, **more))
+    options = BootstrapOptions(seed=1, **more)
+    done = bootstrap(texts, workspace=workspace, options=options, with_examples=not row.annotated)
     expected, remedy = "a model of text", "make one: qsproj bootstrap"
     return done, load_model_of(done.model, TextParser, expected=expected, remedy=remedy)
 
@@ -196,7 +197,9 @@ def trees_to_annotate(lab: Lab, row: Row, model: TextParser) -> list[Sentence]:
         return [pool[i] for i in np.random.default_rng(1).permutation(len(pool))[: row.trees]]
     plain = [Sentence.from_words(one.forms, sent_id=str(i)) for i, one in enumerate(pool)]
     parsed = list(model.parse_all(plain, confidence=True))
-    return [pool[int(one.sent_id or 0)] for one in suggested(parsed, model.tagger, [], count=row.trees)]
+    return [
+        pool[int(one.sent_id or 0)] for one in suggested_sentences(parsed, model.tagger, [], count=row.trees)
+    ]
 
 
 def lexicon_of(lab: Lab, row: Row, first: Bootstrapped) -> list[str]:
@@ -206,7 +209,7 @@ def lexicon_of(lab: Lab, row: Row, first: Bootstrapped) -> list[str]:
         for sentence in read_conllu(part_path(lab, row.target, part)):
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
                 tags.setdefault(form.lower(), set()).add(tag)
-    lines = Path(first.doubtful).read_text("utf-8").splitlines()
+    lines = Path(first.suggested_words or "").read_text("utf-8").splitlines()[1:]
     words = [line.split("\t")[0] for line in lines]
     return [f"{word}\t{' '.join(sorted(tags[word]))}" for word in words if word in tags][: row.words]
 

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from qsproj.corpus.language.lexicon import read_lexicon
+from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.errors import DataError
 from qsproj.progress import notices
 
@@ -90,3 +90,16 @@ def test_features_are_written_as_ud_has_them_and_what_is_not_is_told():
     (line,) = said
     assert "line 2: found 'NOUN;Case=nom;Number[psor]=Plur', expected Name=Value" in line
     assert "left out (2 lines)" in line
+
+
+def test_suggested_words_are_read_by_their_tags_alone(tmp_path):
+    path = tmp_path / "words.tsv"
+    example = "im [Garten] des Hauses"
+    path.write_text(
+        f"{SUGGESTIONS_HEADER}\nGarten\tNOUN PROPN\t3\t12\t1.5\t{example}\n#\tSYM\nzu\tADP\tPART\n",
+        encoding="utf-8",
+    )
+    tags = {"Garten": ("NOUN", "PROPN"), "#": ("SYM",), "zu": ("ADP", "PART")}
+    assert read_lexicon(path).tags == tags
+    path.write_text(f"Garten\tNOUN\t3\t12\t1.5\t{example}\n", encoding="utf-8")
+    assert read_lexicon(path).tags == {"Garten": ("NOUN",)}

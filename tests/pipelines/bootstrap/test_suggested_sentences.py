@@ -8,7 +8,7 @@ import numpy as np
 
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import Sentence
-from qsproj.pipelines.bootstrap.stages import suggested
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 
 
 @dataclass(frozen=True)
@@ -32,5 +32,5 @@ def parsed(name, chances):
 
 def test_a_sentence_with_more_to_learn_comes_before_a_short_one_that_is_less_sure():
     short, long, sure = parsed("a", [0.2] * 2), parsed("b", [0.6] * 12), parsed("c", [0.99] * 12)
-    found = list(suggested([sure, short, long], Sure(), [], count=2))
+    found = list(suggested_sentences([sure, short, long], Sure(), [], count=2))
     assert [one.sent_id for one in found] == ["b", "a"]

@@ -1,0 +1,219 @@
+"""Suggest what a person should say next: words whose tags, and sentences whose trees, would teach most.
+
+*Source* of what an hour of words and sentences is worth: Garrette and Baldridge (2013), "Learning a
+part-of-speech tagger from two hours of annotation".
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.files import open_output
+from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
+
+MOST_WORDS = 500
+# The tagger reads this many sentences of a text to judge its words.
+JUDGED_SENTENCES = 8000
+# Pairs in which the links of words are counted.
+LINKED_PAIRS = 10_000
+# Tags of a lower mean probability are not listed.
+LEAST_TAG = 0.05
+# Words on each side of the example's word.
+CONTEXT = 6
+# A word is contradicted by its links when it is frequent, mostly linked, and most links bring another tag.
+FREQUENT = 20
+LEAST_LINKED = 0.5
+LEAST_AGREED = 0.6
+# A tag of one word is evidence for words of the same stem, at this share of their own.
+SHARE_OF_STEM = 0.25
+SHORTEST_STEM = 4
+LONGEST_ENDING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedWord:
+    """A word for a lexicon.
+
+    ``form``: lower case. ``tags``: as the model has them, most probable first. ``in_text``, ``in_bitext``:
+    how often it occurs. ``wrong``: expected number of occurrences with a wrong tag. ``example``: a context,
+    the word in square brackets.
+    """
+
+    form: str
+    tags: tuple[str, ...]
+    in_text: int
+    in_bitext: int
+    wrong: float
+    example: str
+
+
+@dataclass(slots=True)
+class _Judged:
+    """What the tagger makes of the occurrences of a word. Mutable; final."""
+
+    tags: np.ndarray
+    count: int = 0
+    doubt: float = 0.0
+    worst: float = -1.0
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTags:
+    """Tags that links bring to words: weight by word and tag, and occurrences by word."""
+
+    votes: Mapping[str, Counter[str]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Iterable[SentencePair]) -> "LinkedTags":
+        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        counts: Counter[str] = Counter()
+        for pair in islice(pairs, LINKED_PAIRS):
+            forms = [form.lower() for form in pair.target.forms]
+            counts.update(forms)
+            links, weights = pair.alignment.links, pair.alignment.weights
+            shares = np.ones(len(links)) if weights is None else weights
+            for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
+                votes[forms[target - 1]][pair.source.upos[source - 1]] += share
+        return cls(votes, counts)
+
+    def share_against(self, word: str, tag: str) -> float:
+        """Return the share of occurrences whose links bring one other tag; 0 where links are weak."""
+        count, votes = self.counts.get(word, 0), self.votes.get(word)
+        if count < FREQUENT or not votes:
+            return 0.0
+        (best, weight), total = votes.most_common(1)[0], votes.total()
+        if best == tag or total < LEAST_LINKED * count or weight < LEAST_AGREED * total:
+            return 0.0
+        return min(weight / count, 1.0)
+
+
+def suggested_words(
+    tagger: Tagger,
+    *,
+    text: Sequence[Sentence],
+    bitext: Sequence[Sentence],
+    linked: LinkedTags,
+    count: int = MOST_WORDS,
+) -> list[SuggestedWord]:
+    """Return the words whose tags would teach a tagger most, best first.
+
+    A word is worth the number of its occurrences, in ``text`` or else in ``bitext``, that the tagger expects
+    to tag wrong, and a share of those of words with the same stem that were not suggested before. Of a
+    frequent word with other tags than its links bring, all linked occurrences count.
+    """
+    judged = text or bitext
+    read = evenly(judged, JUDGED_SENTENCES)
+    scale = len(judged) / max(len(read), 1)
+    words = _judged(tagger, read)
+    wrong = {}
+    for form, of_word in words.items():
+        against = linked.share_against(form, tagger.tags[int(of_word.tags.argmax())])
+        wrong[form] = scale * max(of_word.doubt, against * of_word.count)
+    in_text, in_bitext = _counts(text), _counts(bitext)
+    return [
+        SuggestedWord(
+            form=form,
+            tags=_listed_tags(tagger, words[form]),
+            in_text=in_text[form],
+            in_bitext=in_bitext[form],
+            wrong=wrong[form],
+            example=words[form].example,
+        )
+        for form in _by_worth(wrong)[:count]
+    ]
+
+
+def _judged(tagger: Tagger, sentences: Iterable[Sentence]) -> dict[str, _Judged]:
+    found: dict[str, _Judged] = {}
+    for sentence in sentences:
+        tags = tagger.tag_distribution(sentence)
+        for position, form in enumerate(sentence.forms):
+            if not any(map(str.isalpha, form)):
+                continue
+            of_word = found.setdefault(form.lower(), _Judged(np.zeros(len(tagger.tags))))
+            doubt = 1.0 - float(tags[position].max())
+            of_word.count += 1
+            of_word.doubt += doubt
+            of_word.tags += tags[position]
+            if doubt > of_word.worst:
+                of_word.worst, of_word.example = doubt, _context(sentence.forms, position)
+    return found
+
+
+def _context(forms: Sequence[str], position: int) -> str:
+    words = list(forms)
+    words[position] = f"[{words[position]}]"
+    return " ".join(words[max(position - CONTEXT, 0) : position + CONTEXT + 1])
+
+
+def _listed_tags(tagger: Tagger, word: _Judged) -> tuple[str, ...]:
+    shares = word.tags / word.count
+    order = np.argsort(-shares, kind="stable").tolist()
+    return tuple(tagger.tags[tag] for tag in order if tag == order[0] or shares[tag] >= LEAST_TAG)
+
+
+def _counts(sentences: Iterable[Sentence]) -> Counter[str]:
+    return Counter(form.lower() for sentence in sentences for form in sentence.forms)
+
+
+def _by_worth(wrong: Mapping[str, float]) -> list[str]:
+    """Return words, those worth most first: the best of a stem also for the others, which are worth less."""
+    of_stem: dict[str, list[str]] = defaultdict(list)
+    for form in sorted(wrong, key=lambda form: (-wrong[form], form)):
+        of_stem[_stem(form)].append(form)
+    worth = {}
+    for best, *others in of_stem.values():
+        worth[best] = wrong[best] + SHARE_OF_STEM * sum(wrong[other] for other in others)
+        worth |= {other: (1.0 - SHARE_OF_STEM) * wrong[other] for other in others}
+    return sorted(worth, key=lambda form: (-worth[form], form))
+
+
+def _stem(form: str) -> str:
+    return form[: max(len(form) - LONGEST_ENDING, SHORTEST_STEM)]
+
+
+def write_suggested_words(words: Iterable[SuggestedWord], path: str | Path) -> None:
+    """Write words in the form that :func:`qsproj.corpus.language.lexicon.read_lexicon` reads."""
+    with open_output(path) as handle:
+        handle.write(SUGGESTIONS_HEADER + "\n")
+        for word in words:
+            cells = (
+                word.form,
+                " ".join(word.tags),
+                word.in_text,
+                word.in_bitext,
+                f"{word.wrong:.1f}",
+                word.example,
+            )
+            handle.write("\t".join(map(str, cells)) + "\n")
+
+
+def suggested_sentences(
+    parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
+) -> Iterator[Sentence]:
+    """Yield those parsed sentences, ``ArcProb`` in MISC, that a model would learn most from, best first.
+
+    A word is as uncertain as it is likely that its tag or its arc is wrong.
+    """
+    candidates = []
+    for sentence in parsed:
+        arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
+        tags = tagger.tag_distribution(sentence).max(axis=1)
+        candidates.append(Candidate(sentence, 1.0 - arcs * tags))
+    for candidate in rank(candidates, annotated=annotated, count=count, sentence_cost=SENTENCE_COST):
+        yield candidate.sentence
+
+
+def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
+    """Return at most ``most`` sentences, from all parts of a text."""
+    return sentences[:: max(-(-len(sentences) // most), 1)]

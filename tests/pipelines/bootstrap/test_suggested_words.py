@@ -1,0 +1,72 @@
+"""Words to ask a person about: their order, their tags, and what links say against the tagger."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words
+
+
+class FixedTagger:
+    """Tags each word by a table of probabilities, in place of training."""
+
+    tags = ("NOUN", "VERB", "AUX")
+
+    def __init__(self, table):
+        self.table = table
+
+    def tag_distribution(self, sentence):
+        return np.array([self.table[form.lower()] for form in sentence.forms])
+
+
+SURE, UNSURE, MIXED = (1.0, 0.0, 0.0), (0.6, 0.38, 0.02), (0.3, 0.7, 0.0)
+
+
+def sentences(*texts):
+    return [Sentence.from_words(text.split()) for text in texts]
+
+
+def words_of(table, text=(), bitext=(), linked=None):
+    linked = linked or LinkedTags()
+    return suggested_words(
+        FixedTagger(table), text=sentences(*text), bitext=sentences(*bitext), linked=linked
+    )
+
+
+def test_doubtful_frequent_words_come_first_with_their_tags_and_counts():
+    table = {"sure": SURE, "rare": UNSURE, "often": UNSURE}
+    found = words_of(table, ["often sure rare", "Often sure"], ["often often often"])
+    assert [word.form for word in found] == ["often", "rare", "sure"]
+    first = found[0]
+    assert first.tags == ("NOUN", "VERB")
+    assert (first.in_text, first.in_bitext) == (2, 3)
+    assert first.wrong == pytest.approx(0.8)
+    assert first.example == "[often] sure rare"
+
+
+def test_without_text_the_bitext_is_judged():
+    (word,) = words_of({"often": UNSURE}, bitext=["often often"])
+    assert (word.in_text, word.in_bitext, word.wrong) == (0, 2, pytest.approx(0.8))
+
+
+def test_a_word_counts_for_others_of_its_stem():
+    table = {"lonely": UNSURE, "walked": MIXED, "walker": MIXED, "walks": MIXED}
+    order = [word.form for word in words_of(table, ["lonely walked walker walks"])]
+    assert order == ["walked", "lonely", "walker", "walks"]
+
+
+def linked_pair(count, tag, tail="VERB"):
+    source = Sentence.from_words(["x", "y"], upos=[tag, tail])
+    target = Sentence.from_words(["de", "sure"])
+    links = make_alignment(2, 2, [(1, 1), (2, 2)])
+    return [SentencePair(source, target, links)] * count
+
+
+@pytest.mark.parametrize(("count", "tag", "share"), [(30, "VERB", 1.0), (30, "NOUN", 0.0), (5, "VERB", 0.0)])
+def test_frequent_words_with_other_tags_than_their_links_bring(count, tag, share):
+    linked = LinkedTags.of(linked_pair(count, tag))
+    assert linked.share_against("de", "NOUN") == share
+    found = words_of({"de": SURE, "some": UNSURE}, ["de some"], linked=linked)
+    assert (found[0].form == "de") == (share > 0)
