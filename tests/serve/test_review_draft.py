@@ -211,8 +211,8 @@ def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
     parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
     draft.replace(0, parts, version=draft.version(0))
     for own in (draft, Draft(str(path))):
-        assert [own.can_undo(index) for index in range(3)] == [True, True, False]
-    draft.undo(1, version=draft.version(1))
+        assert [own.can_undo(index) for index in range(3)] == [True, True, True]
+    draft.undo(2, version=draft.version(2))
     draft.undo(1, version=draft.version(1))
     assert path.read_bytes() == CONTENT.encode()
     path.write_text("".join(f"1\t{form}\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for form in "abcd"))
@@ -220,7 +220,43 @@ def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
     draft.confirm(2, tree_of(draft.sentences[2]), version=draft.version(2))
     joined = edited(draft.sentences[0], Edit("join next"), draft.sentences[1], name=str(path))
     draft.replace(0, joined, version=draft.version(0), count=2)
-    assert [draft.can_undo(index) for index in range(3)] == [True, False, False]
+    assert [draft.can_undo(index) for index in range(3)] == [True, True, False]
+    # What was confirmed comes back in its own place, although that has moved twice.
+    draft.undo(0, version=draft.version(0))
+    draft.undo(2, version=draft.version(2))
+    assert path.read_text() == "".join(f"1\t{form}\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for form in "abcd")
+
+
+def test_a_change_is_not_undone_under_a_later_one(path):
+    draft = Draft(str(path))
+    parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
+    draft.replace(0, parts, version=draft.version(0))
+    draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
+    content = path.read_bytes()
+    for own in (draft, Draft(str(path))):
+        assert [own.can_undo(index) for index in range(3)] == [False, True, False]
+        with pytest.raises(UsageError, match="sentence 2 came of the same change and was changed later"):
+            own.undo(0, version=own.version(0))
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_crash_before_the_file_is_written_costs_no_undo(path, undone):
+    draft = Draft(str(path))
+    draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
+    parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
+    before = path.read_bytes()
+    draft.replace(0, parts, version=draft.version(0))
+    if undone:
+        before = path.read_bytes()
+        draft.undo(0, version=draft.version(0))
+    path.write_bytes(before)  # as if the history alone had been written
+    again = Draft(str(path))
+    again.undo(len(again.sentences) - 1, version=again.version(len(again.sentences) - 1))
+    if undone:
+        third = Draft(str(path))
+        third.undo(0, version=third.version(0))
+    assert path.read_bytes() == CONTENT.encode()
 
 
 def test_probabilities_go_with_their_cells(path):

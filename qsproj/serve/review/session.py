@@ -338,8 +338,8 @@ class Session:
 
     def undo(self, index: int, *, version: str) -> None:
         self.check(index)
-        change = self.draft.undo(index, version=version)
-        self._moved(change.at, len(change.before), len(change.after))
+        for change in self.draft.undo(index, version=version):
+            self._moved(change.at, len(change.before), len(change.after))
 
     def edit(self, index: int, edit: Edit, *, version: str) -> None:
         """Cut words, tokens or sentences otherwise, and save; raises as :meth:`Draft.confirm`."""

@@ -1,0 +1,258 @@
+"""The changes of a file under review, kept beside it: which of them can be undone, and where they are now."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, HEAD, UPOS
+from qsproj.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Sentences from ``at`` on, as they stood in the file, and the sentences that replaced them."""
+
+    at: int
+    before: list[bytes]
+    after: list[bytes]
+    when: str = ""
+    who: str | None = None
+    batch: int = -1  # the number of the first change that was saved at once with this one
+
+    @staticmethod
+    def now(at: int, before: Iterable[bytes], after: Iterable[bytes], *, who: str | None) -> Change:
+        return Change(at, list(before), list(after), datetime.now(UTC).isoformat(timespec="seconds"), who)
+
+    def reversed(self, at: int) -> Change:
+        return replace(self, at=at, before=self.after, after=self.before)
+
+    @property
+    def place(self) -> slice:
+        return slice(self.at, self.at + len(self.before))
+
+    @property
+    def shift(self) -> int:
+        """The number of sentences by which all that follow move."""
+        return len(self.after) - len(self.before)
+
+
+@dataclass(slots=True)
+class _Step:
+    """Changes that were made at once, or undone at once; ``end``: of its lines in the file. Mutable."""
+
+    end: int
+    made: dict[int, Change] = field(default_factory=dict)
+    undone: list[int] = field(default_factory=list)
+
+
+class History:
+    """The changes of a file that are not undone, by number. Mutable; final.
+
+    ``FILE.history`` has a line of JSON for each, written before the file is. Each sentence knows the last
+    change that made it. A change can be undone where no later one made any of its sentences; it is found
+    wherever it has moved since.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.with_name(path.name + ".history")
+        self._size = 0  # of what counts in the file
+        self._start(0)
+
+    def _start(self, sentences: int) -> None:
+        self.changes = dict[int, Change]()
+        self._last: list[int | None] = [None] * sentences  # by sentence: the number of the last change
+        self._below = dict[int, list[int | None]]()  # by change: what it replaced in ``_last``
+        self._next = 0
+
+    def load(self, blocks: Sequence[bytes]) -> None:
+        """Read the changes that led to these sentences.
+
+        A last step that the file does not show, since a crash came between the two, is left out.
+        """
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
+        self._size, steps = len(content), _steps(content)
+        if steps and self._lacks_last(steps, blocks):
+            steps.pop()
+            self._size = steps[-1].end if steps else 0
+        self._replay(steps, len(blocks))
+
+    def _lacks_last(self, steps: Sequence[_Step], blocks: Sequence[bytes]) -> bool:
+        self._replay(steps[:-1], len(blocks))
+        changes = [
+            *steps[-1].made.values(),
+            *(
+                self.changes[one].reversed(self._place_of(one) or 0)
+                for one in steps[-1].undone
+                if one in self.changes
+            ),
+        ]
+        return bool(changes) and all(blocks[one.place] == one.before for one in changes)
+
+    def _replay(self, steps: Sequence[_Step], sentences: int) -> None:
+        """Make and undo changes again, which lead to this number of sentences."""
+        undone = {number for step in steps for number in step.undone}
+        standing = (change for step in steps for number, change in step.made.items() if number not in undone)
+        self._start(max(0, sentences - sum(change.shift for change in standing)))
+        for step in steps:
+            for number, change in step.made.items():
+                self._put(number, change)
+            for number in step.undone:
+                self._take(number)
+
+    def corrections(self) -> list[tuple[str, int, int]]:
+        """Return of each confirmation, in order, its time, the words, and how many cells it changed.
+
+        Counted are UPOS, HEAD and DEPREL of sentences that were cut no otherwise.
+        """
+        found = []
+        for change in self.changes.values():
+            before, after = (_told_cells(blocks) for blocks in (change.before, change.after))
+            if len(before) == len(after) and b"Reviewed=Yes" in change.after[0]:
+                changed = sum(
+                    one != two
+                    for old, new in zip(before, after, strict=True)
+                    for one, two in zip(old, new, strict=True)
+                )
+                found.append((change.when, len(after), changed))
+        return found
+
+    def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
+        """Return what undoes the last change of a sentence and those saved with it, by number.
+
+        Of these, the changes are left out that later ones lie above. UsageError where there is none, where
+        later changes lie above the sentence's own, or where another program has changed what it left.
+        """
+        number = self._last[index]
+        if number is None or number not in self.changes:
+            raise UsageError("found nothing to undo in this sentence")
+        batch = self.changes[number].batch
+        found = {}
+        for one in (one for one, change in self.changes.items() if change.batch == batch):
+            at = self._place_of(one)
+            if at is not None and blocks[(back := self.changes[one].reversed(at)).place] == back.before:
+                found[one] = back
+        if number not in found:
+            if self._place_of(number) is not None:
+                raise UsageError("another program has changed this sentence since; nothing is undone")
+            later = next(
+                at for at, one in enumerate(self._last) if one != number and self._lies_on(one, number)
+            )
+            raise UsageError(
+                f"sentence {later + 1} came of the same change and was changed later; undo that one first"
+            )
+        return found
+
+    def _place_of(self, number: int) -> int | None:
+        """Return where the sentences are that a change made; None where a later one made some of them."""
+        if number not in self._last:
+            return None
+        at, count = self._last.index(number), len(self.changes[number].after)
+        return at if self._last[at : at + count] == [number] * count else None
+
+    def _lies_on(self, upper: int | None, number: int) -> bool:
+        below = [] if upper is None else self._below.get(upper, [])
+        return number in below or any(self._lies_on(one, number) for one in {*below})
+
+    def add(self, changes: Sequence[Change]) -> None:
+        # They are about to be made.
+        numbered = {self._next + at: replace(one, batch=self._next) for at, one in enumerate(changes)}
+        self._write(
+            [
+                {
+                    "number": number,
+                    "batch": change.batch,
+                    "when": change.when,
+                    "who": change.who,
+                    "at": change.at,
+                    "before": [block.decode() for block in change.before],
+                    "after": [block.decode() for block in change.after],
+                }
+                for number, change in numbered.items()
+            ]
+        )
+        for number, change in numbered.items():
+            self._put(number, change)
+
+    def take_back(self, numbers: Iterable[int]) -> None:
+        # They are about to be undone.
+        undone = list(numbers)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        self._write([{"undone": undone, "when": when}])
+        for number in undone:
+            self._take(number)
+
+    def _put(self, number: int, change: Change) -> None:
+        self._next = number + 1
+        below = self._last[change.place]
+        if len(below) == len(change.before):
+            self.changes[number], self._below[number] = change, below
+            self._last[change.place] = [number] * len(change.after)
+
+    def _take(self, number: int) -> None:
+        if number not in self.changes:
+            return
+        at, change, below = self._place_of(number), self.changes.pop(number), self._below.pop(number)
+        if at is not None:
+            self._last[change.reversed(at).place] = below
+
+    def _write(self, told: Sequence[dict[str, Any]]) -> None:
+        lines = "".join(f"\n{json.dumps(one, ensure_ascii=False)}" for one in told).encode()
+        try:
+            with self.path.open("ab") as handle:
+                if handle.tell() > self._size:
+                    handle.truncate(self._size)
+                handle.write(lines)
+                handle.flush()
+                os.fsync(handle.fileno())
+                self._size = handle.tell()
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def _steps(content: bytes) -> list[_Step]:
+    """Return what the lines of a history say; lines that a crash has cut are passed over."""
+    steps, end, after = list[_Step](), 0, 0
+    for line in content.splitlines(keepends=True):
+        end += len(line)
+        try:
+            told = json.loads(line)
+            if "undone" in told:
+                undone = told["undone"]
+                steps.append(
+                    _Step(end, undone=list(map(int, undone if isinstance(undone, list) else [undone])))
+                )
+                continue
+            number = int(told.get("number", after))
+            before, made = ([text.encode() for text in told[key]] for key in ("before", "after"))
+            batch = int(told.get("batch", number))
+            change = Change(int(told["at"]), before, made, told["when"], told["who"], batch)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue
+        if change.at < 0 or not before or not made:
+            continue
+        after = number + 1
+        if steps and batch in steps[-1].made:
+            steps[-1].end = end
+        else:
+            steps.append(_Step(end))
+        steps[-1].made[number] = change
+    return steps
+
+
+def _told_cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
+    """Return UPOS, HEAD and DEPREL of each word."""
+    rows = [line.split(b"\t") for block in blocks for line in block.splitlines()]
+    return [
+        [row[UPOS], row[HEAD], row[DEPREL]] for row in rows if len(row) == COLUMN_COUNT and row[0].isdigit()
+    ]
