@@ -114,3 +114,46 @@ def test_a_sentence_takes_the_next_one(pair):
         edited(pair[0], Edit("join next"), None, name="draft")
     with pytest.raises(UsageError, match="unknown action"):
         after(pair, "odd")
+
+
+ORPHANS = (
+    "# sent_id = j1\n# text = Anna las.\n# text_en = Anna read.\n# note = a\n"
+    "1\tAnna\tAnna\tPROPN\t_\t_\t2\tnsubj\t2:nsubj\t_\n2\tlas\tlesen\tVERB\t_\t_\t0\troot\t0:root\tSpaceAfter=No\n"
+    "3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t2:punct\t_\n3.1\tE\te\tVERB\t_\t_\t_\t_\t2:conj\t_\n\n"
+    "# newpar\n# sent_id = j2\n# text = Zwei Äpfel dann\n# text_en = Two apples then\n# note = b\n"
+    "0.1\tNahm\tnehmen\tVERB\t_\t_\t_\t_\t0:root\t_\n1\tZwei\tzwei\tNUM\t_\t_\t2\tnummod\t2:nummod\t_\n"
+    "2\tÄpfel\tApfel\tNOUN\t_\t_\t0\troot\t0.1:obj\t_\n2.1\tF\t_\tX\t_\t_\t_\t_\t1:dep|2:dep\t_\n"
+    "3\tdann\tdann\tADV\t_\t_\t2\torphan\t0.1:advmod|2.1:x\t_\n\n"
+)
+
+
+@pytest.fixture
+def orphans(tmp_path):
+    path = tmp_path / "draft.conllu"
+    path.write_text(ORPHANS)
+    return list(read_conllu(path))
+
+
+def test_empty_nodes_and_comments_of_a_joined_sentence_stay(orphans):
+    assert after(orphans, "join next")[0][4:] == [
+        "3.1 E _ 2:conj", "3.2 Nahm _ 0:root",
+        "4 Zwei 5 5:nummod", "5 Äpfel 2 3.2:obj", "5.1 F _ 4:dep|5:dep",
+        "6 dann 5 3.2:advmod|5.1:x",
+    ]  # fmt: skip
+    (joined,) = edited(orphans[0], Edit("join next"), orphans[1], name="draft")
+    assert [line for line in joined.layout.lines if line[0] == "#"] == [
+        "# sent_id = j1", "# text = Anna las. Zwei Äpfel dann", "# text_en = Anna read. Two apples then",
+        "# note = a", "# note = b",
+    ]  # fmt: skip
+    assert next(line for line in joined.layout.lines if line.startswith("4\t")).endswith("\tNewPar=Yes")
+
+
+def test_deps_follow_empty_nodes(orphans):
+    two = orphans[1:] * 2
+    # The empty node stands after the last part of a word that is split, and after words that are merged.
+    assert after(two, "split", 2, texts=["Äpf", "el"])[0][4:] == [
+        "3 el 2 _", "3.1 F _ 1:dep|2:dep", "4 dann 2 0.1:advmod|3.1:x",
+    ]  # fmt: skip
+    assert after(two, "merge", 1, 2)[0][1:] == [
+        "0.1 Nahm _ 0:root", "1 ZweiÄpfel 0 0.1:obj", "1.1 F _ 1:dep", "2 dann 1 0.1:advmod|1.1:x",
+    ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
@@ -14,7 +14,10 @@ from qsproj.serve.review.draft import Named
 
 NO_SPACE = "SpaceAfter=No"
 _TEXT, _NAME = re.compile(r"#\s*text\s*="), re.compile(r"#\s*sent_id\s*=")
-_DEPENDENCY = re.compile(r"(\d+)((?:\.\d+)?:.*)")
+_NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
+# Texts of a sentence beside its own: translations, transliterations.
+_OTHER_TEXT = re.compile(r"#\s*(text_\w+|translit)\s*=\s*(.*)")
+_DEPENDENCY = re.compile(r"(\d+(?:\.\d+)?)(:.*)")
 
 
 @dataclass(slots=True)
@@ -59,16 +62,18 @@ class Tokens:
     tokens: list[_Token]
     empty: list[list[str]]
     layout: Layout
-    # the words as they were numbered, for heads in DEPS
-    numbered: dict[str, _Word]
+    # DEPS by identity of the row: heads, which are words, rows of empty nodes or "0", and what follows them
+    deps: dict[int, list[tuple[_Word | list[str] | str, str]]] = field(default_factory=dict)
+    # words that became part of another one, by identity
+    merged: dict[int, _Word] = field(default_factory=dict)
 
     @staticmethod
     def of(sentence: Sentence) -> Tokens:
         layout = layout_of(sentence)
         lines = [line.rstrip("\r") for line in layout.lines]
         rows = [line.split("\t") for line in lines if not line.startswith("#")]
-        found = Tokens([line for line in lines if line.startswith("#")], [], [], layout, {})
-        last = 0
+        found = Tokens([line for line in lines if line.startswith("#")], [], [], layout)
+        words, nodes, last = dict[str, _Word](), dict[str, list[str]](), 0
         for row in rows:
             number = row[0]
             if "-" in number:
@@ -76,13 +81,20 @@ class Tokens:
                 found.tokens.append(_Token([], row))
             elif "." in number:
                 (found.words[-1].empty if found.words else found.empty).append(row)
+                nodes[number] = row
             else:
-                word = found.numbered[number] = _Word(row)
+                word = words[number] = _Word(row)
                 if int(number) > last:
                     found.tokens.append(_Token([]))
                 found.tokens[-1].words.append(word)
-        for word in found.words:
-            word.head = found.numbered.get(word.row[HEAD])
+        for word in words.values():
+            word.head = words.get(word.row[HEAD])
+        for row in rows:
+            parts = [_DEPENDENCY.fullmatch(part) for part in row[DEPS].split("|")]
+            if all(parts):
+                found.deps[id(row)] = [
+                    (words.get(part[1]) or nodes.get(part[1]) or part[1], part[2]) for part in parts if part
+                ]
         return found
 
     @property
@@ -110,35 +122,36 @@ class Tokens:
     def lines(self) -> list[str]:
         """Return the lines of the sentence, numbered anew."""
         numbers = {id(word): str(at) for at, word in enumerate(self.words, start=1)}
-        # None: the word is in another sentence now, and what hangs below it has no head.
-        renumbered = {old: numbers.get(id(word)) for old, word in self.numbered.items()}
-
-        def deps(row: list[str]) -> None:
-            if row[DEPS] != UNSPECIFIED:
-                parts = [_DEPENDENCY.fullmatch(part) for part in row[DEPS].split("|")]
-                heads = [(renumbered.get(part[1], part[1]), part[2]) for part in parts if part]
-                row[DEPS] = (
-                    UNSPECIFIED if None in dict(heads) else "|".join(f"{head}{rest}" for head, rest in heads)
-                )
-
-        def empty(rows: Sequence[list[str]], number: str) -> list[list[str]]:
-            for at, row in enumerate(rows, start=1):
-                deps(row)
-                row[0] = f"{number}.{at}"
-            return list(rows)
-
-        rows = empty(self.empty, "0")
+        for number, empty in (("0", self.empty), *((numbers[id(one)], one.empty) for one in self.words)):
+            numbers |= {id(row): f"{number}.{at}" for at, row in enumerate(empty, start=1)}
+        numbers |= {old: numbers[id(word)] for old, word in self.merged.items() if id(word) in numbers}
+        rows = list(self.empty)
         for token in self.tokens:
             if token.row is not None:
                 token.row[0] = f"{numbers[id(token.words[0])]}-{numbers[id(token.words[-1])]}"
                 rows.append(token.row)
             for word in token.words:
-                deps(word.row)
                 word.row[0] = numbers[id(word)]
                 if word.head is not None:
                     word.row[HEAD] = numbers[id(word.head)]
-                rows += [word.row, *empty(word.empty, word.row[0])]
+                rows += [word.row, *word.empty]
+        for row in rows:
+            row[0] = numbers.get(id(row), row[0])
+            self._set_deps(row, numbers)
         return [*self.comments, *map("\t".join, rows)]
+
+    def _set_deps(self, row: list[str], numbers: Mapping[int, str]) -> None:
+        """Name the heads of DEPS as they are numbered now; ``_`` where one is in another sentence."""
+        given = self.deps.get(id(row), [])
+        found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
+        if self.merged:
+            found = sorted(
+                {*found}, key=lambda one: ([*map(int, one[0].split(".") if one[0] else ())], one[1])
+            )
+            found = [one for one in found if one[0] != row[0]]
+        if given:
+            known = found and all(head for head, _ in found)
+            row[DEPS] = "|".join(map("".join, found)) if known else UNSPECIFIED
 
     def set_text(self) -> None:
         self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
@@ -189,7 +202,7 @@ def merge_words(tokens: Tokens, first: int, last: int) -> None:
             word.head = top
     if top.head is top:
         top.head = None
-    tokens.numbered |= {number: top for number, word in tokens.numbered.items() if id(word) in inside}
+    tokens.merged = dict.fromkeys(inside, top)
     tokens.set_text()
 
 
@@ -252,7 +265,7 @@ def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
                 if _TEXT.match(one) or _NAME.match(one)
             ]
         )
-        part = Tokens(list(comments), own, tokens.empty if number == 0 else [], layout, tokens.numbered)
+        part = Tokens(list(comments), own, tokens.empty if number == 0 else [], layout, tokens.deps)
         inside = {id(one) for one in part.words}
         tops = [one for one in part.words if one.head is None or id(one.head) not in inside]
         root = next((one for one in tops if one.head is None), tops[0])
@@ -269,14 +282,34 @@ def merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
     if roots[1] is not None and roots[0] is not None:
         roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
-    shift = len(first.words)
-    for number in sorted(map(int, second.numbered), reverse=True):
-        for row in (row for word in second.words for row in (word.row, *word.empty)):
-            row[DEPS] = re.sub(rf"(^|\|){number}(?=[.:])", rf"\g<1>{number + shift}", row[DEPS])
-    numbered = first.numbered | {str(int(number) + shift): word for number, word in second.numbered.items()}
-    joined = Tokens(first.comments, first.tokens + second.tokens, first.empty, first.layout, numbered)
+    first.words[-1].empty += second.empty
+    comments = _joined_comments(first.comments, second)
+    joined = Tokens(
+        comments, first.tokens + second.tokens, first.empty, first.layout, first.deps | second.deps
+    )
     joined.set_text()
     return joined
+
+
+def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
+    """Return comments with those of a second sentence: its translation follows that of the first.
+
+    A paragraph that begins with the second is a matter of MISC then (``NewPar=Yes``).
+    """
+    found = list(comments)
+    places = {match[1]: at for at, one in enumerate(found) if (match := _OTHER_TEXT.fullmatch(one))}
+    for line in second.comments:
+        text = _OTHER_TEXT.fullmatch(line)
+        if text is not None and text[1] in places:
+            found[places[text[1]]] += f" {text[2]}"
+        elif _NEW_PARAGRAPH.match(line):
+            token = second.tokens[0]
+            row = token.words[0].row if token.row is None else token.row
+            items = [one for one in row[MISC].split("|") if one not in (UNSPECIFIED, "NewPar=Yes")]
+            row[MISC] = "|".join(["NewPar=Yes", *items])
+        elif line not in found and not _TEXT.match(line) and not _NAME.match(line):
+            found.append(line)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
