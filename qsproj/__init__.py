@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qsproj.models.text.completion import complete
     from qsproj.progress import progress_bars
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 __all__ = [
     "Alignment",
     "BiparseOptions",

@@ -58,10 +58,18 @@ def test_the_oldest_versions_are_the_lower_bounds():
     assert {name: oldest.get(name) for name in bounds} == bounds
 
 
-def test_the_version_stands_in_one_place(run_cli):
+def test_the_version_of_the_package_is_that_of_the_module(run_cli):
     assert PROJECT["dynamic"] == ["version"]
     assert run_cli("--version").out == f"qsproj {qsproj.__version__}\n"
-    assert "\nversion:" not in (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_release_is_the_first_of_the_changelog():
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    version, date = re.search(r"^## ([\d.]+) - ([\d-]+)$", changelog, re.MULTILINE).groups()
+    assert version == qsproj.__version__
+    assert f'version: {version}\ndate-released: "{date}"\n' in citation
+    assert len(changelog.splitlines()) <= 120
 
 
 def test_the_scripts_read_as_shell():
