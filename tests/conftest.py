@@ -28,6 +28,8 @@ settings.register_profile("without deadlines", deadline=None)
 settings.load_profile("without deadlines")
 
 
+# What a fixture makes of the tests that ask for it: a cluster starts processes, a browser more of them.
+MARKS = {"data_dir": "data", "cluster": "slow", "playwright": "slow", "browsers": "slow"}
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 
 
@@ -35,12 +37,15 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run tests marked slow or data as well")
 
 
+def pytest_itemcollected(item):
+    """Mark a test by the fixtures it asks for."""
+    for fixture in MARKS.keys() & set(getattr(item, "fixturenames", ())):
+        item.add_marker(MARKS[fixture])
+
+
 @pytest.hookimpl(trylast=True)  # other plugins select first, by -k and -m
 def pytest_collection_modifyitems(config, items):
-    """Mark the tests that ask for real data; leave out the slow ones and these, unless they were named."""
-    for item in items:
-        if "data_dir" in getattr(item, "fixturenames", ()):
-            item.add_marker("data")
+    """Leave out the tests that are marked slow or data, unless some were named."""
     if config.option.all or config.option.markexpr or any("::" in argument for argument in config.args):
         return
     tiers = [next((tier for tier in ("data", "slow") if item.get_closest_marker(tier)), "") for item in items]

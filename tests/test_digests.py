@@ -27,6 +27,7 @@ def _compares(item):
     return getattr(item, "originalname", "") == "test_models_and_outputs_are_as_on_record"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_models_and_outputs_are_as_on_record(name, digests):
     found, on_record = digests

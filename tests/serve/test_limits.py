@@ -162,6 +162,7 @@ def test_a_process_that_was_killed_while_idle_is_replaced_before_it_is_asked(pat
     assert answers(patient) != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [1, 100_000])
 def test_a_process_that_is_stopped_holds_up_its_own_job_alone(serving, words):
     """However much is sent to it: more than a pipe holds must not block the server."""
@@ -176,6 +177,7 @@ def test_a_process_that_is_stopped_holds_up_its_own_job_alone(serving, words):
         assert not is_alive(child)
 
 
+@pytest.mark.slow
 def test_a_request_under_way_is_told_that_the_server_stops(patient):
     told = asked_aside(patient, "sleep")
     until(lambda: patient.ask("/health").json["busy"])

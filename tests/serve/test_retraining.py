@@ -89,6 +89,7 @@ def test_the_tagger_learns_corrected_tags(model, sample):
     assert not any("ADV" in tuned.tagger.tag(one).upos for one in sample)
 
 
+@pytest.mark.slow
 def test_a_parser_that_became_worse_is_not_taken(model, sample, tmp_path):
     """It has learned these trees already; others, of another style, are learned from the reviewed ones."""
     for trees, is_better in ((sample[:12], False), ([renamed(one) for one in sample[:12]], True)):
@@ -104,6 +105,7 @@ def test_a_parser_that_became_worse_is_not_taken(model, sample, tmp_path):
         assert training.progress[1] == 7 == training.progress[0] + (0 if is_better else 2)
 
 
+@pytest.mark.slow
 def test_corrected_links_are_learned(tmp_path):
     """Half of the candidate links are wrong; where the annotator parted them, a joint parser learns which."""
     source, german = (list(read_conllu(f"corpora/{language}.conllu")) for language in ("en", "de"))

@@ -494,6 +494,7 @@ def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, pars
         assert unsure[:-3] == sorted(unsure[:-3], reverse=True)
 
 
+@pytest.mark.slow
 def test_a_joint_parser_learns_pairs_and_parses_them(serving, tmp_path):
     from qsproj.corpus.pairs.aligned import AlignedFiles
 

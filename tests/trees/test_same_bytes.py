@@ -18,6 +18,8 @@ marginals = nonprojective.posterior(np.random.default_rng(0).normal(size=({words
 sys.stdout.buffer.write(marginals.tobytes())
 """
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_sums_over_trees_do_not_depend_on_who_compiled(tmp_path):

@@ -194,6 +194,7 @@ def test_readings_are_stored(model, sample, tmp_path):
     assert list(loaded.parse(sentence).heads) == list(model.parse(sentence).heads)
 
 
+@pytest.mark.slow
 def test_a_long_sentence_takes_hardly_longer_than_under_one_tag_sequence(model):
     """400 words, all of them in doubt: 200 other tags to try."""
     (sentence,) = model.read(["der Hund " * 200])
