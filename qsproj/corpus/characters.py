@@ -8,14 +8,23 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Soft hyphen, zero-width space, word joiner, byte order mark. Joiners of letters mean something, and stay.
-INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+# Soft hyphen, zero-width space, marks of direction, word joiner and invisible operators, byte order mark.
+# Joiners of letters mean something, and stay.
+INVISIBLE = "".join(
+    map(
+        chr,
+        (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
+    )
+)
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 # Marks on any letter, which few of them compose with; variants and skins of emoji; the joiner between those.
 _LOOSE = re.compile(
     "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff]"
 )
 _JOINER = "\u200d"
+# Categories of marks and of format characters; what may be of them is neither ASCII nor a letter.
+_NO_CHARACTERS = frozenset({"Mn", "Mc", "Me", "Cf"})
+_SUSPECT = re.compile(r"(?<![^ ])[^\x00-\x7f\w]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 # Vowels and finals of Hangul and vowel signs of India compose with the character before, and are no marks.
 _COMPOSING = re.compile(
@@ -46,11 +55,21 @@ def composed_as(form: str, text: str) -> str:
     return unicodedata.normalize("NFD", text)
 
 
+def belongs_to_neighbour(character: str) -> bool:
+    """Return whether a character is part of the one beside it: a mark, a joiner, a mark of direction."""
+    return not character.isascii() and unicodedata.category(character) in _NO_CHARACTERS
+
+
 def without_unseen_words(text: str) -> str:
-    """Return a text with single spaces without what stands between them and is not seen."""
-    if _INVISIBLE.search(text) is None:
+    """Return a text with single spaces, without chunks of nothing but marks and invisible characters.
+
+    Of a text of nothing else marks stay.
+    """
+    if _SUSPECT.search(text) is None:
         return text
-    return " ".join(chunk for chunk in text.split(" ") if _INVISIBLE.fullmatch(chunk) is None)
+    chunks = text.split(" ")
+    kept = [chunk for chunk in chunks if not chunk or not all(map(belongs_to_neighbour, chunk))]
+    return " ".join(kept if any(kept) else [one for one in chunks if _INVISIBLE.fullmatch(one) is None])
 
 
 def readable(text: str) -> tuple[str, list[int] | None]:

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import readable, without_unseen_words
+from qsproj.corpus.characters import belongs_to_neighbour, readable, without_unseen_words
 from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, split_contractions
 from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.sentence import Layout, Sentence
@@ -43,10 +43,22 @@ _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
 # Stands for a whole token while rules cut around it: they take it for a word and leave it alone.
 _STAND_IN = "QSPROJWHOLETOKEN"
-# These stand for marks on words, which rules would cut at: letters that Armenian does not have.
-_LETTERS_FOR_MARKS = "\ua717\ua718\ua719"
-_MARKS_HIDDEN = str.maketrans(MARKS_ON_WORDS, _LETTERS_FOR_MARKS)
-_MARKS_SHOWN = str.maketrans(_LETTERS_FOR_MARKS, MARKS_ON_WORDS)
+# Rules read this letter for a character inside a word that they would cut at.
+_LETTER = "\ua717"
+# Between letters these are a letter, or mark what is left out; two of them may stand at the end of a word.
+_APOSTROPHE = "'"
+_APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
+_AT_THE_END = frozenset("'’ʼ")
+_OPENING = re.compile(r"(?<!\w)['’‘‚](?=\w)")
+# Languages whose rules part clitics at an apostrophe; in Catalan those before a word.
+_CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
+_CLITICS = {"ca": frozenset("dlmnst")}
+# Catalan col·legi; Hebrew abbreviations and letters for other sounds.
+_DOTS = frozenset("·‧")
+_GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
+_HEBREW = re.compile("[א-ת]")
+_HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")
+_SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['\"ʼʻꞌ]")
 
 
 def whole_tokens(text: str) -> list[tuple[int, int]]:
@@ -112,7 +124,6 @@ _MOSES_ESCAPES = (
 _CUT_OFF = tuple(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
-_ELIDED = re.compile("[cçdjlmnst]|qu|(jus|lors|puis|quoi|quel|pres)qu|aujourd", re.IGNORECASE)
 _PRONOUNS = frozenset(
     "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
 )
@@ -163,13 +174,93 @@ def tokenize(line: str, language: str) -> list[str]:
     """
     text = readable(normalise(line, language))[0]
     cut = partial(_moses(language).tokenize, escape=False)
-    if any(mark in text for mark in MARKS_ON_WORDS):
-        words = [word.translate(_MARKS_SHOWN) for word in cut_around(text.translate(_MARKS_HIDDEN), cut)]
-    else:
+    if (text.isascii() and language == "en") or _SUSPECT.search(text) is None:
         words = cut_around(text, cut)
+    else:
+        shown, written = _sheltered(text, language)
+        words = cut_around(shown, cut)
+        if sum(map(len, words)) == len(written):
+            spelled = iter(written)
+            words = ["".join(islice(spelled, len(word))) for word in words]
+        else:
+            words = cut_around(text, cut)
     if language == "fr":
         return _french_as_in_treebanks(words)
     return _negations_as_in_treebanks(words) if language == "en" else words
+
+
+def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
+    """Return a text whose words rules leave whole, and what each character stands for, but for white space.
+
+    Marks, joiners and apostrophes inside a word are letters there; a mark beside a sign is part of the sign.
+    """
+    shown, written = list(text), list(text)
+    opening = _OPENING.search(text)
+    done = 0
+    for found in _SUSPECT.finditer(text):
+        begin = found.start()
+        if begin < done:
+            continue
+        before, done = shown[begin - 1] if begin else " ", begin + 1
+        if text[begin] in MARKS_ON_WORDS:
+            shown[begin] = _LETTER
+        elif belongs_to_neighbour(text[begin]):
+            while done < len(text) and belongs_to_neighbour(text[done]):
+                done += 1
+            if before.isalnum() and _as_letter(before) == before:
+                shown[begin:done] = map(_as_letter, text[begin:done])
+                continue
+            # Before a word the whole run is part of its first character.
+            place = begin - 1 if before > " " else min(done, len(text) - 1)
+            run = [*written[begin:done]]
+            shown[begin:done] = written[begin:done] = [""] * (done - begin)
+            written[place] = "".join([written[place], *run] if place < begin else [*run, written[place]])
+            if not shown[place]:
+                shown[place] = _LETTER
+        elif text[begin] in _DOTS:
+            if _is_cased(before) and _is_cased(text[done : done + 1]):
+                shown[begin] = _LETTER
+        elif _HEBREW.match(before):
+            if _is_hebrew_letter(text, begin) or _goes_on(text, begin, opening):
+                shown[begin] = _LETTER
+        elif text[begin] not in _APOSTROPHES:
+            continue
+        elif language in _CLITIC_LANGUAGES and (language == "en" or text[done : done + 1].isalnum()):
+            shown[begin] = _APOSTROPHE if text[begin] in _AT_THE_END else text[begin]
+        elif before.isalnum() and _goes_on(text, begin, opening):
+            single = begin < 2 or not shown[begin - 2].isalnum()
+            clitic = single and before.lower() in _CLITICS.get(language, frozenset())
+            shown[begin] = f"{_LETTER} " if clitic else _LETTER
+    kept = [one for one, at in zip(written, shown, strict=True) if at > " "]
+    return "".join(shown), kept
+
+
+@lru_cache(maxsize=1 << 12)
+def _as_letter(character: str) -> str:
+    """Return a letter or mark that rules know; for others a letter that they know."""
+    from sacremoses import MosesTokenizer
+
+    return character if character in MosesTokenizer.IsAlnum else _LETTER
+
+
+def _is_cased(character: str) -> bool:
+    return character.lower() != character.upper()
+
+
+def _is_hebrew_letter(text: str, at: int) -> bool:
+    """Return whether a sign behind a Hebrew letter is geresh or gershayim, not a quotation mark."""
+    if text[at] == _GERESH:
+        return True
+    if text[at] not in _GERSHAYIM or not _HEBREW.match(text, at + 1):
+        return False
+    return not _HEBREW_QUOTED.match(text, at + 1)
+
+
+def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
+    """Return whether a word does not end before an apostrophe: letters follow, or nothing was quoted."""
+    if text[at] in _APOSTROPHES and text[at + 1 : at + 2].isalnum():
+        return True
+    return text[at] in _AT_THE_END and not text[at - 1].isdigit() and not (opening and opening.start() < at)
 
 
 def normalise(line: str, language: str) -> str:
@@ -210,12 +301,11 @@ def _negations_as_in_treebanks(words: list[str]) -> list[str]:
 
 
 def _french_as_in_treebanks(words: list[str]) -> list[str]:
-    """Join *aujourd'hui* and what is elided before a curly apostrophe; part pronouns from their verbs."""
+    """Join *aujourd'hui*; part pronouns from their verbs."""
     joined: list[str] = []
     for word in words:
         last = joined[-1] if joined else ""
-        after_elision = word == "’" and _ELIDED.fullmatch(last) is not None
-        if after_elision or (word.lower() == "hui" and last[:-1].lower() == "aujourd"):
+        if word.lower() == "hui" and last[:-1].lower() == "aujourd":
             joined[-1] += word
         else:
             joined.append(word)

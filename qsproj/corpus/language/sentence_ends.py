@@ -13,6 +13,7 @@ from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
+from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.text import is_blank
@@ -21,7 +22,7 @@ from qsproj.errors import DataError
 
 # What ends a sentence, with the quotes and brackets that close behind it: before a space, or, in scripts that
 # put none, anywhere.
-_CLOSING = "[\"'”’»›«)\\]}」』）】]*"
+_CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is looked at from its first one alone: from each of them would take quadratic time.
 _END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
 _BEFORE_WORD = frozenset("([\"'„“«»")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import readable
+from qsproj.corpus.characters import belongs_to_neighbour, readable
 from qsproj.corpus.contractions import cased_like
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
@@ -283,6 +283,8 @@ class Tokenizer:
         emissions[spaces, MULTIWORD] += IMPOSSIBLE
         if not self.inner_spaces:
             emissions[spaces, INSIDE] += IMPOSSIBLE
+        joined = [at > 0 and text[at - 1] != " " and belongs_to_neighbour(one) for at, one in enumerate(text)]
+        emissions[np.ix_(joined, [BEGIN, MULTIWORD])] += IMPOSSIBLE
         for begin, end in whole_tokens(text):
             emissions[begin, [INSIDE, MULTIWORD]] += IMPOSSIBLE
             emissions[begin + 1 : end, [BEGIN, MULTIWORD]] += IMPOSSIBLE

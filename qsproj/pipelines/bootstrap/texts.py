@@ -21,6 +21,7 @@ import numpy as np
 
 from qsproj.conventions import ROOT, is_whole
 from qsproj.corpus.bitext import read_bitext
+from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.contractions import merge_contractions
 from qsproj.corpus.sentence import Sentence
@@ -32,7 +33,7 @@ from qsproj.progress import track
 
 # Where a clause ends: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
 _SPACED, _UNSPACED = ".!?;:·։؟؛۔।॥።፤", "。！？；："
-_CLOSING = "\"'”’»›)\\]}"
+_CLOSING = f"\"'”’»›)\\]}}{INVISIBLE}"
 _END = re.compile(rf"(?<=[{_SPACED}])([{_CLOSING}]*)\s+|(?<=[{_UNSPACED}])([{_CLOSING}」』]*)\s*(?=\S)")
 # Of Mr. Dr. St. J. nothing ends; a word in lower case may be as short.
 _SHORT = re.compile(r"(?:^|[\s(])([^\W\d_])[^\W\d_]?\.$")

@@ -21,6 +21,7 @@ from tests.timing import assert_linear
     [
         ("en", ["Dogs bark.", "Cats sleep!", "Do they?", "They do."]),
         ("en", ["Mr. Smith met J. R. Hale at 5 p.m. in Washington.", "It rained."]),
+        ("he", ["שלום לכם.\u200f", "להתראות מחר.\u2069\u200e", "כן."]),
         ("en", ["He said: “Go.”", "(They went.)", "Nobody asked ... why."]),
         ("en", ["It costs 3.50 dollars.", "2,000 were sold in 1990.", "No more."]),
         ("de", ["Am 3. Mai kam Dr. Müller.", "Das Haus, z. B. das Dach, ist alt.", "Gut."]),

@@ -198,6 +198,13 @@ def test_any_text_is_cut_without_losing_a_character(tokenizer, text):
     assert all(sentence.forms)
 
 
+@pytest.mark.parametrize("mark", ["\u200c", "\u200d", "\u094d", "\u103a", "\u200f"])
+def test_no_token_begins_with_a_mark(tokenizer, mark):
+    (sentence,) = tokenizer.read([f"Zum{mark}Haus, zu{mark}. a.{mark}b {mark}zum Ha{mark}us"])
+    assert not [form for form in sentence.forms if form.startswith(mark) and form != f"{mark}zum"]
+    assert f"Ha{mark}us" in sentence.forms
+
+
 def test_time_is_linear_in_the_length_of_a_line(tokenizer):
     """Quadratic time would take minutes."""
     begin = time.process_time()

@@ -1,0 +1,132 @@
+"""Tags through links on ten New Testaments, from English: UPOS of development treebanks, nothing tagged.
+
+Verses are paired, cut, linked and their English parsed by the stages of the bootstrap, once for each language, and kept
+in ``--work``. Then a tagger is learned through the links with each seed, and each way of ``--ways``: as it is, or with
+an ingredient taken out.
+
+  python -m scripts.experiments.transfer.tag_bench --languages es it --seeds 1 2 --ways "as it is"
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.translations import join_same_targets
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.parallel import THIS_PROCESS
+from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
+from qsproj.pipelines.bootstrap.workspace import Given, Workspace
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+from scripts.experiments.harness.experiment import DEFAULT_CACHE, data_folder
+
+SOURCE, TREEBANK = "en", "treebanks/english-ewt-train.conllu.gz"
+# Words that are shown with the tags that they get wrong.
+WORST = 8
+
+
+@dataclass(frozen=True)
+class Testament:
+    """A language of the bench: its name and the files of gold tags, none of them a test file."""
+
+    name: str
+    dev: tuple[str, ...]
+
+
+TESTAMENTS = {
+    "de": Testament("German", ("treebanks/german-gsd-dev",)),
+    "es": Testament("Spanish", ("treebanks/spanish-gsd-dev", "treebanks/spanish-ancora-dev")),
+    "it": Testament("Italian", ("partut/it-dev", "partut/it-train")),
+    "ru": Testament("Russian", ("bible/ru-dev",)),
+    "ar": Testament("Arabic", ("treebanks/arabic-padt-dev",)),
+    "et": Testament("Estonian", ("bible/et-dev",)),
+    "uk": Testament("Ukrainian", ("bible/uk-dev",)),
+    "wo": Testament("Wolof", ("bible/wo-dev",)),
+    "hy": Testament("Armenian", ("bible/hy-dev",)),
+    "got": Testament("Gothic", ("bible/got-dev",)),
+}
+
+
+def linked(code: str, data: Path, work: Path) -> AlignedFiles:
+    """Pair the verses of a Testament with English, as far as words, links and English trees."""
+    treebank = Given(data / TREEBANK)
+    verses = [Given(data / f"bible/verses/{one}.tsv.xz") for one in (SOURCE, code)]
+    text = SourceText(treebanks=(treebank,), bitext=tuple(verses), languages=(SOURCE, code), paired_by=VERSE)
+    made = partial(Workspace(work, run=code).stage)
+    aside = {"workers": THIS_PROCESS}
+    model = made(stages.SOURCE, treebanks=text.treebanks, language=SOURCE, seed=1).file
+    words = made(stages.WORDS, text=text, model=model, tagged=(), parsed=(), seed=1, aside=aside)
+    ours, theirs = words.files
+    links = made(
+        stages.LINKS, source=ours, target=theirs, unspaced=None, aside={"name": verses[1], **aside}
+    ).file
+    total = int(words.told.figures.get("pairs", 0))
+    trees = made(stages.TREES, words=ours, model=model, aside={"total": total, **aside}).file
+    return AlignedFiles(trees, theirs, links)
+
+
+def gold(code: str, data: Path, most: int) -> list[Sentence]:
+    """Read the gold tags of a language, ``most`` sentences of each file."""
+    paths = (data / f"{name}.conllu.gz" for name in TESTAMENTS[code].dev)
+    return [sentence for path in paths for sentence in islice(read_conllu(path), most)]
+
+
+def scored(tagger: Tagger, sentences: list[Sentence]) -> dict[str, Any]:
+    """Return UPOS in percent, and the words and tags that most errors are of."""
+    right = words = 0
+    wrong: Counter[str] = Counter()
+    for sentence in sentences:
+        for form, tag, own in zip(
+            sentence.forms, tagger.tag_words(sentence.forms), sentence.upos, strict=True
+        ):
+            right += tag == own
+            wrong[f"{form.lower()} {own}>{tag}"] += tag != own
+            words += 1
+    return {"upos": 100 * right / words, "wrong": [f"{one} {n}" for one, n in wrong.most_common(WORST)]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--languages", nargs="+", default=list(TESTAMENTS), choices=list(TESTAMENTS), metavar="CODE")
+    add("--seeds", nargs="+", type=int, default=[1], metavar="N")
+    add("--tested", type=int, default=1000, metavar="N", help="sentences of each file (default: %(default)s)")
+    add("--work", type=Path, default=DEFAULT_CACHE / "tag-bench", metavar="FOLDER")
+    add("--out", type=Path, metavar="FILE", help="a line of JSON for each tagger")
+    options = parser.parse_args()
+    data = data_folder()
+    for code in options.languages:
+        corpus = linked(code, data, options.work)
+        test = gold(code, data, options.tested)
+        for seed in options.seeds:
+            started = time.process_time()
+            made = project_tags(
+                join_same_targets([corpus]), rng=np.random.default_rng(seed), language=code, columns=()
+            )
+            seconds = time.process_time() - started
+            found = {"code": code, "seed": seed, "seconds": seconds, **scored(made.tagger, test)}
+            print(code, seed, f"{found['upos']:.2f} {seconds:.0f}s", found["wrong"], flush=True)
+            print(*made.report, sep="\n", file=sys.stderr)
+            if options.out:
+                with options.out.open("a") as out:
+                    out.write(json.dumps(found, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
