@@ -543,11 +543,83 @@ def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
 
     session = Session(draft=Draft(str(path)), train_after=1)
     before = [session.belief(index) for index in (0, 1)]
+    versions = session.versions()
     session.confirm(0, before[0].tree, version=session.draft.version(0))
     new = {
         index: (one.tree.heads, ("x",) * len(one.tree.heads), one.chances, one.upos)
         for index, one in enumerate(before)
     }
-    session.take(Retrained(new, {}))
+    session.take(Retrained(new, {}), versions)
     assert session.belief(0).tree == before[0].tree
     assert set(session.belief(1).tree.relations) == {"x"}
+
+
+def test_a_new_tree_belongs_to_the_sentence_that_was_parsed(path):
+    """Text that is cut otherwise while a parser is trained moves the sentences after it, and changes some."""
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.retraining import Retrained
+    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.tokens import Edit
+
+    session = Session(draft=Draft(str(path)), train_after=1)
+    versions, sentences = session.versions(), list(session.draft.sentences)
+    new = {
+        index: (tuple(one.heads.tolist()[1:]), (f"x{index}",) * len(one), (0.5,) * len(one), one.upos)
+        for index, one in enumerate(sentences)
+    }
+    session.edit(2, Edit("end sentence", 2), version=session.draft.version(2))
+    session.edit(5, Edit("merge", 1, 2), version=session.draft.version(5))
+    session.edit(7, Edit("join next"), version=session.draft.version(7))
+    session.take(Retrained(new, {}), versions)
+    for index, sentence in enumerate(session.draft.sentences):
+        relations, was = set(session.belief(index).tree.relations), [one.forms for one in sentences]
+        assert len(session.belief(index).tree.heads) == len(sentence)
+        expected = {f"x{was.index(sentence.forms)}"} if sentence.forms in was else set(sentence.deprels)
+        assert relations == expected, index
+    for order in ("worth", "unsure", "differing"):
+        assert len(session.page(order=order, shown="all", query="", offset=0, limit=50)["sentences"]) == 10
+    # With the sentence, its tree comes back.
+    session.undo(5, version=session.draft.version(5))
+    assert set(session.belief(5).tree.relations) == {"x4"}
+
+
+def test_a_sentence_that_is_cut_otherwise_has_no_other_annotator(path, tmp_path):
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.tokens import Edit
+
+    other = tmp_path / "other.conllu"
+    other.write_bytes(path.read_bytes())
+    session = Session(draft=Draft(str(path)), beside=str(other))
+    other.write_text("damaged")  # it is not read again with each change
+
+    def compared():
+        return [session.sentence(index)["other"] is not None for index in range(len(session.draft.sentences))]
+
+    for edit in (
+        Edit("end sentence", 2),
+        Edit("merge", 1, 2),
+        Edit("join next"),
+        Edit("form", 1, texts=("Ha",)),
+    ):
+        session.edit(3, edit, version=session.draft.version(3))
+        assert (
+            compared() == [True] * 3 + [False] * (len(compared()) - 9) + [True] * 6
+            or edit.action == "join next"
+        )
+        session.page(order="differing", shown="all", query="", offset=0, limit=50)
+        session.undo(3, version=session.draft.version(3))
+        assert compared() == [True] * 10
+    session.load()
+    assert "other.conllu" in session.told["error"]
+    assert (session.overview()["beside"], compared()) == (None, [False] * 10)
+
+
+def test_undo_brings_a_translation_back(page):
+    told = page.ask("sentences/2").json
+    cut = page.ask(
+        "sentences/2/edit", content={"version": told["version"], "action": "end sentence", "word": 2}
+    )
+    assert cut.json["translation"] is None
+    back = page.ask("sentences/2/undo", content={"version": cut.json["version"]}).json
+    assert (back["translation"], back["links"]) == (told["translation"], told["links"])

@@ -212,13 +212,13 @@ class _Review:
 
     async def _trained(self, pool: ComputePool) -> None:
         session = self._session
-        readings, (reviewed, left) = session.readings, session.trees()
+        readings, versions, (reviewed, left) = session.readings, session.versions(), session.trees()
         try:
             result: Retrained = await pool.run(
                 Reviewed(session.draft.content(), str(session.draft.path), reviewed, left, session.lessons())
             )
             if session.readings == readings:
-                session.take(result)
+                session.take(result, versions)
         except QsprojError as error:
             session.told = {"error": str(error)}
         except WorkerError as error:

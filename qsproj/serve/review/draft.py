@@ -68,8 +68,8 @@ class Draft:
         return b"".join(self._blocks)
 
     def version(self, index: int) -> str:
-        """Return what tells a sentence from any other state of it."""
-        return hashlib.blake2b(self._blocks[index], digest_size=12).hexdigest()
+        """Return the version of a sentence: a hash of its bytes."""
+        return version_of(self._blocks[index])
 
     def can_undo(self, index: int) -> bool:
         try:
@@ -172,6 +172,10 @@ class Draft:
             return
         if found != self._seen and self.path.read_bytes() != self.content():
             raise FileChangedError(f"{self.path.name} was changed by someone else; load it again")
+
+
+def version_of(block: bytes) -> str:
+    return hashlib.blake2b(block, digest_size=12).hexdigest()
 
 
 class Named(io.BytesIO):

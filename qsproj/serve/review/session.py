@@ -20,7 +20,7 @@ from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 from qsproj.serve.review import correction
-from qsproj.serve.review.draft import Draft, StaleError
+from qsproj.serve.review.draft import Draft, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.search import compiled, corrected, in_context
 from qsproj.serve.review.tokens import Edit, edited
@@ -82,35 +82,52 @@ class Session:
     # parts of training that are done, and all
     parts: Sequence[int] = (0, 0)
     readings: int = 0  # of the file: what was learned from an earlier one is not for this one
-    _translations: Mapping[int, SentencePair] = field(default_factory=dict)
-    _proposed: dict[int, Belief] = field(default_factory=dict)
+    _translations: dict[int, SentencePair] = field(default_factory=dict)
+    _proposed: dict[str, Belief] = field(default_factory=dict)  # by the version of the sentence
     _order: list[int] = field(default_factory=list)
     _worth: tuple[int, list[int]] = (0, [])  # how many were reviewed when it was found out; empty: not yet
     order: str = UNSURE  # the one that the page begins with
     beside: str | None = None  # the same sentences by another annotator, to be compared
-    _others: Mapping[int, Sentence] = field(default_factory=dict)
+    _others: dict[int, Sentence] = field(default_factory=dict)
+    # the translation and the other annotator's sentence of what was cut otherwise, by version, for undo
+    _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
     _reviewed: list[bool] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._read_translations()
+        self._read_others()
         self._start()
 
     def load(self) -> None:
-        """Read the draft again; what fails leaves all as it was, but for translations that do not fit it."""
+        """Read the draft again; what fails leaves all as it was, but for other files that do not fit it."""
         self.draft.load()
+        left_out = list[str]()
         try:
-            self._start()
+            self._read_translations()
         except QsprojError as error:
             self.pairs, self._translations = None, {}
-            self._start()
-            self.told = {"error": f"translations are left out: {error}"}
+            left_out.append(f"translations are left out: {error}")
+        try:
+            self._read_others()
+        except QsprojError as error:
+            self.beside, self._others = None, {}
+            left_out.append(f"the other annotator is left out: {error}")
+        self._start()
+        if left_out:
+            self.told = {"error": "; ".join(left_out)}
+
+    def _read_translations(self) -> None:
+        if self.pairs is not None:
+            self._translations = dict(read_translations(self.pairs, self.draft.sentences))
+
+    def _read_others(self) -> None:
+        if self.beside is not None:
+            self._others = _same_sentences(self.draft.sentences, self.beside)
 
     def _start(self) -> None:
-        if self.pairs is not None:
-            self._translations = read_translations(self.pairs, self.draft.sentences)
-        self._proposed, self.told = {}, {}
+        self._proposed, self.told, self._set_aside = {}, {}, {}
         self.readings += 1
         self._reviewed = [correction.is_reviewed(sentence) for sentence in self.draft.sentences]
-        self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
         self._sort()
 
     def _sort(self) -> None:
@@ -122,8 +139,9 @@ class Session:
 
     def belief(self, index: int) -> Belief:
         """Return the tree that is shown: the file's, or a new one for what is not reviewed."""
-        if index in self._proposed:
-            return self._proposed[index]
+        proposed = self._proposed.get(self.draft.version(index)) if self._proposed else None
+        if proposed is not None:
+            return proposed
         sentence = self.draft.sentences[index]
         return Belief(correction.tree_of(sentence), correction.arc_chances(sentence), sentence.upos)
 
@@ -264,7 +282,7 @@ class Session:
         return self._row(index) | {
             "text": text_of(sentence),
             "version": self.draft.version(index),
-            "proposed": index in self._proposed,
+            "proposed": self.draft.version(index) in self._proposed,
             "undo": self.draft.can_undo(index),
             "forms": sentence.forms,
             "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],
@@ -333,13 +351,12 @@ class Session:
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         self.draft.confirm(index, tree, version=version, columns=columns)
-        self._proposed.pop(index, None)
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> None:
         self.check(index)
         for change in self.draft.undo(index, version=version):
-            self._moved(change.at, len(change.before), len(change.after))
+            self._moved(change.at, list(map(version_of, change.before)), len(change.after))
 
     def edit(self, index: int, edit: Edit, *, version: str) -> None:
         """Cut words, tokens or sentences otherwise, and save; raises as :meth:`Draft.confirm`."""
@@ -347,27 +364,37 @@ class Session:
         sentences, joins = self.draft.sentences, edit.action == "join next"
         following = sentences[index + 1] if joins and index + 1 < len(sentences) else None
         new = edited(sentences[index], edit, following, name=str(self.draft.path))
-        count = 2 if joins else 1
-        self.draft.replace(index, new, version=version, count=count)
-        self._moved(index, count, len(new))
+        before = [self.draft.version(at) for at in range(index, index + 1 + joins)]
+        self.draft.replace(index, new, version=version, count=len(before))
+        self._moved(index, before, len(new))
 
-    def _moved(self, at: int, count: int, new: int) -> None:
-        """Follow a change of ``count`` sentences to ``new`` ones: later ones have other numbers."""
+    def _moved(self, at: int, before: Sequence[str], new: int) -> None:
+        """Follow a change of sentences of some versions to ``new`` ones: later ones have other numbers.
 
-        def shifted(places: Mapping[int, Any]) -> dict[int, Any]:
-            return {
+        A sentence keeps its translation while it has as many words, the other annotator's while it has the
+        same; either comes back with the version that had it.
+        """
+        count, draft = len(before), self.draft
+        for place, version in enumerate(before, start=at):
+            self._set_aside[version] = self._translations.get(place), self._others.get(place)
+        for places in (self._translations, self._others):
+            moved: dict[int, Any] = {
                 index if index < at else index + new - count: one
                 for index, one in places.items()
                 if not at <= index < at + count
             }
-
-        self._proposed = shifted(self._proposed)
-        pair = self._translations.get(at)
-        if count != new or pair is None or len(pair.target) != len(self.draft.sentences[at]):
-            self._translations = shifted(self._translations)
-        self._reviewed[at : at + count] = map(correction.is_reviewed, self.draft.sentences[at : at + new])
+            places.clear()
+            places.update(moved)
+        for place in range(at, at + new):
+            words = draft.sentences[place].forms
+            own = self._set_aside.get(draft.version(place))
+            pair, other = own or (self._set_aside[before[0]] if count == new else (None, None))
+            if pair is not None and (own or len(pair.target) == len(words)):
+                self._translations[place] = pair
+            if other is not None and other.forms == words:
+                self._others[place] = other
+        self._reviewed[at : at + count] = map(correction.is_reviewed, draft.sentences[at : at + new])
         if count != new:
-            self._others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
             self._sort()
 
     def found(self, pattern: str, change: str, *, most: int) -> dict[str, Any]:
@@ -410,8 +437,6 @@ class Session:
             words.setdefault(index, []).append(word)
         after = {index: corrected(self.draft.sentences[index], own, change) for index, own in words.items()}
         self.draft.correct(after)
-        for index in after:
-            self._proposed.pop(index, None)
         return len(after)
 
     def check(self, index: int) -> None:
@@ -423,15 +448,21 @@ class Session:
         places = range(len(self._reviewed))
         return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
 
-    def take(self, retrained: Retrained) -> None:
-        """Show new trees for what is left, the least sure first; what was reviewed meanwhile stays."""
+    def versions(self) -> list[str]:
+        """Return the version of each sentence, for :meth:`take`."""
+        return [self.draft.version(index) for index in range(len(self.draft.sentences))]
+
+    def take(self, retrained: Retrained, versions: Sequence[str]) -> None:
+        """Show new trees for what is left, the least sure first; what was changed meanwhile stays.
+
+        ``versions``: of the sentences when the parser was trained, since the trees are of those.
+        """
         if retrained.told.get("worse"):
             self.told = dict(retrained.told)
             return
         self._proposed = {
-            index: Belief(correction.Tree(heads, relations), chances, upos)
+            versions[index]: Belief(correction.Tree(heads, relations), chances, upos)
             for index, (heads, relations, chances, upos) in retrained.beliefs.items()
-            if not self._reviewed[index]
         }
         self.told = dict(retrained.told)
         if retrained.model is not None:
