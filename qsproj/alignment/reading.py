@@ -28,7 +28,7 @@ def read_word_pairs(
     """Yield (source words, target words) for each sentence pair.
 
     ``source``, ``target``: two files, both CoNLL-U (paired as ``pairing`` says), both text, or one of each
-    (paired by line); or one file of text with both sides on a line. ``-`` is the standard input, as text.
+    (paired by line); or one file, text with both sides on a line or TMX. ``-``, the standard input, is text.
     ``languages``: codes of both, to tokenise text with sacremoses; None: words are parted by white space.
     Raises UsageError when tokenised input is to be tokenised; DataError as the readers do, and for no pair at
     all.
@@ -61,7 +61,7 @@ def _words_of_either(
 
 
 def _words_of_text(source: str, target: str | None, languages: tuple[str, str] | None) -> Pairs:
-    for one, other in read_bitext(source, target):
+    for one, other in read_bitext(source, target, languages=languages):
         if languages is None:
             yield tuple(one.split()), tuple(other.split())
         else:

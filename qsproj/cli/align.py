@@ -80,7 +80,7 @@ SYMMETRIZATION_WAYS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
     common.add_options(parser)(f"""
-        source SOURCE: source sentences, or PAIRS (.gz, .xz; - for stdin)
+        source SOURCE: source sentences, or PAIRS: lines or TMX (.gz, .xz, .bz2; - for stdin)
         target TARGET?: their translations
         -o --output FILE=-: links, one line a pair (default: standard output)
         --method NAME=hmm: {", ".join(METHODS)} (default: hmm)

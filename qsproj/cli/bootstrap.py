@@ -56,7 +56,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_options(parser)("""
         --treebank FILE+...!: source trees, CoNLL-U
-        --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs
+        --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs (lines, or TMX)
         --paired-by HOW=line: line: line i translates line i (default); verse: two files of reference TAB text
             (MAT 1:5) in any order, or two Bibles: .usfm, .sfm, .usx, or .zip of these
         --cut: cut long pairs where clauses end on both sides and lengths agree, as verses always are

@@ -19,6 +19,7 @@ from qsproj.corpus.conllu import looks_like_conllu, read_conllu, read_conllx, wr
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.tmx import looks_like_xml, read_tmx
 from qsproj.errors import DataError, QsprojError, UsageError, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
@@ -56,6 +57,7 @@ FORMATS = (
     *map(_links, alignments.READERS),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
+    Format("tmx", BITEXT, read_tmx, None, (".tmx",), looks_like_xml),
 )
 
 
@@ -215,6 +217,10 @@ def opening(lines: Iterator[str]) -> list[str]:
 
 def _check_no_pair(line: str, number: int, name: str) -> None:
     """Raise DataError for the first line of a bitext, whose pairs would pass for sentences."""
+    if looks_like_xml([line]):
+        raise DataError(
+            name, number, "XML", "CoNLL-U or plain text, one sentence a line", "take its text out"
+        )
     for separator, shown, remedy in (
         ("\t", "a tab", "give one side of it, for instance: cut -f2 FILE"),
         (" ||| ", "|||", "give one side of it, for instance: sed 's/.* ||| //' FILE"),

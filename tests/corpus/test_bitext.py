@@ -7,6 +7,7 @@ import pytest
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_output
 from qsproj.errors import DataError
+from qsproj.progress import notices
 
 PAIRS = [("a b", "A"), ("", ""), ("c | d", "C"), ("", "E"), ("f", "")]
 
@@ -20,8 +21,44 @@ def test_one_file(tmp_path, separator, suffix):
     assert list(read_bitext(path)) == PAIRS
 
 
-def test_further_columns_are_ignored():
-    assert list(read_bitext(io.StringIO("a\tb\tc\nd\te"))) == [("a", "b"), ("d", "e")]
+@pytest.mark.parametrize("text", ["a\tb\tc\nd\te\tf", "a ||| b ||| 0-0\nd ||| e ||| 1-1"])
+def test_further_columns_are_ignored_and_said_once(text):
+    said = []
+    with notices(said.append):
+        assert list(read_bitext(io.StringIO(text))) == [("a", "b"), ("d", "e")]
+    assert said == ["<open file>: columns after the second are ignored"]
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("{}\tThe dog .\t1{}\tDer Hund .", "cut -f2,4 FILE"),
+        ("1.0{}\tThe dog .\tDer Hund .", "cut -f2,3 FILE"),
+        ("The dog .\t{}e-3\tDer Hund .", "cut -f1,3 FILE"),
+        ("https://a/{}\thttps://b\tGo on .\tWeiter !\t0.9", "cut -f3,4 FILE"),
+        ("{}\teng\tGo on .\t{}\tdeu\tWeiter !", "cut -f3,6 FILE"),
+        ("sent-{}\tGo on .\tWeiter !", "cut -f2,3 FILE"),
+        ("en/2003/{}.xml.gz\tGo on .\tWeiter !", "cut -f2,3 FILE"),
+        ("{} ||| The dog . ||| Der Hund .", r"awk -F .*\$2.*\$3"),
+        ("{}\t{}", "give the columns that hold text"),
+    ],
+)
+def test_columns_of_numbers_and_names_are_refused_with_the_command_that_mends_it(line, remedy):
+    text = "".join(line.format(*[number] * line.count("{}")) + "\n" for number in range(6))
+    with pytest.raises(DataError, match=f"numbers or names alone in column .*{remedy}"):
+        list(read_bitext(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("text", ["w1\tx1\n" * 9, "ja\tnein\n" * 9, "1984\t1984\nA b\tC d\n2 x\t2 y\n"])
+def test_short_sentences_are_text(text):
+    assert list(read_bitext(io.StringIO(text)))
+
+
+def test_numbers_beside_a_side_in_two_files_are_refused(tmp_path):
+    (tmp_path / "s").write_text("The dog .\n" * 5)
+    (tmp_path / "t").write_text("".join(f"{number}\tDer Hund .\n" for number in range(5)))
+    with pytest.raises(DataError, match=r"t: found numbers or names alone in column 1.*cut -f2 FILE"):
+        list(read_bitext(tmp_path / "s", tmp_path / "t"))
 
 
 def test_two_files(tmp_path):

@@ -30,6 +30,8 @@ GOOD = {
     "giza": "# Sentence pair (1) source length 2 target length 3 alignment score : 0.1\n"
     "A B C\nNULL ({ 2 }) a ({ 1 3 }) b ({ }) \n",
     "bitext": "a b ||| A B\n",
+    "tmx": '<tmx><body><tu><tuv xml:lang="en"><seg>a b</seg></tuv>'
+    '<tuv xml:lang="de"><seg>A B</seg></tuv></tu></body></tmx>\n',
 }
 
 # format, content, line, what the message says was found and expected
@@ -134,6 +136,7 @@ BAD = [
     ("triples-one", "1 1 1\n\n0 1 1\n", 3, "found a link of word 0, expected .* from 1; .*format triples$"),
     ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
+    ("tmx", "<tmx>\n<body>\n", 3, r"found XML that cannot be read \(no element found"),
     ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
 ]
 

@@ -218,7 +218,7 @@ class SourceText:
     """A language that syntax comes from: its treebanks, and a bitext of it and the target language."""
 
     treebanks: tuple[str, ...]  # CoNLL-U with trees and UPOS
-    # two files, one sentence a line, or one of pairs; paired by verse: two files of ``reference TAB text``
+    # two files, one sentence a line, or one of pairs or TMX; paired by verse: two of ``reference TAB text``
     bitext: tuple[str, ...]
     languages: tuple[str, str]  # codes of source and target
     paired_by: str = LINE  # one of PAIRED_BY
@@ -248,7 +248,8 @@ class SourceText:
         """Yield pairs with their names; tell ``left_out`` how many verses are not paired, by the reason."""
         if self.paired_by == VERSE:
             return paired_verses(self.bitext[0], self.bitext[1], left_out)
-        return ((str(number), *sides) for number, sides in enumerate(read_bitext(*self.bitext), start=1))
+        pairs = read_bitext(*self.bitext, languages=self.languages)
+        return ((str(number), *sides) for number, sides in enumerate(pairs, start=1))
 
 
 def write_words(
