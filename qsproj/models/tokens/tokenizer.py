@@ -160,6 +160,10 @@ SEGMENTATION_PROBABILITY = "segmentation_probability"
 # States of a character, by number: it begins a token, goes on with one, is a space, begins a multiword token.
 BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
 N_STATES = 4
+# Those of characters of tokens.
+_OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
+# So many sequences of states are looked at for each way to cut a line.
+MOST_SEQUENCES = 32
 # Added to the score of what cannot be: small beside it is every sum of weights.
 IMPOSSIBLE = -1e6
 
@@ -218,35 +222,47 @@ class Tokenizer:
         """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
         if not text:
             return []
+        emissions, transitions = self._emissions(text), self._possible_transitions
+        if self.inner_spaces:
+            emissions, transitions, places = _without_gaps(emissions, transitions, text)
+            states = np.empty(len(places), dtype=np.int32)
+            viterbi(emissions, transitions, states)
+            return self._cut(text, _with_gaps(states, places, len(text)))
         states = np.empty(len(text), dtype=np.int32)
-        viterbi(self._emissions(text), self._possible_transitions, states)
+        viterbi(emissions, transitions, states)
         return self._cut(text, states)
 
     def segmentations(self, text: str, k: int) -> list[tuple[Tokens, float]]:
         """Return the k best ways to cut a line with single spaces, best first, each with its probability.
 
-        They are those of the 2k most probable sequences of states, or of more where these make fewer than k;
-        probabilities are exact: sums over all sequences that make the same words. Fewer than k where there
-        are no more. O(k log k) time for each character.
+        Sequences of states are listed, most probable first, until what is not listed is less probable than
+        the last of k, at most MOST_SEQUENCES k of them; probabilities are exact: sums over all sequences that
+        make the same words. Fewer than k where there are no more. O(k log k) time for each character.
         """
         if not text:
             return [([], 1.0)]
         emissions, transitions = self._emissions(text), self._possible_transitions
-        sequences, possible = k, k
-        ways: dict[tuple[Token, ...], NDArray[np.int32]] = {}
-        while len(ways) < k and possible == sequences:
-            sequences *= 2
-            states = np.empty((sequences, len(text)), dtype=np.int32)
-            scores = np.empty(sequences)
-            k_best(emissions, transitions, states, scores)
-            possible = int((scores > scores[0] + IMPOSSIBLE / 2).sum())
-            ways = {tuple(self._cut(text, own)): own for own in states[:possible]}
         log_z = _log_sum(emissions, transitions)
-        chances = [
-            (list(way), float(np.exp(_log_sum(emissions + self._other(way, own), transitions) - log_z)))
-            for way, own in ways.items()
-        ]
-        return sorted(chances, key=lambda one: -one[1])[:k]
+        joined, of_joined, places = _without_gaps(emissions, transitions, text)
+        sequences = possible = k
+        ways: dict[tuple[Token, ...], float] = {}
+        found = list[tuple[Tokens, float]]()
+        while possible == sequences < MOST_SEQUENCES * k:
+            sequences *= 2
+            states = np.empty((sequences, len(places)), dtype=np.int32)
+            scores = np.empty(sequences)
+            k_best(joined, of_joined, states, scores)
+            possible = int((scores > scores[0] + IMPOSSIBLE / 2).sum())
+            for own in states[:possible]:
+                whole = _with_gaps(own, places, len(text))
+                way = tuple(self._cut(text, whole))
+                if way not in ways:
+                    other = emissions + self._other(way, whole)
+                    ways[way] = float(np.exp(_log_sum(other, transitions) - log_z))
+            found = sorted(((list(way), chance) for way, chance in ways.items()), key=lambda one: -one[1])[:k]
+            if len(found) == k and found[-1][1] >= 1.0 - sum(ways.values()):
+                break
+        return found
 
     def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return what forbids the states by which a line would be cut otherwise, float64[n, 4]."""
@@ -257,6 +273,9 @@ class Tokenizer:
             # A token that no rule splits is the same whichever way it begins.
             if words == (token,) == self.expansions.words(token):
                 other[begin, [BEGIN, MULTIWORD]] = 0.0
+            # So is one that ends in a space inside and one before a gap.
+            if begin and states[begin - 1] == SPACE:
+                other[begin - 1, INSIDE] = 0.0
         return other
 
     def _cut(self, text: str, states: NDArray[np.int32]) -> Tokens:
@@ -330,6 +349,42 @@ class Tokenizer:
             known=frozenset(lines_of(arrays, "known")) - {""},
             inner_spaces=header["inner_spaces"],
         )
+
+
+def _without_gaps(
+    emissions: NDArray[np.float64], transitions: NDArray[np.float64], text: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the chain without spaces: emissions float64[m, 9], transitions float64[10, 9], places int64[m].
+
+    A state is that of a character and of the one before it, so that spaces between are summed out: a space
+    that goes on with a token which ends there makes the same tokens as one that parts them.
+    """
+    places = np.array([at for at, character in enumerate(text) if character != " "], dtype=np.int64)
+    size = len(_OF_TOKENS)
+    pairs = transitions[np.ix_(_OF_TOKENS, _OF_TOKENS)] + np.zeros((len(places), 1, 1))
+    gaps = np.flatnonzero(np.diff(places, prepend=-1) > 1)
+    ways = [
+        transitions[_OF_TOKENS, by][:, None]
+        + transitions[by, _OF_TOKENS]
+        + emissions[places[gaps] - 1, by][:, None, None]
+        for by in (SPACE, INSIDE)
+    ]
+    pairs[gaps] = np.logaddexp(*ways)
+    pairs[0] = IMPOSSIBLE
+    pairs[0, 0] = transitions[N_STATES, _OF_TOKENS]
+    pairs += emissions[places][:, None, _OF_TOKENS]
+    fits = np.equal.outer(np.tile(np.arange(size), size), np.repeat(np.arange(size), size))
+    follows = np.vstack([np.where(fits, 0.0, IMPOSSIBLE), np.zeros(size * size)])
+    return pairs.reshape(len(places), -1), follows, places
+
+
+def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int) -> NDArray[np.int32]:
+    """Return the states of all characters of a line: a space before a token that goes on is inside it."""
+    whole = np.full(length, SPACE, dtype=np.int32)
+    whole[places] = _OF_TOKENS[states % len(_OF_TOKENS)]
+    inner = places[whole[places] == INSIDE] - 1
+    whole[inner[whole[inner] == SPACE]] = INSIDE
+    return whole
 
 
 def _log_sum(emissions: NDArray[np.float64], transitions: NDArray[np.float64]) -> float:

@@ -116,7 +116,10 @@ def all_segmentations(tokenizer, text):
     chances = Counter()
     for states in product((BEGIN, INSIDE, SPACE, MULTIWORD), repeat=len(text)):
         begins = [at for at, state in enumerate(states) if state in (BEGIN, MULTIWORD)]
-        if begins[:1] != [0] or any((one == SPACE) != (at == " ") for one, at in zip(states, text)):
+        of_space = (SPACE, INSIDE) if tokenizer.inner_spaces else (SPACE,)
+        if begins[:1] != [0] or any(
+            one not in of_space if at == " " else one == SPACE for one, at in zip(states, text)
+        ):
             continue
         if any(pair == (SPACE, INSIDE) for pair in pairwise(states)):
             continue
@@ -144,6 +147,25 @@ def test_segmentations_are_the_most_probable_of_all(tokenizer, text):
                 best = sorted(listed.values(), reverse=True)[:k]
                 assert [chance for _, chance in found] == pytest.approx(best)
     assert loose.segmentations("", 2) == [([], 1.0)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_segmentations_with_spaces_inside_tokens(tokenizer, seed):
+    """A space inside a token that ends there is a gap: both sequences are summed, for any weights."""
+    rng = np.random.default_rng(seed)
+    model = replace(
+        tokenizer,
+        weights=rng.normal(scale=0.4, size=tokenizer.weights.shape).astype(np.float32),
+        transitions=rng.normal(size=tokenizer.transitions.shape),
+        inner_spaces=True,
+    )
+    for text in ("a b", "1 000", "zum a", "a 1 ."):
+        listed = all_segmentations(model, text)
+        best = sorted(listed.values(), reverse=True)
+        for k in (1, 3, 100):
+            found = model.segmentations(text, k)
+            assert [chance for _, chance in found] == pytest.approx(best[:k])
+            assert all(listed[tuple(tokens)] == pytest.approx(chance) for tokens, chance in found)
 
 
 def test_the_best_segmentation_is_what_the_tokeniser_cuts(tokenizer):
