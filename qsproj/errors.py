@@ -64,6 +64,10 @@ class WordIndexError(UsageError, IndexError):
     """A sentence has no word of this number."""
 
 
+class MissingMethodError(UsageError, AttributeError):
+    """A model does not do this; another kind of model does."""
+
+
 class NothingToLearnError(UsageError):
     """There is nothing to learn from; whoever knows the names of the files says these, too."""
 

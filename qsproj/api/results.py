@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, overload
 
 from qsproj.api.given import sentences_of
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -13,13 +13,32 @@ from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from qsproj.conventions import Scores
+    from qsproj.corpus.document import Document
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.evaluation.attachment import AttachmentScores
     from qsproj.viz.drawing import Drawing
 
 
 class AnyModel(Protocol):
-    """All that models offer; a kind of model has no method for what it cannot do."""
+    """All that models offer; a kind of model has no method for what it cannot do.
+
+    ``model(text)`` gives a document, ``model(sentence)`` a sentence, ``model(sentences)`` a document, and
+    ``model.pipe(texts)`` a document of each text, ``model.pipe(sentences)`` a sentence of each; with
+    ``confidence=True`` MISC says how probable trees and tags are.
+    """
+
+    @overload
+    def __call__(self, given: Sentence, *, confidence: bool = False) -> Sentence: ...
+    @overload
+    def __call__(self, given: str | Iterable[Sentence], *, confidence: bool = False) -> Document: ...
+    @overload
+    def pipe(
+        self, texts: Iterable[str], *, batch_size: int = 128, jobs: int = 1, confidence: bool = False
+    ) -> Iterator[Document]: ...
+    @overload
+    def pipe(
+        self, texts: Iterable[Sentence], *, batch_size: int = 128, jobs: int = 1, confidence: bool = False
+    ) -> Iterator[Sentence]: ...
 
     def parse(self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with what the model predicts: heads and relations, of a tagger tags.
@@ -33,11 +52,11 @@ class AnyModel(Protocol):
         """Return the posterior probability of every arc, float64[n+1, n+1], of a parser."""
         ...
 
-    def tag(self, sentence: Sentence) -> Sentence:
+    def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         """Return the sentence with its UPOS replaced, of a tagger or a model of text."""
         ...
 
-    def parse_text(self, text: str) -> list[Sentence]:
+    def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed, of a model of text."""
         ...
 
@@ -57,8 +76,9 @@ class AnyModel(Protocol):
 def load_model(path: str | Path) -> AnyModel:
     """Load any model that was saved; what it is stands in its file, and ``qsproj info`` tells it.
 
-    Every model has ``parse(sentence)`` and ``save(path)``; parsers have ``arc_probabilities(sentence)`` and
-    ``parse(sentence, confidence=True)``, taggers ``tag(sentence)``, converters
+    A model is called with a sentence, and one that reads text with a text: ``model("Der Hund bellt.")`` gives
+    a :class:`qsproj.Document`. Every model has ``pipe``, ``parse(sentence)`` and ``save(path)``; parsers have
+    ``arc_probabilities(sentence)``, taggers ``tag(sentence)``, converters
     ``convert_sentence(sentence)``, parsers of pairs ``parse_pair(source, target, alignment)``, and models of
     text ``parse_text(text)``. The model that chooses links, of ``qsproj align``, has none. Raises DataError
     when the file is missing, damaged, or no model of this version; UsageError when ``path`` is none, or the

@@ -399,13 +399,20 @@ def has_tree(sentence: Sentence) -> bool:
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
     """Raise UsageError unless given a Sentence of ``least`` to ``most`` words (None: of any number)."""
     if not isinstance(given, Sentence):
-        text = "; text is read by models of qsproj bundle and qsproj bootstrap"
         raise WrongTypeError(
             f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
-            f"{text if isinstance(given, str) else ''}"
+            f"{_remedy(given)}"
         )
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
+
+
+def _remedy(given: object) -> str:
+    """Say what takes that which is no sentence."""
+    if isinstance(given, str):
+        return "; text is read by models of qsproj.bootstrap and qsproj bundle: model(text)"
+    several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)
+    return "; several sentences are annotated by model.pipe(sentences)" if several else ""
 
 
 def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:

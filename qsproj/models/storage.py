@@ -8,8 +8,9 @@ import json
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -21,6 +22,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.models.annotation import Annotator
 from qsproj.models.archive import HEADER_NAME, ArchivedArrays, opened_archive, read_header
 from qsproj.models.schema import Archive, Arrays, UnreadArrays
 
@@ -127,7 +129,7 @@ def parse_each(
     return (parser.parse(one, decode=decode, confidence=confidence) for one in sentences)
 
 
-class Stored(ABC):
+class Stored(Annotator, ABC):
     """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract.
 
     ``from_archive(header, arrays)`` of the class rebuilds what :meth:`to_archive` gave.
@@ -147,6 +149,10 @@ class Stored(ABC):
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
         """Write the model to a file by :func:`save_model`, with how it was ``made``."""
         save_model(path, kind_of(self), *self.to_archive(), made=made)
+
+    def loader(self, path: Path) -> Callable[[], Annotator]:
+        self.save(path)
+        return partial(_loaded_once, str(path))
 
 
 def save_model(
@@ -243,6 +249,11 @@ def load_model(path: str | Path) -> Model:
                 if searched:
                     gc.enable()
     raise UsageError(f"{path}: {unknown_name('kind of model', file.kind, sorted(KINDS))}")
+
+
+@lru_cache(maxsize=1)
+def _loaded_once(path: str) -> Any:
+    return load_model(path)
 
 
 def load_made(path: str | Path) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class LinkChooser(Stored):
     ``tagged``: whether it was trained on words with tags; it is blind to them otherwise.
     """
 
+    takes = "pairs of sentences: align(pair)"
+
     weights: joint_weights.JointWeights
     families: tuple[str, ...] = ()
     dictionary: Dictionary | None = None

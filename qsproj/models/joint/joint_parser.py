@@ -72,6 +72,8 @@ class JointParser(Stored):
     words as evidence.
     """
 
+    takes = "pairs of sentences: parse_pair(source, target, alignment)"
+
     source: TreeParser
     target: TreeParser
     weights: joint_weights.JointWeights

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
-from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
+from qsproj.corpus.language.sentence_ends import cut_long_lines, read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import SentenceError, UsageError, check_name
@@ -225,9 +225,18 @@ class Tagger(Stored):
         ]
         return self.morphology.fill(sentence, columns=columns)
 
-    def parse(self, sentence: Sentence) -> Sentence:
+    def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         """Do what :meth:`tag` does, under the name that every model answers to."""
-        return self.tag(sentence)
+        return self.tag(sentence, confidence=confidence)
+
+    def cut(self, text: str) -> Iterator[Sentence]:
+        """Return the sentences of running text, cut into words and not yet tagged; see :meth:`read`."""
+        if self.tokenizer is None and self.language is None:
+            raise UsageError(
+                "found a text, and the tagger does not know its language; train it with language=CODE, or "
+                "call it with sentences: qsproj.Sentence.from_words(words)"
+            )
+        return cut_long_lines(self.read(text.splitlines(), paragraphs=True, split_contractions=True))
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``.

@@ -6,7 +6,7 @@ these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -421,6 +421,9 @@ class TaggingParser(Stored):
         tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
         parsed = self.base.attached(tagged, heads, probabilities=believed.arcs if confidence else None)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
+
+    def cut(self, text: str) -> Iterator[Sentence]:
+        return self.tagger.cut(text)
 
     def to_archive(self) -> Archive:
         parts = {name: (f"{name}_", getattr(self, name)) for name in ("tagger", "base", "weights")}

@@ -245,8 +245,11 @@ class TextParser(Stored):
             split_contractions=True,
         )
 
-    def tag(self, sentence: Sentence) -> Sentence:
-        return self.tagger.tag(sentence)
+    def cut(self, text: str) -> Iterator[Sentence]:
+        return self.tagger.cut(text)
+
+    def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
+        return self.tagger.tag(sentence, confidence=confidence)
 
     def parse(
         self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
@@ -311,15 +314,16 @@ class TextParser(Stored):
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) != 1:
             raise UsageError(
-                f"found a text of {counted(len(lines), 'line')}, expected one sentence; for several, one a "
-                "line: parse_text"
+                f"found a text of {counted(len(lines), 'line')}, expected one sentence; for "
+                "several: model(text)"
             )
         (sentence,) = self.read(lines)
         return sentence
 
-    def parse_text(self, text: str, *, paragraphs: bool = False) -> list[Sentence]:
+    def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed; with ``paragraphs``, of running text."""
-        return list(self.parse_all(cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))))
+        sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
+        return list(self.parse_all(sentences, confidence=confidence))
 
     def arc_probabilities(self, sentence: Sentence | str) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""

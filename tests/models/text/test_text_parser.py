@@ -72,10 +72,12 @@ def test_a_text_of_one_sentence_is_parsed(sample, parser):
     assert [one.forms for one in model.parse_text("Der Hund schläft.\n")] == [parsed.forms]
     assert model.arc_probabilities("Der Hund schläft.").shape == (5, 5)
     for text, lines in (("", "0 lines"), ("Er geht.\nSie bleibt.\n", "2 lines")):
-        with pytest.raises(UsageError, match=f"found a text of {lines}, expected one sentence; .*parse_text"):
+        with pytest.raises(UsageError, match=f"found a text of {lines}, expected one sentence; .*model.text"):
             model.parse(text)
 
 
 def test_a_text_for_a_parser_of_tagged_words_is_refused(parser):
-    with pytest.raises(TypeError, match=r"expected a Sentence; .*; text is read by models of qsproj bundle"):
+    with pytest.raises(
+        TypeError, match=r"expected a Sentence; .*; text is read by models of qsproj.bootstrap"
+    ):
         parser.parse("Der Hund schläft.")

@@ -1,0 +1,204 @@
+"""How every model is called: a text or sentences in, a document or sentences out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+from qsproj.corpus.document import Document
+from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
+from qsproj.corpus.words import described
+from qsproj.errors import MissingMethodError, UsageError, WrongTypeError, counted
+from qsproj.parallel import Workers, blocks_of, map_in_order
+
+# Sentences that a model takes at once where a whole document is annotated.
+BATCH = 128
+# What kinds of models offer, for the message of a kind that does not.
+_OFFERED = {
+    "tag": "taggers and text models do",
+    "read": "taggers and text models do",
+    "parse_text": "text models do, and model(text) does the same",
+    "parse_all": "parsers do, and model.pipe(sentences) is for every model",
+    "arc_probabilities": "parsers do",
+    "convert_sentence": "converters do (qsproj.adapt)",
+    "parse_pair": "parsers of both sides of a bitext do (qsproj.train_biparser)",
+    "align": "models that choose links do; qsproj.align needs no model",
+    "parse": "parsers do (qsproj.train_parser)",
+}
+
+
+class Annotator:
+    """A model that is called: ``model(text)``, ``model(sentence)``, ``model.pipe(texts)``. Abstract.
+
+    ``takes``: what a kind that does not read text takes, for a message.
+    """
+
+    __slots__ = ()
+    takes: ClassVar[str] = "sentences of words: model(qsproj.Sentence.from_words(words, upos=tags))"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give each kind the short repr: that of a dataclass would print all weights."""
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Annotator.__repr__  # type: ignore[method-assign]
+
+    @overload
+    def __call__(self, given: Sentence, *, confidence: bool = False) -> Sentence: ...
+
+    @overload
+    def __call__(self, given: str | Iterable[Sentence], *, confidence: bool = False) -> Document: ...
+
+    def __call__(
+        self, given: str | Sentence | Iterable[Sentence], *, confidence: bool = False
+    ) -> Document | Sentence:
+        """Annotate a text, a sentence, or several sentences.
+
+        A text is cut into sentences and words by models that read text; running text, a blank line ends a
+        paragraph. The sentences of the document are made as they are asked for.
+
+        Raises UsageError when the model does not read text; while sentences are made, what its other methods
+        raise.
+
+        Parameters
+        ----------
+        given : str, Sentence or iterable of Sentence
+            What is annotated.
+        confidence : bool
+            Put probabilities into MISC: ``ArcProb`` of parsers, ``TagProb`` of taggers.
+        """
+        if isinstance(given, str):
+            return Document(self._annotated(self.cut(given), confidence=confidence), text=given)
+        if isinstance(given, Iterable) and not isinstance(given, Sentence | bytes):
+            return Document(self._annotated(_sentences(given), confidence=confidence))
+        check_sentence(given, most=None)
+        return next(iter(self._annotated([given], confidence=confidence)))
+
+    @overload
+    def pipe(
+        self, texts: Iterable[str], *, batch_size: int = BATCH, jobs: int = 1, confidence: bool = False
+    ) -> Iterator[Document]: ...
+
+    @overload
+    def pipe(
+        self, texts: Iterable[Sentence], *, batch_size: int = BATCH, jobs: int = 1, confidence: bool = False
+    ) -> Iterator[Sentence]: ...
+
+    def pipe(
+        self,
+        texts: Iterable[str] | Iterable[Sentence],
+        *,
+        batch_size: int = BATCH,
+        jobs: int = 1,
+        confidence: bool = False,
+    ) -> Iterator[Document] | Iterator[Sentence]:
+        """Yield what the model makes of each text, a document, or of each sentence, in their order.
+
+        The memory it takes does not grow with their number. ``batch_size`` of them are annotated at once, by
+        ``jobs`` processes, -1 for one on each core; results are the same with any number. ``confidence`` as
+        in a call.
+        """
+        if isinstance(texts, str | bytes | Sentence) or not isinstance(texts, Iterable):
+            raise WrongTypeError(f"found {described(texts)}, expected a list of texts or of sentences")
+        if batch_size < 1:
+            raise UsageError(f"found {batch_size} as batch_size, expected 1 or more")
+        return self._piped(texts, batch_size, Workers(jobs=jobs), confidence)
+
+    def _piped(
+        self, texts: Iterable[str] | Iterable[Sentence], size: int, workers: Workers, confidence: bool
+    ) -> Iterator[Any]:
+        blocks: Iterator[list[Any]] = blocks_of(texts, size)
+        if not workers.several_processes:
+            for block in blocks:
+                yield from _of_block(lambda: self, block, confidence=confidence)
+            return
+        with TemporaryDirectory() as folder:
+            on_block = partial(_of_block, self.loader(Path(folder) / "model"), confidence=confidence)
+            for results in map_in_order(on_block, blocks, workers=workers):
+                yield from results
+
+    def loader(self, path: Path) -> Callable[[], Annotator]:
+        """Write the model to a file and return what loads it, once in each process."""
+        raise NotImplementedError
+
+    def cut(self, text: str) -> Iterator[Sentence]:
+        """Return the sentences of running text, cut into words; raises UsageError where none is read."""
+        raise UsageError(
+            f"found a text, and {self!r} reads {self.takes}; text is read by models of qsproj.bootstrap "
+            "and qsproj bundle"
+        )
+
+    def _annotated(self, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
+        """Yield each sentence annotated, several at once where the model can; a block is read ahead."""
+        all_at_once: Callable[..., Iterator[Sentence]] | None = getattr(self, "parse_all", None)
+        if all_at_once is not None:
+            return all_at_once(sentences, confidence=confidence)
+        return (self.parse(one, confidence=confidence) for one in sentences)
+
+    if TYPE_CHECKING:
+
+        def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> object:
+            """Raise an AttributeError that says which models have a method that this one has not."""
+            text = f"{type(self).__name__} has no attribute {name!r}"
+            if name in _OFFERED:
+                own = ", ".join(one for one in _OFFERED if hasattr(type(self), one))
+                text = f"{type(self).__name__} has no {name}, {_OFFERED[name]}; this model has {own}"
+            raise MissingMethodError(text)
+
+    def __repr__(self) -> str:
+        facts = [
+            *([language] if (language := _fact(self, "language", str)) else []),
+            *(
+                [counted(len(tags), "tag")]
+                if (tags := _fact(self, "tags", tuple) or _fact(self, "inventory", tuple))
+                else []
+            ),
+            *([counted(len(found), "relation")] if (found := _fact(self, "relations", tuple)) else []),
+        ]
+        return f"<{type(self).__name__}{' ' if facts else ''}{', '.join(facts)}>"
+
+
+def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: bool) -> list[Any]:
+    """Return what a model makes of texts or sentences; those of all texts are annotated together."""
+    loaded = model()
+    cut = [
+        list(loaded.cut(given)) if isinstance(given, str) else list(_sentences([given])) for given in block
+    ]
+    annotated = iter(loaded._annotated((one for part in cut for one in part), confidence=confidence))
+    results: list[Any] = []
+    for given, part in zip(block, cut, strict=True):
+        own = list(islice(annotated, len(part)))
+        results.append(Document(own, text=given) if isinstance(given, str) else own[0])
+    return results
+
+
+def _sentences(given: Iterable[object]) -> Iterator[Sentence]:
+    for number, one in enumerate(given, start=1):
+        if isinstance(one, str | SentencePair):
+            raise WrongTypeError(
+                f"found {described(one)} as element {number}, expected sentences; of texts: model.pipe(texts)"
+            )
+        check_sentence(one, most=None)
+        assert isinstance(one, Sentence)
+        yield one
+
+
+def _fact(part: object, name: str, kind: type) -> Any:
+    """Return an attribute of a model, or of the first of its parts that has it."""
+    found = getattr(part, name, None)
+    if isinstance(found, kind):
+        return found
+    if is_dataclass(part):
+        for field in fields(part):
+            inner = _fact(getattr(part, field.name), name, kind)
+            if inner:
+                return inner
+    return None
