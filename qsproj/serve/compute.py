@@ -67,9 +67,7 @@ class ComputePool:
             raise
         finally:
             self._idle.put_nowait(worker)
-        if isinstance(outcome, QsprojError | WorkerError):
-            raise outcome
-        return outcome
+        return _result(outcome)
 
     def _in_place_of(self, worker: _Worker) -> _Worker:
         """End a process and return another one."""
@@ -82,6 +80,39 @@ class ComputePool:
     def stop(self) -> None:
         for worker in self._all:
             worker.stop()
+
+
+class ForkedJobs:
+    """Jobs that each have a process of their own, forked when the job begins: it sees all as it is then.
+
+    At most ``processes`` at once; the others wait. Mutable; final.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
+        self._work, self._free = work, asyncio.Semaphore(processes)
+        self.waiting = 0
+
+    async def run(self, job: Any) -> Any:
+        """Return what comes of a job; raises as :meth:`ComputePool.run`."""
+        self.waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self.waiting -= 1
+        try:
+            worker = _Worker(self._work)
+            try:
+                return _result(await worker.outcome(job))
+            finally:
+                worker.stop()
+        finally:
+            self._free.release()
+
+
+def _result(outcome: Any) -> Any:
+    if isinstance(outcome, QsprojError | WorkerError):
+        raise outcome
+    return outcome
 
 
 class _Worker:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,12 +14,14 @@ from starlette.responses import PlainTextResponse, Response
 from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import FACTS
-from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
 
 if TYPE_CHECKING:
     from starlette.types import Receive
 
 Result = TypeVar("Result")
+# Of a request that is too large: more is not read, nor what does not arrive.
+_MOST_DISCARDED, _PAUSE_SECONDS = 256 << 20, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +56,32 @@ EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), tell_refusal)
 async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body; RequestError when it is too large (413) or late (408), ClientDisconnect without client."""
     told = request.headers.get("content-length", "0")
-    if told.isdecimal() and number_of(told) > limits.bytes:
+    size = number_of(told) if told.isdecimal() else 0
+    if size > limits.bytes and (size > _MOST_DISCARDED or request.headers.get("expect")):
         raise _too_large(limits)
     chunks, size = list[bytes](), 0
+    stream = aiter(request.stream())
     try:
         async with asyncio.timeout(limits.seconds):
-            async for chunk in request.stream():
+            async for chunk in stream:
                 size += len(chunk)
-                if size > limits.bytes:
-                    raise _too_large(limits)
                 chunks.append(chunk)
+                if size > limits.bytes:
+                    await _discard(stream)
+                    raise _too_large(limits)
     except TimeoutError:
         # What is still on its way would be taken for the next request.
         text = f"the request did not arrive within {limits.seconds:g} seconds"
         raise RequestError(408, text, headers={"connection": "close"}) from None
     return b"".join(chunks)
+
+
+async def _discard(stream: AsyncIterator[bytes]) -> None:
+    """Read on while more arrives: who still sends when a connection is closed never sees the answer."""
+    size = 0
+    with suppress(TimeoutError, StopAsyncIteration):
+        while size < _MOST_DISCARDED:
+            size += len(await asyncio.wait_for(anext(stream), _PAUSE_SECONDS))
 
 
 def _too_large(limits: Limits) -> RequestError:
@@ -98,7 +112,7 @@ async def _left(receive: Receive) -> None:
 _COME_AGAIN = {"retry-after": "1"}
 
 
-async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
+async def outcome_of(job: Any, *, pool: ComputePool | ForkedJobs, limits: Limits, request: Request) -> Any:
     """Return what comes of a job for a client whose request has been read.
 
     Raises RequestError when too many others wait (429), the time is over (503), or a process failed at it

@@ -67,3 +67,13 @@ def test_what_is_wrong_is_a_line(run_cli, tmp_path, arguments, said):
     outcome = run_cli("search", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_a_regular_expression_without_end_is_a_line(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("qsproj.serve.review.search._MOST_SECONDS", 0.1)
+    path = tmp_path / "long.conllu"
+    path.write_text(f"# sent_id = s1\n1\t{'a' * 40}!\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    outcome = run_cli("search", "form~^(a+)+$", path)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert "takes more than 0.1 s in sentence 's1'" in outcome.err
+    assert run_cli("search", "form~^a+!$", path, "--count").out == "1 word in 1 sentence\n"

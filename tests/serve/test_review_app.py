@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -623,3 +624,90 @@ def test_undo_brings_a_translation_back(page):
     assert cut.json["translation"] is None
     back = page.ask("sentences/2/undo", content={"version": cut.json["version"]}).json
     assert (back["translation"], back["links"]) == (told["translation"], told["links"])
+
+
+HALF = "\ud800"
+
+
+def test_a_regular_expression_without_end_holds_nobody_up(serving, path, monkeypatch):
+    monkeypatch.setattr("qsproj.serve.review.search._MOST_SECONDS", 1.0)
+    path.write_text(f"1\t{'a' * 40}!\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with reviewing(serving, path) as page, ThreadPoolExecutor() as threads:
+        searching = threads.submit(page.ask, "search", content={"pattern": "form~^(a+)+$"})
+        assert page.ask("overview").status == 200
+        told = page.ask("sentences/0").json
+        assert page.confirm(told).status == 200
+        assert not searching.done()
+        answer = searching.result()
+        assert (answer.status, "takes more than 1 s in sentence" in answer.text) == (400, True)
+        # What was confirmed is found.
+        assert page.ask("search", content={"pattern": "misc.Reviewed=Yes"}).json["total"] == 1
+
+
+def test_half_a_character_is_refused_everywhere(page, path):
+    before, told = path.read_bytes(), page.ask("sentences/0").json
+    n, edit = len(told["forms"]), {"version": told["version"], "word": 1}
+    answers = [
+        page.confirm(told, relations=[HALF] * n),
+        page.confirm(told, columns={"lemmas": [HALF] * n}),
+        *(
+            page.ask("sentences/0/edit", content=edit | {"action": action, "texts": [f"# {HALF}", HALF]})
+            for action in ("form", "split", "comments")
+        ),
+        page.ask("search", content={"pattern": f"form~{HALF}"}),
+        page.ask("search/correct", content={"hits": [], "change": f"lemma={HALF}"}),
+        page.ask("sentences/0/undo", content={"version": HALF}),
+    ]
+    assert [(one.status, "half a character" in one.text) for one in answers] == [(400, True)] * 8
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("form", ["", " ", "a b", "a\0b", "a\u2028b", "a\u00a0b", "a\tb", "a\nb"])
+def test_what_is_no_word_is_refused(page, path, form):
+    before, told = path.read_bytes(), page.ask("sentences/0").json
+    edit = {"version": told["version"], "word": 1}
+    assert page.ask("sentences/0/edit", content=edit | {"action": "form", "texts": [form]}).status == 400
+    split = edit | {"action": "split", "texts": ["a", form]}
+    assert page.ask("sentences/0/edit", content=split).status == 400
+    assert path.read_bytes() == before
+
+
+def test_what_did_not_change_is_not_refused(page, path):
+    """No-break spaces and joiners are ordinary in comments, lemmas and forms; so is what was there before."""
+    comments, row = (
+        "# text = a\u00a0b\u200cc\n# n\u2028x\n",
+        "\ta\u200cb c\ta\u00a0b\tX\ta\u00a0b\t_\t0\troot:\u200c",
+    )
+    odd = f"{comments}1{row}\t_\tNote=a\u00a0b\n\n"
+    path.write_bytes(odd.encode())
+    assert page.ask("load", method="POST").status == 200
+    told = page.ask("sentences/0").json
+    columns = {name: told[name] for name in ("lemmas", "xpos", "misc")} | {"upos": ["NOUN"]}
+    told = page.confirm(told, columns=columns).json
+    expected = odd.replace("\tX\t", "\tNOUN\t").replace("b\n\n", "b|Reviewed=Yes\n\n")
+    assert path.read_bytes() == expected.encode()
+    edit = {"version": told["version"], "action": "comments", "texts": [*told["comments"], "# c\u00a0d"]}
+    told = page.ask("sentences/0/edit", content=edit).json
+    assert told["comments"][-1] == "# c\u00a0d"
+    # A word that has spaces may have others.
+    spelled = page.ask(
+        "sentences/0/edit", content={"version": told["version"], "action": "form", "texts": ["a b d"]}
+    )
+    assert spelled.json["forms"] == ["a b d"]
+
+
+@pytest.mark.parametrize("relation", ["a|b", "_", "a\u2029b", "x" * 81])
+def test_a_correction_of_many_takes_relations_as_a_confirmation_does(page, path, relation):
+    before = path.read_bytes()
+    told = page.ask("sentences/0").json
+    assert page.confirm(told, relations=[relation] * len(told["forms"])).status == 400
+    hits = [[0, 1, told["version"]]]
+    assert page.ask("search/correct", content={"hits": hits, "change": f"deprel={relation}"}).status == 400
+    assert page.ask("search", content={"pattern": "form~.", "change": f"deprel={relation}"}).status == 400
+    assert path.read_bytes() == before
+
+
+def test_a_body_that_is_too_large_is_answered(page):
+    """Also a client that sends all of it before it reads."""
+    for size in (100_001, 8 << 20):
+        assert page.ask("search", content={"pattern": "x" * size}).status == 413

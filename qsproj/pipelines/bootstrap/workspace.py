@@ -303,7 +303,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     """Return what a record holds; nothing when it is missing or damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 

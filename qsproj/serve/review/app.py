@@ -16,7 +16,7 @@ from starlette.routing import Route
 from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import log
-from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
 from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
@@ -86,6 +86,8 @@ class _Review:
     ) -> None:
         self._session, self._pool, self._limits = session, pool, limits
         self._inference = inference
+        # A regular expression may take for ever.
+        self._searches = ForkedJobs(self._found, processes=2)
         self._task: asyncio.Task[None] | None = None
 
     async def _given(self, request: Request) -> dict[str, Any]:
@@ -157,7 +159,11 @@ class _Review:
     async def search(self, request: Request) -> Response:
         given = await self._given(request)
         pattern, change = str(given.get("pattern", "")), str(given.get("change", "")).strip()
-        return _json(self._session.found(pattern, change, most=_MOST_HITS))
+        job = pattern, change
+        return _json(await outcome_of(job, pool=self._searches, limits=self._limits, request=request))
+
+    def _found(self, job: tuple[str, str]) -> dict[str, Any]:
+        return self._session.found(*job, most=_MOST_HITS)
 
     async def correct(self, request: Request) -> Response:
         given = await self._given(request)
@@ -261,6 +267,11 @@ def _object(body: bytes) -> dict[str, Any]:
         content = None
     if not isinstance(content, dict):
         raise RequestError(400, "found no object of JSON")
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        text = "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
+        raise RequestError(400, text) from None
     return content
 
 

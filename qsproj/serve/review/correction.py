@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from unicodedata import category
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus import editing
-from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UPOS, XPOS, bare_relation
+from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UNSPECIFIED, UPOS, XPOS, bare_relation
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError, check_name
@@ -28,8 +29,21 @@ def tree_of(sentence: Sentence) -> Tree:
     return Tree(tuple(sentence.heads.tolist()[1:]), sentence.deprels)
 
 
-def check_tree(tree: Tree, words: int) -> None:
-    """Raise UsageError unless a tree is one: without cycles, with one root, each arc with a relation."""
+def is_text(text: str) -> bool:
+    """Tell whether a text may stand in a line: without control characters, line breaks, half characters."""
+    return not any(category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text)
+
+
+def check_relation(relation: str, where: str = "") -> None:
+    if not _RELATION.fullmatch(relation) or not is_text(relation) or relation == UNSPECIFIED:
+        raise UsageError(f"found relation {relation!r}{where}, expected a name without spaces or |")
+
+
+def check_tree(tree: Tree, words: int, *, known: tuple[str, ...] = ()) -> None:
+    """Raise UsageError unless a tree is one: without cycles, with one root, each arc with a relation.
+
+    ``known``: the relations that the words have had, which are not checked again.
+    """
     if len(tree.heads) != words or len(tree.relations) != words:
         sizes = f"{len(tree.heads)} heads and {len(tree.relations)} relations"
         raise UsageError(f"found {sizes} for {words} words, expected one of each for every word")
@@ -43,10 +57,8 @@ def check_tree(tree: Tree, words: int) -> None:
     if len(roots) != 1:
         raise UsageError(f"found roots {', '.join(map(str, roots))}, expected one; move all others")
     for word, relation in enumerate(tree.relations, start=1):
-        if not _RELATION.fullmatch(relation) or not relation.isprintable() or relation == "_":
-            raise UsageError(
-                f"found relation {relation!r} of word {word}, expected a name without spaces or |"
-            )
+        if known[word - 1 : word] != (relation,) or relation == UNSPECIFIED:
+            check_relation(relation, f" of word {word}")
 
 
 def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
@@ -94,12 +106,13 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
         column, pattern, expected = CELLS[name]
         if len(given) != len(sentence):
             raise UsageError(f"found {len(given)} cells of {name} for {len(sentence)} words")
-        for word, cell in enumerate(given, start=1):
-            if not re.fullmatch(pattern, cell) or not cell.isprintable():
+        changed = _differing(cells(sentence, name), given)
+        for word in changed:
+            cell = given[word - 1]
+            if not re.fullmatch(pattern, cell) or not is_text(cell):
                 raise UsageError(
                     f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {expected}"
                 )
-        changed = _differing(cells(sentence, name), given)
         if name in ("deps", "misc"):
             sentence = _with_last_cells(sentence, column, given)
         else:
@@ -131,8 +144,8 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
 
     ``ArcProb=`` stays where the arc does, ``RelProb=`` where arc and relation do; else they go.
     """
-    check_tree(tree, len(sentence))
     old = tree_of(sentence)
+    check_tree(tree, len(sentence), known=old.relations)
     moved = _differing(old.heads, tree.heads)
     renamed = _differing(old.relations, tree.relations)
     corrected = replace(

@@ -18,7 +18,7 @@ from qsproj.corpus.files import check_can_be_written, open_binary_output
 from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
-from qsproj.serve.review.correction import Tree, reviewed, with_cells
+from qsproj.serve.review.correction import Tree, is_text, reviewed, with_cells
 from qsproj.serve.review.history import Change, History
 
 REVIEWED_BY = "reviewed_by"
@@ -42,6 +42,8 @@ class Draft:
 
     def __init__(self, path: str, *, who: str | None = None) -> None:
         self.path, self._who = Path(path), who
+        if who is not None and not is_text(who):
+            raise UsageError(f"found {who!r} as who reviews, expected a name without line breaks")
         check_can_be_written(path)
         check_has_misc(path, "--review")
         self.sentences: list[Sentence] = []

@@ -11,15 +11,18 @@ are parted by spaces.
 """
 
 import re
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from threading import current_thread, main_thread
+from typing import NoReturn
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without_misc
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError
-from qsproj.serve.review.correction import cells, with_cells
+from qsproj.serve.review.correction import cells, check_relation, with_cells
 
 # Tells of a word 1..n whether a condition holds.
 Test = Callable[[Sentence, int], bool]
@@ -28,6 +31,7 @@ _PARTS = {"feats": "feats", "misc": "misc"}
 _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
 _CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
 _GRANDPARENT = "head=head.head"
+_MOST_SECONDS = 3.0  # of a processor, for the search in one sentence
 _CONTEXT = 6  # words at either side of a word that was found
 
 
@@ -36,9 +40,35 @@ def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
     tests = [_test(text) for text in pattern.split()]
     if not tests:
         raise UsageError("found an empty pattern, expected conditions such as upos=NOUN deprel=nsubj")
-    return lambda sentence: [
-        word for word in range(1, len(sentence) + 1) if all(test(sentence, word) for test in tests)
-    ]
+
+    def find(sentence: Sentence) -> list[int]:
+        return [word for word in range(1, len(sentence) + 1) if all(test(sentence, word) for test in tests)]
+
+    return _limited(find) if "~" in pattern else find
+
+
+def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list[int]]:
+    """Limit the processor time of a search in one sentence, where signals arrive: in the main thread."""
+
+    def limited(sentence: Sentence) -> list[int]:
+        def stop(*_: object) -> NoReturn:
+            name = sentence.sent_id or " ".join(sentence.forms)[:40]
+            raise UsageError(
+                f"found a regular expression that takes more than {_MOST_SECONDS:g} s in sentence {name!r}, "
+                "expected none with repetitions inside repetitions, such as (a+)+"
+            )
+
+        if current_thread() is not main_thread():
+            return find(sentence)
+        earlier = signal.signal(signal.SIGVTALRM, stop)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_SECONDS)
+        try:
+            return find(sentence)
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.signal(signal.SIGVTALRM, earlier)
+
+    return limited
 
 
 def _test(text: str) -> Test:
@@ -126,6 +156,7 @@ def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence
             )
         column, name, value = match.groups()
         if column == "deprel":
+            check_relation(value)
             names = list(sentence.deprels)
             for word in words:
                 names[word - 1] = value

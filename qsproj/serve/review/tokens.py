@@ -10,6 +10,7 @@ from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence, layout_of
 from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.serve.review.correction import is_text
 from qsproj.serve.review.draft import Named
 
 NO_SPACE = "SpaceAfter=No"
@@ -165,6 +166,8 @@ def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
     own = _word(tokens, word)
     if len(forms) < 2:
         raise UsageError("found one part, expected two or more, parted by spaces")
+    for form in forms:
+        _check_form(form, own.row[FORM])
     token = tokens.token_of(own)
     new = [_Word([*own.row[:1], form, *["_"] * 8], own) for form in forms[1:]]
     for one in new:
@@ -233,14 +236,23 @@ def set_space(tokens: Tokens, word: int) -> None:
 
 
 def set_form(tokens: Tokens, word: int, form: str) -> None:
-    _word(tokens, word).row[FORM] = form
+    row = _word(tokens, word).row
+    _check_form(form, row[FORM])
+    row[FORM] = form
     tokens.set_text()
+
+
+def _check_form(form: str, old: str) -> None:
+    """Raise UsageError for what is no word; one that has had spaces inside keeps them."""
+    known = {" "} if " " in old else set()
+    if not form.strip() or not is_text(form) or {one for one in form if one.isspace()} - known:
+        raise UsageError(f"found {form!r}, expected a word without spaces; to cut it, split it into parts")
 
 
 def set_comments(tokens: Tokens, lines: Sequence[str]) -> None:
     """Replace the comments; each begins with ``#``."""
     for line in lines:
-        if not line.startswith("#") or not line.isprintable():
+        if line not in tokens.comments and not (line.startswith("#") and is_text(line)):
             raise UsageError(f"found {line[:40]!r}, expected a comment that begins with #")
     tokens.comments = list(lines)
 

@@ -135,7 +135,9 @@ def test_a_stage_that_failed_is_made_again(tmp_path, text):
     assert Path(first.file).read_text() == "made 1"
 
 
-@pytest.mark.parametrize("damage", ["", "{}", '{"line": "x"}', "no JSON", "[]", '{"files": 3, "line": 2}'])
+@pytest.mark.parametrize(
+    "damage", ["", "{}", '{"line": "x"}', "no JSON", "[]", '{"files": 3, "line": 2}', "[" * 100_000]
+)
 def test_a_damaged_record_makes_the_stage_again(tmp_path, text, damage):
     make = Maker()
     run(tmp_path / "work", make, text)
