@@ -98,7 +98,7 @@ def test_what_the_papers_page_tells_to_type_and_to_read_is_there():
 def test_what_is_not_there_is_seen():
     assert unknown_to("qsproj train --order 2 --factors grand") == []
     assert unknown_to("qsproj train --odrer 2 --factors grand") == ["--odrer"]
-    assert unknown_to("qsproj biparse cotrane --jobs 2")[0] == "cotrane"
+    assert unknown_to("qsproj styles detekt --jobs 2")[0] == "detekt"
     assert is_there("qsproj.bp.graph.FactorGroup.propagate")
     for name in (
         "qsproj/nothing.py",

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import qsproj
-from qsproj.cli.main import COMMANDS, build_parser
+from qsproj.cli.main import COMMANDS, build_parser, module_of
 from tests.documentation import RUN_MARK, Example, examples, run_console, run_python
 
 PACKAGE = Path(qsproj.__file__).parent
@@ -34,8 +34,9 @@ def imports_of(path):
 
 def command_files():
     """Return the commands that have a file: those that say which arguments they take."""
-    files = sorted((PACKAGE / "cli").glob("*.py"))
-    return [path.stem for path in files if "\ndef add_arguments(" in path.read_text(encoding="utf-8")]
+    files = (PACKAGE / "cli").glob("*.py")
+    written = [path for path in files if "\ndef add_arguments(" in path.read_text(encoding="utf-8")]
+    return sorted(path.stem.replace("_", "-") for path in written)
 
 
 def test_importing_qsproj_loads_no_numba():
@@ -115,12 +116,12 @@ def test_help_of_a_command_shows_an_example(run_cli, command):
     outcome = run_cli(command, "--help")
     assert (outcome.code, outcome.err) == (0, "")
     assert re.search(rf"^ +qsproj {command}\b", outcome.out, re.MULTILINE)
-    assert import_module(f"qsproj.cli.{command}").__doc__.strip().splitlines()[0] in outcome.out
+    assert import_module(module_of(command)).__doc__.strip().splitlines()[0] in outcome.out
 
 
 def example_commands(command):
     """Return the ``qsproj`` commands in a command's examples, as lists of arguments."""
-    text = import_module(f"qsproj.cli.{command}").EXAMPLES.replace("\\\n", " ")
+    text = import_module(module_of(command)).EXAMPLES.replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("qsproj ")]
     pieces = [piece for line in lines for piece in re.split(r"\s[|;]|&&", re.sub(r"\s[<>]\s*\S+", "", line))]
     words = [shlex.split(piece, comments=True) for piece in pieces]

@@ -1,9 +1,9 @@
-"""Adapt a treebank or a parser to another annotation style, from a few trees in both.
+"""Learn to convert trees to another annotation style, from a few trees in both.
 
-Training: SOURCE and TARGET hold the same sentences, word by word, in the old and in the new style; ten are a
-start. They are paired by parallel_id, else by sent_id, else by order. With --parser, the model is a parser of
-the new style for `qsproj parse`; --source may then be left out: the parser makes the trees, less accurately.
-Converting: with -m, the trees of SOURCE are converted; all but heads and relations is kept byte for byte.
+SOURCE and TARGET hold the same sentences, word by word, in the old and in the new style; ten are a start.
+They are paired by parallel_id, else by sent_id, else by order. `qsproj convert -m` converts treebanks by the
+model. With --parser, it is a parser of the new style for `qsproj parse`; --source may then be left out: the
+parser makes the trees, less accurately.
 """
 
 import argparse
@@ -14,70 +14,38 @@ from qsproj.cli.options.common import (
     add_pairing,
     add_seed,
     check_files,
-    declare_ways,
     located,
     made_by,
     naming,
-    refuse_unread,
 )
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
-  qsproj adapt -m sud.converter --source treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu
+  qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
   qsproj adapt --parser ud.parser --source ten.ud.conllu --target ten.sud.conllu -o sud.parser
   qsproj parse -m sud.parser in.conllu -o out.sud.conllu
 """
 
 
-# What each way to use the command reads that not all do.
-WAYS = {
-    "--target": ("parser", "epochs", "projective", "nonprojective", "seed"),
-    "-m": ("confidence", "least_sure"),
-}
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser)("""
         --source FILE: trees in the old style, CoNLL-U
-        --target FILE: trees in the new style; train on them
-        -m --model MODEL: a trained converter; convert with it
-        -o --output FILE=-: the model, or the converted trees (these default to standard output)
+        --target FILE!: the same sentences with trees in the new style
+        -o --output MODEL!: where the model is written
         --parser MODEL: a parser of the old style, to become one of the new
         --epochs N[1..]: passes over the data (default: more where there is less)
     """)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
-    add_options(parser)("""
-        --confidence: add ArcProb=, the probability of each arc, to MISC
-        --least-sure FILE: also write the converted trees with those first that are most likely wrong, for a
-            person to check, with ArcProb= and the expected number of wrong heads
-    """)
     add_pairing(parser)
     add_seed(parser)
-    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.corpus.formats import check_has_misc
-    from qsproj.errors import UsageError
-
-    if (options.target is None) == (options.model is None):
-        raise UsageError("give --target and -o MODEL to train, or -m MODEL and --source to convert")
-    training = options.model is None
-    refuse_unread(options, WAYS, "--target" if training else "-m")
-    check_files(
-        reads=(options.source, options.target, options.parser, options.model),
-        model=options.output if training else None,
-        writes=[] if training else [(options.output, options.source), (options.least_sure, None)],
-    )
-    if options.confidence:
-        check_has_misc(options.output, "--confidence")
-    if options.model is not None:
-        _convert(options)
-    else:
-        with naming(options.source, options.target):
-            _train(options)
+    check_files(reads=(options.source, options.target, options.parser), model=options.output)
+    with naming(options.source, options.target):
+        _train(options)
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -119,27 +87,3 @@ def _train(options: argparse.Namespace) -> None:
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
     print(report.summary(inference), file=sys.stderr)
-
-
-def _convert(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import telling_unknown_relations
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import write_sentences
-    from qsproj.errors import UsageError
-    from qsproj.models.converter.converter import Converter
-    from qsproj.models.storage import load_model_of
-    from qsproj.pipelines.adapt import convert_treebank, least_sure_first
-
-    if options.source is None:
-        raise UsageError("give --source, the trees to convert")
-    remedy = "train one with --source and --target, or parse with it: qsproj parse"
-    converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
-    with located(options.source) as sentences:
-        known = telling_unknown_relations(
-            sentences, converter, path=options.model, name=name_of(options.source)
-        )
-        converted = convert_treebank(converter, known)
-        if options.least_sure:
-            converted = iter(found := list(converted))
-            write_sentences(least_sure_first(found), options.least_sure)
-        write_sentences((one.sentence(confidence=options.confidence) for one in converted), options.output)

@@ -11,7 +11,7 @@ import sys
 from qsproj.cli.options.common import add_options, check_files, made_by
 
 EXAMPLES = """examples:
-  qsproj tag --train corpora/de.conllu --language de -o de.tagger
+  qsproj train-tagger corpora/de.conllu --language de -o de.tagger
   qsproj train corpora/de.conllu --features words -o de.parser
   qsproj bundle de.tagger de.parser -o de.model
   echo 'Der Hund schläft.' | qsproj parse -m de.model
@@ -20,7 +20,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser)("""
-        tagger TAGGER: a model of qsproj tag --train
+        tagger TAGGER: a model of qsproj train-tagger
         parser PARSER: a model that parses: of qsproj train, project, adapt ...
         -o --output MODEL!: where the model is written
         --readings N[0..]=0: with a first-order parser: try N tags that the tagger doubts, and average over

@@ -7,29 +7,40 @@ Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
 from qsproj import __version__, interrupts
-from qsproj.errors import QsprojError, bounded
+from qsproj.cli.former_spellings import present_spelling
+from qsproj.errors import QsprojError, UsageError, bounded
 from qsproj.progress import notices
 
-# command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
+# Command, one-line help; its file is qsproj/cli/<command>.py, - written as _, with add_arguments(parser) and
+# run(arguments).
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("bootstrap", "make a model that reads raw text, from a bitext and a treebank of one side"),
     ("train", "train a dependency parser on treebanks"),
     ("parse", "parse sentences with a trained model"),
-    ("tag", "train a part-of-speech tagger, or tag text"),
+    ("train-tagger", "train a part-of-speech tagger on treebanks"),
+    ("tag", "tag text with a trained tagger"),
+    ("tokenize", "write text as words, for an external aligner"),
     ("bundle", "make one model of a tagger and a parser, from text to trees"),
     ("eval", "score a parsed file against gold trees, or compare two systems"),
     ("align", "align the words of a bitext"),
     ("project", "carry a treebank to another language through a bitext"),
-    ("adapt", "adapt a treebank or a parser to another annotation style, from a few trees"),
+    ("project-tags", "train a tagger on tagged translations, through word links"),
+    ("adapt", "learn another annotation style from a few trees"),
+    ("convert", "convert trees to another annotation style"),
+    ("styles", "list annotation styles, or detect that of a treebank"),
+    ("train-biparser", "train a parser of both sides of a bitext"),
+    ("join-biparser", "make a parser of both sides of a bitext out of a parser of each"),
     ("biparse", "parse both sides of a bitext together"),
-    ("styles", "convert treebanks between annotation styles, and tell which style one has"),
+    ("cotrain", "train a parser of one language on pairs without trees"),
     ("suggest", "choose the sentences that are best annotated next"),
     ("search", "find words in trees by a pattern of tags, relations and features"),
-    ("info", "tell what a model is, was made from, and can do"),
+    ("info", "show what a model is, was made from, and can do"),
     ("serve", "serve models by the REST API of UDPipe, or a page to review trees in the browser"),
     ("draw", "draw trees or aligned sentence pairs, as a web page, an image or a document"),
     ("data", "fetch treebanks and bitexts by name"),
@@ -56,12 +67,17 @@ class _OneLineParser(argparse.ArgumentParser):
             out.write(message)
 
 
+def module_of(command: str) -> str:
+    """Return the name of the module of a command."""
+    return f"qsproj.cli.{command.replace('-', '_')}"
+
+
 def build_parser(*wanted: str) -> argparse.ArgumentParser:
     """Build the parser; only the files of commands that are wanted are imported, for a fast ``--help``."""
     parser = _OneLineParser(
         prog="qsproj",
         description="Carry dependency syntax across languages and annotation styles.",
-        epilog="Each command explains itself: qsproj COMMAND --help. Start with: qsproj demo",
+        epilog="Each command explains itself: qsproj help COMMAND. Start with: qsproj demo",
     )
     parser.add_argument("--version", action="version", version=f"qsproj {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -69,7 +85,7 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
         if name not in wanted:
             commands.add_parser(name, help=summary, add_help=False)
             continue
-        module = import_module(f"qsproj.cli.{name}")
+        module = import_module(module_of(name))
         subparser = commands.add_parser(
             name,
             help=summary,
@@ -85,12 +101,26 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
-    known = {name for name, _ in COMMANDS}
+    known = [name for name, _ in COMMANDS]
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     command = next((word for word in words if not word.startswith("-")), None)
     name = f"qsproj {command}" if command else "qsproj"
+    if (former := present_spelling(words)) is not None:
+        print(f"{name}: `qsproj {former[0]}` is now a command of its own; type: {former[1]}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    if command is not None and command == words[0] and command not in known:
+        near = " or ".join(f"`qsproj {name}`" for name in get_close_matches(command, known, n=2))
+        meant = f"did you mean {near}? " if near else ""
+        message = f"qsproj: unknown command {command!r}; {meant}`qsproj help` lists all"
+        print(bounded(message), file=sys.stderr)
+        return EXIT_BAD_INPUT
     try:
         # As git does: who asks for nothing is shown what there is.
-        options = build_parser(*known.intersection([command])).parse_args(words or ["--help"])
+        parser = build_parser(*(name for name in known if name == command))
+        options, unknown = parser.parse_known_args(words or ["--help"])
+        if unknown:
+            raise UsageError(_unknown_arguments(options.command, unknown))
         with notices(_say):
             options.run(options)
     except QsprojError as error:
@@ -113,6 +143,36 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE
+
+
+def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
+    """Say what a command does not know, and which option of its own, or which commands, may be meant."""
+    option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
+    shown = option or " ".join(unknown)
+    hint = ""
+    if option is not None:
+        options = {name: _options_of(name) for name, _ in COMMANDS}
+        near = get_close_matches(option, options[command], n=1, cutoff=0.75)
+        others = [name for name, known in options.items() if option in known]
+        if near:
+            hint = f"did you mean {near[0]}? "
+        elif others:
+            hint = f"it is an option of {', '.join(others)}; "
+    return f"found {shown}, which it does not know; {hint}see qsproj help {command}"
+
+
+def _options_of(command: str) -> set[str]:
+    """Return the options of a command, with those of its actions."""
+    found, parsers = set[str](), [_subparsers(build_parser(command))[command]]
+    for parser in parsers:
+        found.update(parser._option_string_actions)
+        parsers += _subparsers(parser).values()
+    return found
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return {name: child for action in found for name, child in action.choices.items()}
 
 
 def _say(line: str) -> None:

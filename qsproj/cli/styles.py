@@ -1,38 +1,30 @@
-"""Convert treebanks between annotation styles, by rule, and tell which style a treebank has.
+"""List annotation styles, detect that of a treebank, and measure what a conversion by rules loses.
 
 A style is one choice in each of eight dimensions: what heads a coordination, where conjunctions, dependents
 of the whole and punctuation hang in it, and whether determiners, prepositions, copulas and auxiliaries are
 heads or children. Name it by presets and choices, the later ones winning: prague,determiners=head. What is
-not named stays as it is in the source style. `qsproj styles list` shows all names.
+not named stays as it is in the source style. `qsproj convert --to STYLE` converts.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_action, add_options, check_files
+from qsproj.cli.options.common import add_action, add_options
+from qsproj.cli.options.styles import add_source_style, read_styles
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
     from qsproj.styles.convert import RoundTrip
     from qsproj.styles.detect import DetectedStyle
-    from qsproj.styles.style import Style
 
 EXAMPLES = """examples:
   qsproj styles list
   qsproj styles detect corpora/en.conllu
-  qsproj styles convert --to prague corpora/en.conllu -o en.prague.conllu
-  qsproj styles convert --from prague --to coordination=moscow,auxiliaries=head < en.prague.conllu
   qsproj styles roundtrip --to conll corpora/en.conllu
 """
 
-_CONVERT = """Convert trees to another style: HEAD and DEPREL change, all else stays byte for byte.
-
-The relations must be those of Universal Dependencies or those that this command wrote. Enhanced dependencies
-(DEPS) are not converted: they stay those of the source style.
-"""
 _DETECT = """Tell the style of a treebank: for each dimension the choice, and what speaks for it.
 
 Each place in the trees that tells of a dimension is counted, with the choices that it agrees with.
@@ -44,59 +36,17 @@ _SHOWN_RELATIONS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    convert = add_action(actions, "convert", _CONVERT, EXAMPLES)
-    _add_styles(convert)
-    add_options(convert)("""
-        input INPUT?=-: CoNLL-U (default: standard input)
-        -o --output FILE=-: CoNLL-U (default: standard output)
-    """)
     detect = add_action(actions, "detect", _DETECT, EXAMPLES)
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
-    _add_styles(round_trip)
+    add_options(round_trip)("--to STYLE!: the style to convert to and back")
+    add_source_style(round_trip)
     for action in (detect, round_trip):
         add_options(action)("treebank TREEBANK?=-: CoNLL-U, .gz or .xz (default: standard input)")
     add_action(actions, "list", _LIST, EXAMPLES)
 
 
 def run(options: argparse.Namespace) -> None:
-    {"convert": _convert, "detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
-
-
-def _add_styles(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("--to STYLE!: the style to convert to")
-    parser.add_argument(
-        "--from",
-        dest="source",
-        default="ud",
-        metavar="STYLE",
-        help="the style of the input; auto: detect it, which keeps the whole input in memory (default: ud)",
-    )
-
-
-def _read(path: str, options: argparse.Namespace) -> tuple[Iterable[Sentence], Style, Style]:
-    """Return the sentences of the input, its style, and the style to convert to."""
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.styles.detect import detect_style
-    from qsproj.styles.style import parse_style
-
-    parse_style(options.to)
-    if options.source == "auto":
-        kept = list(read_sentences(path))
-        source = detect_style(kept).style
-        return kept, source, parse_style(options.to, base=source)
-    source = parse_style(options.source)
-    return read_sentences(path), source, parse_style(options.to, base=source)
-
-
-def _convert(options: argparse.Namespace) -> None:
-    from qsproj.corpus.formats import write_sentences
-    from qsproj.progress import track
-    from qsproj.styles.convert import convert_all
-
-    check_files(reads=(options.input,), writes=[(options.output, options.input)])
-    sentences, source, target = _read(options.input, options)
-    converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
-    write_sentences(converted, options.output)
+    {"detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
 
 
 def _detect(options: argparse.Namespace) -> None:
@@ -112,7 +62,7 @@ def _round_trip(options: argparse.Namespace) -> None:
     from qsproj.progress import track
     from qsproj.styles.convert import measure_round_trip
 
-    sentences, source, target = _read(options.treebank, options)
+    sentences, source, target = read_styles(options.treebank, to=options.to, source=options.from_style)
     found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
     _print([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
 

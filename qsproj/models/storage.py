@@ -70,13 +70,13 @@ KINDS: dict[str, Kind] = {
     "dmv": _kind("dmv.dmv.Dmv", "dependency model with valence"),
     "qg-dmv": _kind("qg_dmv.qg_dmv.QgDmv", "quasi-synchronous dependency model with valence"),
     "converter": _kind(
-        "converter.converter.Converter", "converter between annotation styles", "qsproj adapt -m"
+        "converter.converter.Converter", "converter between annotation styles", "qsproj convert -m"
     ),
     "adapted-parser": _kind(
         "converter.converter.AdaptedParser", "parser with a converter to another annotation style"
     ),
     JOINT_PARSER: _kind(
-        "joint.joint_parser.JointParser", "parser of both sides of a bitext together", "qsproj biparse parse"
+        "joint.joint_parser.JointParser", "parser of both sides of a bitext together", "qsproj biparse"
     ),
     "enhanced-parser": _kind(
         "enhanced.enhanced_parser.EnhancedParser", "parser of trees with enhanced dependencies"

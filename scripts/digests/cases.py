@@ -68,8 +68,8 @@ def joint(name: str, options: str, needs: tuple[str, ...] = (), source: str = "e
     """Return the case of a joint model that is trained on pairs and parses new ones."""
     return Case(
         f"""
-        biparse train {LINKED} --source-model {source}.parser -o {name}.joint {options}
-        biparse parse {NEW_PAIRS} -m {name}.joint -o {name}.de.conllu --source-output {name}.en.conllu \
+        train-biparser {LINKED} --source-model {source}.parser -o {name}.joint {options}
+        biparse {NEW_PAIRS} -m {name}.joint -o {name}.de.conllu --source-output {name}.en.conllu \
             --alignment-output {name}.links
         info {name}.joint
     """,
@@ -150,24 +150,24 @@ CASES: dict[str, Case] = {
     "joint-tags": trained("joint-tags", "--epochs 1 --joint-tags"),
     # Taggers, text, aligners.
     "tagger": Case("""
-        tag --train de.conllu --language de --raw de.text --dev few.de.conllu -o de.tagger
+        train-tagger de.conllu --language de --raw de.text --dev few.de.conllu -o de.tagger
         tag -m de.tagger new.de.text --confidence -o tagger.tagged.conllu
         tag -m de.tagger new.de.conllu -o tagger.conllu
         eval new.de.conllu tagger.conllu --tags
         info de.tagger
     """),
     "tagger-by-rules": Case("""
-        tag --train de.conllu --language de --rules -o rules.tagger
+        train-tagger de.conllu --language de --rules -o rules.tagger
         tag -m rules.tagger new.de.text --split-contractions -o rules.tagged.conllu
     """),
     "tags-through-links": Case("""
-        tag --project --source en.conllu --target de.conllu --alignment en-de.pharaoh --language de \
+        project-tags --source en.conllu --target de.conllu --alignment en-de.pharaoh --language de \
             -o projected.tagger
         tag -m projected.tagger new.de.conllu --confidence -o projected.tagged.conllu
         info projected.tagger
     """),
     "tags-through-links-few-tagged": Case("""
-        tag --project --source en.conllu --alignment en-de.pharaoh --source es.conllu \
+        project-tags --source en.conllu --alignment en-de.pharaoh --source es.conllu \
             --alignment es-de.pharaoh --target de.conllu --tagged few.de.conllu --language de -o votes.tagger
         tag -m votes.tagger new.de.conllu --confidence -o votes.tagged.conllu
     """),
@@ -217,7 +217,7 @@ CASES: dict[str, Case] = {
     "joint-moved": Case(
         """
         python "from scripts.digests.moved import train; train('joint-moved.joint')"
-        biparse parse --source new.en.conllu --target new.de.conllu --alignment new.en-de.pharaoh \\
+        biparse --source new.en.conllu --target new.de.conllu --alignment new.en-de.pharaoh \\
             -m joint-moved.joint -o joint-moved.de.conllu --source-output joint-moved.en.conllu \\
             --alignment-output joint-moved.links
         info joint-moved.joint
@@ -244,21 +244,21 @@ CASES: dict[str, Case] = {
     "joined": Case(
         f"""
         train de.conllu -o joined.parser {ONE_EPOCH}
-        biparse join -m joint.joint --source-model english.parser --target-model joined.parser -o joined.joint
-        biparse parse {NEW_PAIRS} -m joined.joint -o joined.de.conllu --alignment-output joined.links
+        join-biparser -m joint.joint --source-model english.parser --target-model joined.parser -o joined.joint
+        biparse {NEW_PAIRS} -m joined.joint -o joined.de.conllu --alignment-output joined.links
     """,
         ("joint",),
     ),
     "co-training": Case(
         f"""
-        biparse cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o co-training.parser
+        cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o co-training.parser
         parse -m co-training.parser new.de.conllu --confidence -o co-training.parsed.conllu
     """,
         ("joint",),
     ),
     "noisy-channel": Case(
         f"""
-        biparse cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o noisy-channel.parser \
+        cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o noisy-channel.parser \
             --method noisy-channel --source-forest agreement
         parse -m noisy-channel.parser new.de.conllu --confidence -o noisy-channel.parsed.conllu
     """,
@@ -266,16 +266,16 @@ CASES: dict[str, Case] = {
     ),
     # Other annotation styles, what to annotate next, and all in one.
     "styles": Case("""
-        styles convert --to prague all.de.conllu -o styles.prague.conllu
-        styles convert --from prague --to coordination=moscow,auxiliaries=head styles.prague.conllu \
+        convert --to prague all.de.conllu -o styles.prague.conllu
+        convert --from prague --to coordination=moscow,auxiliaries=head styles.prague.conllu \
             -o styles.moscow.conllu
         styles detect styles.moscow.conllu
         styles roundtrip --to conll all.de.conllu
     """),
     "converter": Case("""
-        styles convert --to prague few.de.conllu -o converter.few.prague.conllu
+        convert --to prague few.de.conllu -o converter.few.prague.conllu
         adapt --source few.de.conllu --target converter.few.prague.conllu --epochs 2 -o prague.converter
-        adapt -m prague.converter --source new.de.conllu --confidence --least-sure converter.check.conllu \
+        convert -m prague.converter new.de.conllu --confidence --least-sure converter.check.conllu \
             -o converter.converted.conllu
         suggest -m prague.converter new.de.conllu --annotated few.de.conllu --count 3 \
             -o converter.next.conllu
@@ -284,7 +284,7 @@ CASES: dict[str, Case] = {
     "adapted-parser": Case(
         """
         train de.conllu -o adapted.ud.parser --epochs 1
-        styles convert --to prague few.de.conllu -o adapted.few.prague.conllu
+        convert --to prague few.de.conllu -o adapted.few.prague.conllu
         adapt --parser adapted.ud.parser --source few.de.conllu --target adapted.few.prague.conllu \
             --epochs 2 -o adapted.parser
         parse -m adapted.parser new.de.conllu --confidence -o adapted.parsed.conllu

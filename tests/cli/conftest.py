@@ -21,5 +21,5 @@ def tagger(tmp_path_factory):
     from qsproj.cli.main import main
 
     path = tmp_path_factory.mktemp("models") / "de.tagger"
-    assert main(["tag", "--train", str(SAMPLE), "--language", "de", "-o", str(path)]) == 0
+    assert main(["train-tagger", str(SAMPLE), "--language", "de", "-o", str(path)]) == 0
     return path

@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
     """Return a folder with trees in two styles, the first 40 of them apart, and a converter."""
     place = tmp_path_factory.mktemp("adapt")
     target = place / "target.conllu"
-    assert main(["styles", "convert", "--to", "prague", str(SOURCE), "-o", str(target)]) == 0
+    assert main(["convert", "--to", "prague", str(SOURCE), "-o", str(target)]) == 0
     for name, path in (("source.40", SOURCE), ("target.40", target)):
         blocks = path.read_text(encoding="utf-8").split("\n\n")
         (place / name).write_text("\n\n".join(blocks[:40]) + "\n\n", encoding="utf-8")
@@ -34,7 +34,7 @@ def uas(run_cli, gold, system):
 
 def test_a_treebank_is_converted_and_the_rest_kept(run_cli, folder, tmp_path):
     out = tmp_path / "out.conllu"
-    assert run_cli("adapt", "-m", folder / "converter", "--source", SOURCE, "-o", out).code == 0
+    assert run_cli("convert", "-m", folder / "converter", SOURCE, "-o", out).code == 0
     assert uas(run_cli, folder / "target.conllu", SOURCE) < 90
     assert uas(run_cli, folder / "target.conllu", out) > 98
     before = SOURCE.read_text(encoding="utf-8").splitlines()
@@ -47,7 +47,7 @@ def test_a_treebank_is_converted_and_the_rest_kept(run_cli, folder, tmp_path):
 def test_the_least_sure_come_first(run_cli, folder, tmp_path):
     check, out = tmp_path / "check.conllu", tmp_path / "out.conllu"
     outcome = run_cli(
-        *("adapt", "-m", folder / "converter", "--source", SOURCE),
+        *("convert", "-m", folder / "converter", SOURCE),
         *("--least-sure", check, "--confidence", "-o", out),
     )
     assert outcome.code == 0
@@ -63,9 +63,7 @@ def test_the_least_sure_come_first(run_cli, folder, tmp_path):
 
 
 def test_converting_reads_standard_input(run_cli, folder):
-    outcome = run_cli(
-        "adapt", "-m", folder / "converter", "--source", "-", stdin=SOURCE.read_text(encoding="utf-8")
-    )
+    outcome = run_cli("convert", "-m", folder / "converter", "-", stdin=SOURCE.read_text(encoding="utf-8"))
     assert outcome.code == 0
     assert outcome.out.count("# sent_id") == len(list(read_conllu(SOURCE)))
 
@@ -136,35 +134,36 @@ def test_trees_without_heads_are_refused(run_cli, folder, tmp_path):
     for pair, part in (((bare, target), "no source sentence"), ((SOURCE, bare), "no target sentence")):
         outcome = run_cli("adapt", "--source", pair[0], "--target", pair[1], "-o", tmp_path / "m")
         assert_refused(outcome, part)
-    outcome = run_cli("adapt", "-m", folder / "converter", "--source", bare)
+    outcome = run_cli("convert", "-m", folder / "converter", bare)
     assert_refused(outcome, f"{bare}:1: found a sentence without heads", "parse it first")
 
 
 def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):
     target, model = folder / "target.conllu", folder / "converter"
     for arguments, part in (
-        ((), "give --target and -o MODEL to train, or -m MODEL and --source to convert"),
-        (("-m", model, "--target", target), "give --target and -o MODEL to train"),
-        (("-m", model), "give --source, the trees to convert"),
-        (
-            ("-m", model, "--source", SOURCE, "--parser", model),
-            "--parser belongs to --target; leave it out with -m",
-        ),
-        (("--source", SOURCE, "--target", target), "give -o MODEL"),
+        (("--source", SOURCE, "-o", "m"), "the following arguments are required: --target"),
         (("--target", target, "-o", tmp_path / "m"), "without --parser, give --source"),
         (
             ("--source", SOURCE, "--target", target, "-o", "x", "--confidence"),
-            "--confidence belongs to -m; leave it out with --target",
+            "found --confidence, which it does not know; it is an option of parse, tag, convert; see",
         ),
         (("--source", SOURCE, "--target", target, "-o", "x", "--epochs", "0"), "--epochs: found '0'"),
     ):
         assert_refused(run_cli("adapt", *arguments), part)
+    for arguments, part in (
+        ((SOURCE,), "one of the arguments -m/--model --to is required"),
+        (("-m", model, "--to", "ud", SOURCE), "not allowed with"),
+        (("-m", model, "--from", "ud", SOURCE), "--from belongs to --to; leave it out with -m"),
+        (("--to", "prague", SOURCE, "--confidence"), "--confidence belongs to -m; leave it out with --to"),
+        (("--to", "prague", SOURCE, "--source", SOURCE), "expected one file to convert"),
+    ):
+        assert_refused(run_cli("convert", *arguments), part)
 
 
 def test_a_model_of_another_kind_is_refused(run_cli, folder, tmp_path):
-    run_cli("tag", "--train", SOURCE, "--language", "en", "-o", tmp_path / "tagger")
+    run_cli("train-tagger", SOURCE, "--language", "en", "-o", tmp_path / "tagger")
     assert_refused(
-        run_cli("adapt", "-m", tmp_path / "tagger", "--source", SOURCE),
+        run_cli("convert", "-m", tmp_path / "tagger", SOURCE),
         "a model of kind tagger, expected a converter",
     )
     outcome = run_cli(

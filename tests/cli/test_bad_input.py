@@ -33,7 +33,7 @@ def test_bad_trees(run_cli, model, tmp_path, name):
     commands = [
         ("parse", "-m", model, bad, "-o", there),
         ("train", bad, "-o", there),
-        ("tag", "--train", bad, "--language", "de", "-o", there),
+        ("train-tagger", bad, "--language", "de", "-o", there),
         ("eval", bad, SAMPLE),
         ("project", "--source", "corpora/en.conllu", "--target", bad, "--alignment", LINKS, "-o", there),
     ]
@@ -99,7 +99,7 @@ def test_pairs_that_do_not_match(run_cli, tmp_path):
     [
         ("parse", SAMPLE, "-m"),
         ("suggest", SAMPLE, "-m"),
-        ("adapt", "--source", SAMPLE, "-m"),
+        ("convert", SAMPLE, "-m"),
         ("adapt", "--source", SAMPLE, "--target", SAMPLE, "--parser"),
         ("project", *PAIR, "--method", "soft", "--prior"),
     ],
@@ -132,7 +132,7 @@ def test_a_sentence_of_2000_words_is_named(run_cli, model, tmp_path):
     for command in (
         ("parse", "-m", model, long),
         ("parse", "-m", dmv, long),
-        ("adapt", "-m", converter, "--source", long),
+        ("convert", "-m", converter, long),
     ):
         assert_one_line(
             run_cli(*command, "-o", tmp_path / "out"), f"{long}:3: found a sentence of 2,000 words"
@@ -141,7 +141,7 @@ def test_a_sentence_of_2000_words_is_named(run_cli, model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [("train", "--joint-tags"), ("tag", "--train"), ("tag", "--train", SAMPLE, "--dev")]
+    "command", [("train", "--joint-tags"), ("train-tagger",), ("train-tagger", SAMPLE, "--dev")]
 )
 def test_a_word_without_tag_is_named_by_file_and_line(run_cli, tmp_path, command):
     untagged = "# a comment\n1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
@@ -241,7 +241,7 @@ def test_joint_training_needs_tags(run_cli, model, tmp_path, side):
     pair = list(PAIR)
     place = pair.index(f"--{side}") + 1
     pair[place] = untagged(pair[place], tmp_path / "x")
-    outcome = run_cli("biparse", "train", *pair, "--source-model", model, "-o", tmp_path / "m")
+    outcome = run_cli("train-biparser", *pair, "--source-model", model, "-o", tmp_path / "m")
     assert_one_line(outcome, f"{pair[place]}: found no word with a UPOS tag")
 
 

@@ -15,17 +15,17 @@ def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
     assert_one_line(outcome, "unknown method 'magic'; known: soft, hard")
 
 
-@pytest.mark.parametrize("task", [("--train", SAMPLE, "-o", "m"), ("-m", "m", SAMPLE)])
+@pytest.mark.parametrize("task", [("train-tagger", SAMPLE, "-o", "m"), ("tag", "-m", "m", SAMPLE)])
 def test_a_language_that_is_no_code(run_cli, tmp_path, monkeypatch, task):
     """Whether or not any text is to be cut."""
     task = [Path.cwd() / word if word == SAMPLE else word for word in task]
     monkeypatch.chdir(tmp_path)
-    assert_one_line(run_cli("tag", *task, "--language", "klingon"), "found language 'klingon'", ": as, bn, ")
+    assert_one_line(run_cli(*task, "--language", "klingon"), "found language 'klingon'", ": as, bn, ")
     assert not list(tmp_path.iterdir())
 
 
 BIPARSE = (
-    *("biparse", "train", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
+    *("train-biparser", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
     *("--source-model", "no.model"),
 )
 
@@ -57,7 +57,7 @@ def test_standard_input_is_read_once(run_cli, tmp_path):
         ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),
         ("draw", "-", "--target", "-", "--alignment", LINKS),
         ("project", "--source", "-", "--target", "-", "--alignment", LINKS, "-o", tmp_path / "m"),
-        ("biparse", "parse", "--source", "-", "--target", "-", "--alignment", LINKS, "-m", "no.model"),
+        ("biparse", "--source", "-", "--target", "-", "--alignment", LINKS, "-m", "no.model"),
     ):
         assert_one_line(run_cli(*command), "only one file can be - (standard input)")
 
@@ -71,10 +71,10 @@ def test_factors_belong_to_the_second_order(run_cli, tmp_path):
     "command",
     [
         ("project", *PAIR, "-o", "{there}", "--trees", "{there}"),
-        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
-        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there again}"),
-        ("biparse", "parse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
-        ("adapt", "-m", "x", "--source", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
+        ("biparse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
+        ("biparse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there again}"),
+        ("biparse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
+        ("convert", "-m", "x", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
     ],
 )
 def test_two_outputs_of_one_name(run_cli, tmp_path, command):
@@ -99,16 +99,16 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
         ),
         (("train", "-", "--dev", "-"), "only one file can be -"),
         (
-            ("tag", "--train", SAMPLE, "--backend", "dask"),
-            "--backend belongs to -m; leave it out with --train",
+            ("train-tagger", SAMPLE, "--backend", "dask"),
+            "found --backend, which it does not know; it is an option of bootstrap, parse, ",
         ),
         (
-            ("biparse", "train", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
+            ("train-biparser", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
             "--epochs",
         ),
         (("draw", SAMPLE), "found no format in the name"),
         (
-            ("biparse", "parse", "-m", "x", *PAIR, "--link-threshold", "0.3"),
+            ("biparse", "-m", "x", *PAIR, "--link-threshold", "0.3"),
             "--link-threshold belongs to --al",
         ),
     ],
@@ -120,11 +120,11 @@ def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
 
 TRAININGS = [
     ("train", SAMPLE),
-    ("tag", "--train", SAMPLE),
+    ("train-tagger", SAMPLE),
     ("adapt", "--source", SAMPLE, "--target", SAMPLE),
     PROJECT,
     BIPARSE,
-    ("biparse", "cotrain", *PAIR, "-m", "x", "--trees", SAMPLE),
+    ("cotrain", *PAIR, "-m", "x", "--trees", SAMPLE),
 ]
 
 
@@ -157,7 +157,7 @@ def test_trees_that_cannot_be_written_are_told_at_once(run_cli, monkeypatch, tmp
         (("parse", "-m", "no.model", SAMPLE, "--confidence", "-o"), "--confidence"),
         (("tag", "-m", "no.model", SAMPLE, "--confidence", "-o"), "--confidence"),
         (
-            ("adapt", "-m", "no.model", "--source", SAMPLE, "--confidence", "-o"),
+            ("convert", "-m", "no.model", SAMPLE, "--confidence", "-o"),
             "--confidence",
         ),
         (("align", "corpora/en.conllu", SAMPLE, "--linked"), "--linked"),

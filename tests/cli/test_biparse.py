@@ -56,7 +56,7 @@ def models(folder):
     from qsproj.cli.main import main
 
     source, joint = str(folder / "en.model"), str(folder / "en-de.model")
-    train = ["biparse", "train", *PAIRS, *LINKS, "--source-model", source, "-o", joint]
+    train = ["train-biparser", *PAIRS, *LINKS, "--source-model", source, "-o", joint]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert main(["train", PAIRS[1], "-o", source, "--epochs", "2"]) == 0
@@ -67,7 +67,7 @@ def models(folder):
 def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     outputs = tmp_path / "de.conllu", tmp_path / "en.conllu", tmp_path / "links"
     outcome = run_cli(
-        *("biparse", "parse", "-m", models[1], *PAIRS, *LINKS, "--source-tree", "joint", "-o", outputs[0]),
+        *("biparse", "-m", models[1], *PAIRS, *LINKS, "--source-tree", "joint", "-o", outputs[0]),
         *("--source-output", outputs[1], "--alignment-output", outputs[2]),
     )
     assert outcome.code == 0
@@ -95,7 +95,7 @@ def test_links_below_the_threshold_are_not_written(run_cli, models, tmp_path):
         files = (*PAIRS, "--alignment", candidates, "-o", tmp_path / "de.conllu")
         more = () if threshold is None else ("--link-threshold", threshold)
         outputs = ("--alignment-output", tmp_path / "links")
-        assert run_cli("biparse", "parse", "-m", models[1], *files, *outputs, *more).code == 0
+        assert run_cli("biparse", "-m", models[1], *files, *outputs, *more).code == 0
         return [link for links in read_alignments(tmp_path / "links") for link in links.weights]
 
     few, usual, many = links("0.9"), links(None), links("0")
@@ -108,7 +108,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     for jobs in ("1", "2"):
         outputs = [tmp_path / f"{name}{jobs}" for name in ("de", "en", "links")]
         outcome = run_cli(
-            *("biparse", "parse", "-m", models[1], *PAIRS, *LINKS, "--jobs", jobs, "-o", outputs[0]),
+            *("biparse", "-m", models[1], *PAIRS, *LINKS, "--jobs", jobs, "-o", outputs[0]),
             *("--source-output", outputs[1], "--alignment-output", outputs[2]),
         )
         assert outcome.code == 0
@@ -129,7 +129,7 @@ def test_other_ways_to_train_give_models_that_parse(
     run_cli, models, tmp_path, option, families, as_trees_teach
 ):
     model, output = tmp_path / "model", tmp_path / "de.conllu"
-    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", model)
+    train = ("train-biparser", *PAIRS, *LINKS, "--source-model", models[0], "-o", model)
     assert run_cli(*train, *option).code == 0
     trained, usual = load_model(model), load_model(models[1])
     assert (trained.options.families, trained.options.source_tree) == (families, "joint")
@@ -139,17 +139,17 @@ def test_other_ways_to_train_give_models_that_parse(
     assert (trained.labeller is not None) == ("pairs" in option)
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
-    outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
+    outcome = run_cli("biparse", "-m", model, *PAIRS, *LINKS, "-o", output)
     assert outcome.code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
     others = ("--source-model", models[0], "--target-model", models[0])
-    joined = run_cli("biparse", "join", "-m", model, *others, "-o", tmp_path / "joined")
+    joined = run_cli("join-biparser", "-m", model, *others, "-o", tmp_path / "joined")
     assert joined.code == 0
     assert ("it tags no words" in joined.err) == ("--tags" in option)
     if "--tags" in option:
         assert_it_reads_words_without_tags(run_cli, model, tmp_path)
         bare = ("--target", tmp_path / "bare.conllu", *PAIRS[:2], *LINKS, "-o", tmp_path / "out")
-        refused = run_cli("biparse", "parse", "-m", tmp_path / "joined", *bare)
+        refused = run_cli("biparse", "-m", tmp_path / "joined", *bare)
         assert_one_line(refused, f"{tmp_path / 'bare.conllu'}: found no word with a UPOS tag")
 
 
@@ -159,10 +159,10 @@ def assert_it_reads_words_without_tags(run_cli, model, tmp_path):
     bare.write_text(without_tags(PAIRS[3]), encoding="utf-8")
     files = (*PAIRS[:2], "--target", bare, *LINKS)
     for command in (
-        ("biparse", "parse", *files),
+        ("biparse", *files),
         ("parse", bare),
-        ("biparse", "cotrain", *files, "--trees", bare),
-        ("biparse", "cotrain", *files, "--trees", bare, "--method", "noisy-channel"),
+        ("cotrain", *files, "--trees", bare),
+        ("cotrain", *files, "--trees", bare, "--method", "noisy-channel"),
     ):
         assert run_cli(*command, "-m", model, "-o", output).code == 0, command
         if "cotrain" not in command:
@@ -179,7 +179,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
     candidates.write_text("".join(lines), encoding="utf-8")
     write_alignments(right[:30], hand)
     pairs = (*PAIRS, "--alignment", candidates)
-    train = ("biparse", "train", *pairs, "--source-model", models[0])
+    train = ("train-biparser", *pairs, "--source-model", models[0])
     options = ("--factors", "mono", "--epochs", "2", "--source-tree", "best")
     taught = ("--hand-alignment", hand, "--dictionary", "--alignment-factors", "target-hmm")
     errors = []
@@ -188,7 +188,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         outcome = run_cli(*train, *options, *more, "-o", model)
         assert outcome.code == 0
         assert ("hand alignments of 30 pairs" in outcome.err) == bool(more)
-        parse = ("biparse", "parse", "-m", model, *pairs, "-o", tmp_path / "out")
+        parse = ("biparse", "-m", model, *pairs, "-o", tmp_path / "out")
         assert run_cli(*parse, "--alignment-output", links).code == 0
         errors.append(alignment_scores(right[30:], list(read_alignments(links))[30:]).error_rate)
     assert errors[1] < 0.7 * errors[0]
@@ -216,7 +216,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
 def test_bad_hand_alignments_are_one_line(run_cli, models, tmp_path, text, options, message):
     hand = tmp_path / "hand"
     hand.write_text(text, encoding="utf-8")
-    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", tmp_path / "out")
+    train = ("train-biparser", *PAIRS, *LINKS, "--source-model", models[0], "-o", tmp_path / "out")
     assert_one_line(run_cli(*train, "--hand-alignment", hand, *options), message)
     assert not (tmp_path / "out").exists()
 
@@ -231,8 +231,7 @@ def assert_one_line(outcome, *parts):
 def test_features_are_those_that_are_asked_for(run_cli, models, tmp_path):
     model = tmp_path / "model"
     train = (
-        "biparse",
-        "train",
+        "train-biparser",
         *PAIRS,
         *LINKS,
         "--source-model",
@@ -261,8 +260,8 @@ def test_nothing_is_learned_from_a_side_without_tags(run_cli, models, tmp_path, 
     bare.write_text(without_tags(PAIRS[1]), encoding="utf-8")
     files = ("--source", bare, *PAIRS[2:], *LINKS, "--source-tree", source_tree, "-o", tmp_path / "out")
     told = f"{bare}: found no word with a UPOS tag, expected the tags that parsers read; tag it first"
-    assert_one_line(run_cli("biparse", "train", *files, "--source-model", models[0]), told)
-    assert_one_line(run_cli("biparse", "cotrain", *files, "-m", models[1], "--trees", PAIRS[3]), told)
+    assert_one_line(run_cli("train-biparser", *files, "--source-model", models[0]), told)
+    assert_one_line(run_cli("cotrain", *files, "-m", models[1], "--trees", PAIRS[3]), told)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
@@ -270,17 +269,10 @@ def test_a_side_without_tags_is_not_parsed(run_cli, models, tmp_path, side):
     files = {"source": PAIRS[1], "target": PAIRS[3]} | {side: tmp_path / "bare.conllu"}
     files[side].write_text(without_tags(PAIRS[1 if side == "source" else 3]), encoding="utf-8")
     pairs = (*(word for name, path in files.items() for word in (f"--{name}", path)), *LINKS)
-    outcome = run_cli("biparse", "parse", "-m", models[1], *pairs, "-o", tmp_path / "out")
+    outcome = run_cli("biparse", "-m", models[1], *pairs, "-o", tmp_path / "out")
     told = f"{files[side]}: found no word with a UPOS tag, expected the tags that parsers read; tag it first"
     assert_one_line(outcome, told)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("action", ["train", "parse", "cotrain"])
-def test_help_of_an_action_shows_an_example(run_cli, action):
-    outcome = run_cli("biparse", action, "--help")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert f"examples:\n  qsproj biparse {action} " in outcome.out
 
 
 def test_bad_input_is_one_line(run_cli, models, tmp_path):
@@ -289,24 +281,24 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     other = tmp_path / "other.conllu"
     text = Path("corpora/de.conllu").read_text(encoding="utf-8")
     other.write_text(text.replace("sample/003", "sample/999"), encoding="utf-8")
-    train = ("biparse", "train", *PAIRS, "--source-model", source, "-o", output)
+    train = ("train-biparser", *PAIRS, "--source-model", source, "-o", output)
     assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, pairs, mono")
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
-    parse = ("biparse", "parse", "-m", joint, *LINKS, "-o", output)
+    parse = ("biparse", "-m", joint, *LINKS, "-o", output)
     assert_one_line(run_cli(*parse, *unmatched), "sample/003")
     assert_one_line(run_cli(*parse, *PAIRS, "--source-tree", "gold"), "unknown source tree", "joint, best")
-    wrong_kind = run_cli("biparse", "parse", "-m", source, *PAIRS, *LINKS, "-o", output)
+    wrong_kind = run_cli("biparse", "-m", source, *PAIRS, *LINKS, "-o", output)
     assert_one_line(wrong_kind, "kind arc-parser", "expected a joint parser")
-    swapped = ("biparse", "train", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
+    swapped = ("train-biparser", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
     assert_one_line(run_cli(*swapped), "kind joint-parser", "expected a parser of order 1 or 2")
     assert not output.exists()
 
 
 def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
     parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
-    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "--trees", "corpora/de.conllu", "-o", parser)
+    cotrain = ("cotrain", *PAIRS, *LINKS, "--trees", "corpora/de.conllu", "-o", parser)
     outcome = run_cli(*cotrain, "-m", models[1])
     assert outcome.code == 0
     assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
@@ -325,7 +317,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
 
 
 def test_two_processes_teach_what_one_teaches(run_cli, models, tmp_path):
-    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", PAIRS[3])
+    cotrain = ("cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", PAIRS[3])
     said = []
     for jobs in ("1", "2"):
         outcome = run_cli(*cotrain, "--jobs", jobs, "-o", tmp_path / jobs)
@@ -352,7 +344,7 @@ def test_parsing_with_one_side_alone_is_told(run_cli, models, tagger, tmp_path):
     assert outcome.code == 0
     assert outcome.err == (
         f"{models[1]}: a parser of both sides of a bitext, of which the target side parses here, alone; its "
-        "source side is not used. To parse pairs: qsproj biparse parse\n"
+        "source side is not used. To parse pairs: qsproj biparse\n"
     )
     bundled = run_cli("bundle", tagger, models[1], "-o", tmp_path / "both")
     assert bundled.code == 0
@@ -362,7 +354,7 @@ def test_parsing_with_one_side_alone_is_told(run_cli, models, tagger, tmp_path):
 
 def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
     parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
-    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", "corpora/de.conllu")
+    cotrain = ("cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", "corpora/de.conllu")
     outcome = run_cli(*cotrain, "--method", "noisy-channel", "-o", parser)
     assert outcome.code == 0
     assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
@@ -389,7 +381,7 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
 )
 def test_a_channel_needs_a_source_tree(run_cli, models, tmp_path, option, message):
     outcome = run_cli(
-        *("biparse", "cotrain", "-m", models[1], *PAIRS, *LINKS, "--trees", PAIRS[3]),
+        *("cotrain", "-m", models[1], *PAIRS, *LINKS, "--trees", PAIRS[3]),
         *("--method", "noisy-channel", *option, "-o", tmp_path / "m"),
     )
     assert_one_line(outcome, message)
@@ -410,7 +402,7 @@ def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side, j
     links = tmp_path / "links"
     links.write_text("0-0\n0-0\n", encoding="utf-8")
     arguments = ("--source", files["source"], "--target", files["target"], "--alignment", links)
-    outcome = run_cli("biparse", "parse", "-m", models[1], *arguments, "--jobs", jobs, "-o", tmp_path / "out")
+    outcome = run_cli("biparse", "-m", models[1], *arguments, "--jobs", jobs, "-o", tmp_path / "out")
     line = 4 if side == "source" else 1
     assert_one_line(outcome, f"{files[side]}:{line}: found a sentence of 1,001 words", "split it")
 
@@ -426,7 +418,7 @@ def test_no_output_takes_the_place_of_another_file(run_cli, models, tmp_path, op
         copy.write_bytes(Path(files[name]).read_bytes())
     outputs = {"-o": tmp_path / "out"} | {option: copies[place]}
     outcome = run_cli(
-        *("biparse", "parse", "-m", copies["model"], "--source", copies["source"], *LINKS),
+        *("biparse", "-m", copies["model"], "--source", copies["source"], *LINKS),
         *("--target", copies["target"], *(word for output in outputs.items() for word in output)),
     )
     assert_one_line(outcome, f"found {copies[place]} as a file to read and as one to write")
@@ -437,9 +429,9 @@ def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
     files = ("--source", "corpora/en.conllu", "--target", "-", *LINKS, "-o", tmp_path / "out")
     for action in (
         ("cotrain", "-m", models[1], "--trees", "-"),
-        ("train", "--source-model", models[0], "--hand-alignment", "-"),
+        ("train-biparser", "--source-model", models[0], "--hand-alignment", "-"),
     ):
-        assert_one_line(run_cli("biparse", *action, *files), "only one file can be -")
+        assert_one_line(run_cli(*action, *files), "only one file can be -")
 
 
 def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
@@ -462,11 +454,11 @@ def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
         "-o",
         tmp_path / "both",
     )
-    trained = run_cli("biparse", "train", *files, *joint)
+    trained = run_cli("train-biparser", *files, *joint)
     assert trained.code == 0
     assert "belief propagation converged in" in trained.err
     parsed = tmp_path / "parsed.conllu"
-    assert run_cli("biparse", "parse", "-m", tmp_path / "both", *files, "-o", parsed).code == 0
+    assert run_cli("biparse", "-m", tmp_path / "both", *files, "-o", parsed).code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))
     told = run_cli("info", tmp_path / "both")
     assert told.code == 0
@@ -477,7 +469,7 @@ def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
     """No tree of the target is read: here, of all parsers, the English one stands for its own."""
     joined = tmp_path / "joined"
     files = ("--source-model", models[0], "--target-model", models[0], "-o", joined)
-    outcome = run_cli("biparse", "join", "-m", models[1], *files)
+    outcome = run_cli("join-biparser", "-m", models[1], *files)
     assert outcome.code == 0
     assert outcome.err.startswith(f"{joined}: joins {models[0]} and ") and outcome.err.count("\n") == 1
     model, lender = load_model(joined), load_model(models[1])
@@ -486,14 +478,14 @@ def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
     assert model.weights.target_scale == 1.0 != lender.weights.target_scale
     np.testing.assert_array_equal(model.target.scorer.weights, model.source.scorer.weights)
     assert model.target.inference == lender.source.inference
-    assert run_cli("biparse", "parse", "-m", joined, *PAIRS, *LINKS, "-o", tmp_path / "parsed").code == 0
-    wrong = run_cli("biparse", "join", "-m", models[0], *files)
+    assert run_cli("biparse", "-m", joined, *PAIRS, *LINKS, "-o", tmp_path / "parsed").code == 0
+    wrong = run_cli("join-biparser", "-m", models[0], *files)
     assert_one_line(wrong, "en.model", "kind arc-parser", "expected a joint parser")
 
 
 def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models, tmp_path):
     """The target parser stays as it is; options of one that is trained are refused."""
-    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "--target-model", models[0])
+    train = ("train-biparser", *PAIRS, *LINKS, "--source-model", models[0], "--target-model", models[0])
     train = (*train, "--epochs", "1", "--source-tree", "best", "-o", tmp_path / "joint")
     assert run_cli(*train, "--factors", "mono").code == 0
     made, given = load_model(tmp_path / "joint"), load_model(models[0])
@@ -508,14 +500,14 @@ def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models
 def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
     """Without links each word is linked to itself; other words are refused, as is a format of no file."""
     other = tmp_path / "en.prague.conllu"
-    assert run_cli("styles", "convert", "--to", "prague", PAIRS[1], "-o", other).code == 0
+    assert run_cli("convert", "--to", "prague", PAIRS[1], "-o", other).code == 0
     sides, joint = ("--source", PAIRS[1], "--target"), tmp_path / "joint"
-    train = ("biparse", "train", *sides, other, "--source-model", models[0], "-o", joint, "--epochs", "2")
+    train = ("train-biparser", *sides, other, "--source-model", models[0], "-o", joint, "--epochs", "2")
     assert run_cli(*train).code == 0
     outputs = [tmp_path / name for name in ("new", "old", "links")]
     names = ("-o", "--source-output", "--alignment-output")
     written = [part for pair in zip(names, outputs) for part in pair]
-    assert run_cli("biparse", "parse", "-m", joint, *sides, PAIRS[1], *written).code == 0
+    assert run_cli("biparse", "-m", joint, *sides, PAIRS[1], *written).code == 0
     for gold, found in ((other, outputs[0]), (PAIRS[1], outputs[1])):
         right = [a.heads == b.heads for a, b in zip(read_conllu(gold), read_conllu(found), strict=True)]
         assert np.concatenate(right).mean() > 0.8
@@ -524,7 +516,7 @@ def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
     for sentence, links in zip(read_conllu(PAIRS[1]), read_alignments(outputs[2]), strict=True):
         assert links.links.tolist() == [[word, word] for word in range(1, len(sentence) + 1)]
     assert_one_line(
-        run_cli("biparse", "parse", "-m", joint, *PAIRS, "-o", tmp_path / "x"),
+        run_cli("biparse", "-m", joint, *PAIRS, "-o", tmp_path / "x"),
         "en.conllu:1: found word 1",
         "give the alignment",
     )
@@ -533,8 +525,8 @@ def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
     )
 
 
-@pytest.mark.parametrize("action", ["train", "parse", "cotrain"])
-def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models, tmp_path, action):
+@pytest.mark.parametrize("command", ["train-biparser", "cotrain"])
+def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models, tmp_path, command):
     lines = Path(PAIRS[1]).read_text(encoding="utf-8").splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("1\t")]
     columns = lines[starts[2] + 1].split("\t")
@@ -543,11 +535,11 @@ def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models,
     headless.write_text("\n".join(lines) + "\n", encoding="utf-8")
     files = ("--source", headless, *PAIRS[2:], *LINKS, "--source-tree", "observed", "-o", tmp_path / "out")
     needed = {
-        "train": ("--source-model", models[0]),
-        "parse": ("-m", models[1]),
+        "train-biparser": ("--source-model", models[0]),
+        "biparse": ("-m", models[1]),
         "cotrain": ("-m", models[1], "--trees", PAIRS[3]),
     }
-    outcome = run_cli("biparse", action, *files, *needed[action])
+    outcome = run_cli(command, *files, *needed[command])
     assert_one_line(outcome, f"headless.conllu:{starts[2] + 2}: found no head at word 2")
 
 
@@ -557,6 +549,6 @@ def test_tags_that_a_side_was_not_trained_on_are_told(run_cli, models, tmp_path)
     trees = [with_columns(one, upos=["Q" + tag for tag in one.upos]) for one in read_conllu(PAIRS[3])]
     write_conllu(trees, strange)
     pairs = (*PAIRS[:2], "--target", strange, *LINKS)
-    told = run_cli("biparse", "parse", "-m", joint, *pairs, "-o", tmp_path / "out.conllu").err
+    told = run_cli("biparse", "-m", joint, *pairs, "-o", tmp_path / "out.conllu").err
     assert f"has learned from 0% of the tags (UPOS) of {strange}" in told
     assert f"(UPOS) of {PAIRS[1]}" not in told

@@ -1,4 +1,4 @@
-"""``qsproj biparse train`` that is killed and called again: the model is that of one run."""
+"""``qsproj train-biparser`` that is killed and called again: the model is that of one run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def train(tmp_path_factory):
         folder / "links",
     )
     options = ("--source-model", source, "--factors", "mono", "--source-tree", "best", "--epochs", "20")
-    return ("biparse", "train", *files, *options)
+    return ("train-biparser", *files, *options)
 
 
 def kept(path):

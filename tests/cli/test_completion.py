@@ -25,9 +25,8 @@ def script(tmp_path_factory):
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("tra", {"train"}),
-        ("biparse tr", {"train"}),
-        ("biparse train --see", {"--seed"}),
+        ("tra", {"train", "train-tagger", "train-biparser"}),
+        ("train-biparser --see", {"--seed"}),
         ("train --objec", {"--objective"}),
         ("train --labels ", {"after", "joint"}),
         ("parse -m m.model corpora/de.c", {"corpora/de.conllu"}),

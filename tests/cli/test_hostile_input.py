@@ -53,7 +53,7 @@ def test_numbers_of_thousands_of_digits_in_options(run_cli, tmp_path, option):
 
 def test_very_long_words_are_shortened_in_messages(run_cli, tmp_path):
     row = f"1\t{'x' * 100_000}\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-    outcome = run_cli("tag", "--train", conllu(tmp_path / "long", row), "-o", tmp_path / "m")
+    outcome = run_cli("train-tagger", conllu(tmp_path / "long", row), "-o", tmp_path / "m")
     assert_one_line(outcome, "long:1: found word 1 ('xxxxx", "without UPOS")
     assert len(outcome.err) < 600
 

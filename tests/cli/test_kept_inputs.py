@@ -16,8 +16,9 @@ USES = (
     "train <treebank> --unlabelled <more> -o <>model>",
     "parse -m <model> <input> -o <>output=input>",
     "tag -m <model> <input> -o <>output=input>",
-    "tag --train <treebank> --dev <dev> --raw <raw> --language de -o <>model>",
-    f"tag --project {PAIR} --tagged <tagged> --lexicon <lexicon> --language de -o <>model>",
+    "train-tagger <treebank> --dev <dev> --raw <raw> --language de -o <>model>",
+    f"project-tags {PAIR} --tagged <tagged> --lexicon <lexicon> --language de -o <>model>",
+    "tokenize --language de <input> -o <>output=input>",
     "bundle <tagger> <parser> -o <>model>",
     "eval <gold> <system> --report <>report>",
     "align <source> <target> --hand-alignment <links> --save-model <>model> -o <>output>",
@@ -26,13 +27,13 @@ USES = (
     f"project {PAIR} --prior <prior> --annotated <few> -o <>model> --trees <>trees>",
     "adapt --source <source> --target <target> -o <>model>",
     "adapt --parser <parser> --source <source> --target <target> -o <>model>",
-    "adapt -m <model> --source <source> -o <>output=source> --least-sure <>sheet>",
-    f"biparse train {PAIR} --source-model <model> -o <>model>",
-    "biparse join -m <model> --source-model <source> --target-model <target> -o <>model>",
-    f"biparse parse -m <model> {PAIR} -o <>output=target> --source-output <>other=source>"
+    "convert -m <model> <source> -o <>output=source> --least-sure <>sheet>",
+    f"train-biparser {PAIR} --source-model <model> -o <>model>",
+    "join-biparser -m <model> --source-model <source> --target-model <target> -o <>model>",
+    f"biparse -m <model> {PAIR} -o <>output=target> --source-output <>other=source>"
     " --alignment-output <>words=links>",
-    f"biparse cotrain -m <model> {PAIR} --trees <trees> -o <>model>",
-    "styles convert --to prague <input> -o <>output=input>",
+    f"cotrain -m <model> {PAIR} --trees <trees> -o <>model>",
+    "convert --to prague <input> -o <>output=input>",
     "suggest -m <model> <input> --annotated <trees> -o <>output>",
     "search upos=NOUN <input> -o <>output>",
     "draw <input> -o <>page.html>",
@@ -43,7 +44,7 @@ USES = (
     "serve --port 0 --review <file> -m <parser> -o <>model>",
 )
 # They write folders, or nothing.
-WITHOUT_OUTPUT = {"data", "demo", "info"}
+WITHOUT_OUTPUT = {"data", "demo", "info", "styles"}
 
 
 def _parts(use):

@@ -18,7 +18,7 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     parser, tagger = str(folder / "parser"), str(folder / "tagger")
     assert main(["train", GERMAN, "-o", parser, "--epochs", "1"]) == 0
-    assert main(["tag", "--train", GERMAN, "-o", tagger, "--language", "de"]) == 0
+    assert main(["train-tagger", GERMAN, "-o", tagger, "--language", "de"]) == 0
     assert main(["bundle", tagger, parser, "-o", str(folder / "both")]) == 0
     return folder
 
@@ -82,6 +82,6 @@ def test_relations_that_a_converter_has_never_seen(run_cli, tmp_path):
         (with_columns(one, deprels=[f"my{name}" for name in one.deprels]) for one in read_conllu(GERMAN)),
         other,
     )
-    (line,) = told(run_cli, "adapt", "-m", converter, "--source", other)
+    (line,) = told(run_cli, "convert", "-m", converter, other)
     assert f"{converter} has learned from 0% of the relations (DEPREL) of {other}" in line
-    assert told(run_cli, "adapt", "-m", converter, "--source", GERMAN) == []
+    assert told(run_cli, "convert", "-m", converter, GERMAN) == []

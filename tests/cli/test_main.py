@@ -128,7 +128,7 @@ def test_a_reader_that_goes_away_is_no_error(monkeypatch):
 
 @pytest.mark.parametrize(
     "action",
-    ["data list", "data get", "styles list", "styles detect", "styles convert", "styles roundtrip"],
+    ["data list", "data get", "styles list", "styles detect", "styles roundtrip"],
 )
 def test_each_action_has_examples_of_its_own(run_cli, action):
     examples = run_cli(*action.split(), "--help").out.partition("examples:\n")[2].splitlines()

@@ -22,7 +22,7 @@ def commands(target, out):
     pair = ("--source", ENGLISH, "--target", target, "--alignment", LINKS, "-o", out)
     return {
         "project": ("project", *pair, "--method", "hard", "--epochs", "1"),
-        "biparse": ("biparse", "train", *pair, "--source-model", "no-such.model"),
+        "biparse": ("train-biparser", *pair, "--source-model", "no-such.model"),
         "adapt": ("adapt", "--source", GERMAN, "--target", target, "--epochs", "1", "-o", out),
         "align": ("align", ENGLISH, target, "-o", out),
         "draw": ("draw", ENGLISH, "--target", target, "--alignment", LINKS, "-o", f"{out}.html"),
@@ -43,4 +43,4 @@ def test_a_pairing_that_is_unknown_is_refused(run_cli, tmp_path, command):
 
 
 def test_biparse_takes_it_too(run_cli, tmp_path):
-    assert "--pair HOW" in run_cli("biparse", "train", "--help").out
+    assert "--pair HOW" in run_cli("train-biparser", "--help").out

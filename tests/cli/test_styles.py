@@ -20,22 +20,22 @@ def heads_of(text):
 
 def test_convert_and_back(run_cli, tmp_path):
     there = tmp_path / "there.conllu"
-    outcome = run_cli("styles", "convert", "--to", "prague", "-", "-o", there, stdin=UD_TREES)
+    outcome = run_cli("convert", "--to", "prague", "-", "-o", there, stdin=UD_TREES)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
     assert heads_of(there.read_text()) == [2, 0, 2, 5, 3, 5]
-    back = run_cli("styles", "convert", "--from", "prague", "--to", "ud", there)
+    back = run_cli("convert", "--from", "prague", "--to", "ud", there)
     assert (back.code, back.out) == (0, UD_TREES)
 
 
 def test_convert_changes_only_what_is_named(run_cli):
-    there = run_cli("styles", "convert", "--to", "prague", stdin=UD_TREES).out
-    outcome = run_cli("styles", "convert", "--from", "prague", "--to", "prepositions=child", stdin=there)
+    there = run_cli("convert", "--to", "prague", stdin=UD_TREES).out
+    outcome = run_cli("convert", "--from", "prague", "--to", "prepositions=child", stdin=there)
     assert heads_of(outcome.out) == [2, 0, 5, 5, 2, 5]
 
 
 def test_convert_from_a_detected_style(run_cli):
-    there = run_cli("styles", "convert", "--to", "prague", stdin=UD_TREES).out
-    outcome = run_cli("styles", "convert", "--from", "auto", "--to", "ud", stdin=there)
+    there = run_cli("convert", "--to", "prague", stdin=UD_TREES).out
+    outcome = run_cli("convert", "--from", "auto", "--to", "ud", stdin=there)
     assert (outcome.code, outcome.out) == (0, UD_TREES)
 
 
@@ -85,9 +85,9 @@ def test_list_names_dimensions_and_presets(run_cli):
     ],
 )
 def test_unknown_names(run_cli, arguments, message):
-    outcome = run_cli("styles", "convert", *arguments, stdin=UD_TREES)
+    outcome = run_cli("convert", *arguments, stdin=UD_TREES)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith(f"qsproj styles: {message}")
+    assert outcome.err.startswith(f"qsproj convert: {message}")
     assert outcome.err.count("\n") == 1
 
 
@@ -98,6 +98,6 @@ def test_bad_usage_is_one_line(run_cli, arguments):
 
 
 def test_no_tree_no_conversion(run_cli):
-    outcome = run_cli("styles", "convert", "--to", "prague", stdin="")
+    outcome = run_cli("convert", "--to", "prague", stdin="")
     assert outcome.code == 2
     assert "found no sentence, expected CoNLL-U" in outcome.err

@@ -130,7 +130,7 @@ def converter(tmp_path_factory):
     source, target, model = folder / "ud.conllu", folder / "other.conllu", folder / "other.converter"
     source.write_text("\n\n".join(blocks[:10]) + "\n\n", encoding="utf-8")
     style = "prague,prepositions=head"
-    assert main(["styles", "convert", "--to", style, str(source), "-o", str(target)]) == 0
+    assert main(["convert", "--to", style, str(source), "-o", str(target)]) == 0
     assert main(["adapt", "--source", str(source), "--target", str(target), "-o", str(model)]) == 0
     return model
 

@@ -29,8 +29,7 @@ def model(files, run_cli):
     path = files / "de.tagger"
     if not path.exists():
         outcome = run_cli(
-            "tag",
-            "--train",
+            "train-tagger",
             files / "train.conllu",
             "--dev",
             files / "train.conllu",
@@ -67,7 +66,7 @@ def test_contractions_are_split_as_in_the_treebank(model, run_cli):
 
 def test_raw_text_in_training(files, run_cli):
     (files / "raw.txt").write_text("Ich gehe zum Haus.\nDu gehst zum Haus.\n" * 5, encoding="utf-8")
-    arguments = ["tag", "--train", files / "train.conllu", "--raw", files / "raw.txt"]
+    arguments = ["train-tagger", files / "train.conllu", "--raw", files / "raw.txt"]
     outcome = run_cli(*arguments, "-o", files / "raw.tagger")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert "--raw needs --language" in outcome.err
@@ -77,27 +76,30 @@ def test_raw_text_in_training(files, run_cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "MODEL", "--split-contractions", "TREEBANK"], "--split-contractions is for plain text"),
-        (["-m", "MODEL", "--dev", "x"], "--dev belongs to --train; leave it out with -m"),
-        (["--train", "TREEBANK"], "give -o MODEL"),
         (
-            ["--train", "TREEBANK", "-o", "x", "--jobs", "2"],
-            "--jobs belongs to -m; leave it out with --train",
+            ["tag", "-m", "MODEL", "--split-contractions", "TREEBANK"],
+            "--split-contractions is for plain text",
         ),
-        (["-m", "missing.model", "TREEBANK"], "missing.model"),
-        ([], "one of the arguments"),
+        (
+            ["tag", "-m", "MODEL", "--dev", "x"],
+            "found --dev, which it does not know; it is an option of train",
+        ),
+        (["train-tagger", "TREEBANK"], "the following arguments are required: -o"),
+        (["train-tagger", "TREEBANK", "-o", "x", "--jobs", "2"], "found --jobs, which it does not know"),
+        (["tag", "-m", "missing.model", "TREEBANK"], "missing.model"),
+        (["tag"], "the following arguments are required: -m"),
     ],
 )
 def test_errors_are_one_line(model, files, run_cli, arguments, message):
     names = {"MODEL": model, "TREEBANK": files / "train.conllu"}
-    outcome = run_cli("tag", *(names.get(argument, argument) for argument in arguments))
+    outcome = run_cli(*(names.get(argument, argument) for argument in arguments))
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert message in outcome.err
 
 
 def test_text_without_a_language(files, run_cli):
     path = files / "nameless.tagger"
-    assert run_cli("tag", "--train", files / "train.conllu", "-o", path).code == 0
+    assert run_cli("train-tagger", files / "train.conllu", "-o", path).code == 0
     outcome = run_cli("tag", "-m", path, stdin="Ich gehe.\n")
     assert outcome.code == 2
     assert "needs --language CODE" in outcome.err
@@ -113,7 +115,7 @@ def learned(files):
 
     (files / "shown.conllu").write_text(SHOWN * 5, encoding="utf-8")
     path = files / "shown.tagger"
-    assert main(["tag", "--train", str(files / "shown.conllu"), "--language", "de", "-o", str(path)]) == 0
+    assert main(["train-tagger", str(files / "shown.conllu"), "--language", "de", "-o", str(path)]) == 0
     return path
 
 
@@ -127,7 +129,7 @@ def test_tokens_are_learned_where_the_treebank_shows_them(learned, files, run_cl
 
 
 def test_what_cuts_text_is_said(learned, files, run_cli):
-    arguments = ["tag", "--train", files / "shown.conllu", "--language", "de", "-o", files / "told"]
+    arguments = ["train-tagger", files / "shown.conllu", "--language", "de", "-o", files / "told"]
     assert "cut into words as the treebank shows" in run_cli(*arguments).err
     assert "cut into words by rules" in run_cli(*arguments, "--rules").err
     assert "3\tzum\t" in run_cli("tag", "-m", files / "told", stdin="Ich gehe zum Haus.\n").out
@@ -135,7 +137,7 @@ def test_what_cuts_text_is_said(learned, files, run_cli):
     split = run_cli("tag", "-m", files / "told", "--split-contractions", stdin="Ich bin beim Haus.\n").out
     assert "3-4\tbeim\t" in split
     assert "4\tdem\t" in split
-    arguments[2] = files / "train.conllu"
+    arguments[1] = files / "train.conllu"
     assert "by rules of the language, as no token is shown" in run_cli(*arguments).err
 
 
@@ -144,10 +146,10 @@ def test_text_without_spaces_is_cut_by_what_was_learned(files, run_cli):
     rows = "".join(f"{i}\t{word}\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n" for i, word in enumerate(words, 1))
     (files / "zh.conllu").write_text(f"{rows}\n" * 10, encoding="utf-8")
     path = files / "zh.tagger"
-    assert run_cli("tag", "--train", files / "zh.conllu", "--language", "zh", "-o", path).code == 0
+    assert run_cli("train-tagger", files / "zh.conllu", "--language", "zh", "-o", path).code == 0
     out = run_cli("tag", "-m", path, stdin="今天天气很好\n").out
     assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == words
-    assert run_cli("tag", "--train", files / "zh.conllu", "--rules", "--language", "zh", "-o", path).code == 0
+    assert run_cli("train-tagger", files / "zh.conllu", "--rules", "--language", "zh", "-o", path).code == 0
     refused = run_cli("tag", "-m", path, stdin="今天天气很好\n")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "<standard stream>:1: found 6 letters without a space" in refused.err
@@ -175,7 +177,7 @@ def test_sentences_of_running_text_are_found_as_the_treebank_has_them(tmp_path, 
     rows = "".join(row.format(at, *word) for at, word in enumerate([*words, (";", "PUNCT", "_")], start=1))
     (tmp_path / "train.conllu").write_text(f"# text = Er geht ca. oft;\n{rows}\n" * 30, encoding="utf-8")
     model = tmp_path / "x.tagger"
-    done = run_cli("tag", "--train", tmp_path / "train.conllu", "--language", "de", "-o", model)
+    done = run_cli("train-tagger", tmp_path / "train.conllu", "--language", "de", "-o", model)
     assert done.code == 0, done.err
     text = "Er geht ca. oft; Er geht ca. oft;\n\nEr geht;\n"
     out = run_cli("tag", "-m", model, "--paragraphs", stdin=text).out
@@ -194,7 +196,7 @@ def test_lines_are_cut_in_several_ways(tmp_path, run_cli):
     tagger, parser, both = tmp_path / "de.tagger", tmp_path / "de.parser", tmp_path / "de.model"
     text, several = "Er geht zum Haus.\n\nZum Haus!\n", ("--segmentations", "2")
     for command in (
-        ("tag", "--train", "corpora/de.conllu", "--language", "de", "-o", tagger),
+        ("train-tagger", "corpora/de.conllu", "--language", "de", "-o", tagger),
         ("train", "corpora/de.conllu", "-o", parser),
         ("bundle", tagger, parser, "-o", both),
     ):
@@ -226,7 +228,7 @@ def with_feats(*cells):
 
 def test_features_that_are_not_as_ud_writes_them_are_told(tmp_path, run_cli):
     treebank = tmp_path / "odd.conllu"
-    train = ["tag", "--train", treebank, "-o", tmp_path / "odd.tagger"]
+    train = ["train-tagger", treebank, "-o", tmp_path / "odd.tagger"]
     treebank.write_text(
         with_feats("Number=Sing|Case=nom", "_") + with_feats("Number=Sing|Case=Nom", "_"), "utf-8"
     )
@@ -243,5 +245,5 @@ def test_features_that_are_not_as_ud_writes_them_are_told(tmp_path, run_cli):
 def test_columns_that_only_some_sentences_have_are_told(tmp_path, run_cli):
     treebank = tmp_path / "some.conllu"
     treebank.write_text(with_feats("Number=Sing", "_") + with_feats("_", "_") * 2, "utf-8")
-    outcome = run_cli("tag", "--train", treebank, "-o", tmp_path / "some.tagger")
+    outcome = run_cli("train-tagger", treebank, "-o", tmp_path / "some.tagger")
     assert "1 of 3 sentences have feats: they alone teach it" in outcome.err

@@ -1,4 +1,4 @@
-"""``qsproj tag --project`` from files to a tagger, and its one-line errors."""
+"""``qsproj project-tags`` from files to a tagger, and its one-line errors."""
 
 import sys
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def files(tmp_path_factory):
 
 def command(files, *more, target="de.txt", source="en.conllu", alignment="links"):
     return [
-        *("tag", "--project", "--source", files / source, "--target", files / target),
+        *("project-tags", "--source", files / source, "--target", files / target),
         *("--alignment", files / alignment, "-o", files / "de.tagger", *more),
     ]
 
@@ -82,7 +82,7 @@ ERRORS = [
     ({"source": "missing"}, [], "missing"),
     ({}, ["--source", "en.conllu"], "found 2 --source and 1 --alignment"),
     ({}, ["--tagged", "bare.conllu"], "bare.conllu:2: found word 1 ("),
-    ({}, ["--raw", "de.txt"], "--raw belongs to --train; leave it out with --project"),
+    ({}, ["--raw", "de.txt"], "found --raw, which it does not know"),
     ({}, ["--text", "de.txt"], "--text needs --language CODE, to cut the text into words"),
     ({}, ["--text", "missing", "--language", "de"], "missing"),
     ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats, lemma"),
@@ -91,7 +91,7 @@ ERRORS = [
         ["--columns", "lemma", "--lexicon", "lexicon.tsv"],
         "--columns: nothing tells lemmas; give --tagged",
     ),
-    ({}, ["--split-contractions"], "--split-contractions belongs to -m; leave it out with --project"),
+    ({}, ["--split-contractions"], "found --split-contractions, which it does not know"),
 ]
 
 
@@ -106,11 +106,11 @@ def test_errors_are_one_line(files, run_cli, names, more, message):
 
 
 def test_options_of_project_alone_are_refused(files, run_cli):
-    outcome = run_cli("tag", "--train", files / "few.conllu", "--tagged", "x", "-o", files / "t")
+    outcome = run_cli("train-tagger", files / "few.conllu", "--tagged", "x", "-o", files / "t")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "--tagged belongs to --project; leave it out with --train" in outcome.err
-    outcome = run_cli("tag", "--project", "--source", files / "en.conllu", "-o", files / "t")
-    assert "--project needs --source, --target and --alignment" in outcome.err
+    assert "found --tagged, which it does not know" in outcome.err
+    outcome = run_cli("project-tags", "--source", files / "en.conllu", "-o", files / "t")
+    assert "the following arguments are required: --target, --alignment" in outcome.err
 
 
 @pytest.fixture(scope="module")
@@ -160,12 +160,12 @@ def test_lemmas_come_from_a_lexicon_or_from_tagged_sentences(files, tmp_path, ru
 def test_a_lexicon_tells_lemmas_of_a_treebank_without(files, tmp_path, run_cli):
     unimorph, model = tmp_path / "unimorph", tmp_path / "de.tagger"
     unimorph.write_text("hunt\tHund\tN;NOM;SG\n", encoding="utf-8")
-    learned = run_cli("tag", "--train", files / "few.conllu", "--lexicon", unimorph, "-o", model)
+    learned = run_cli("train-tagger", files / "few.conllu", "--lexicon", unimorph, "-o", model)
     assert (learned.code, "also learned: lemma" in learned.err) == (0, True), learned.err
     assert "\tHund\thunt\t" in run_cli("tag", "-m", model, "--language", "de", stdin="Der Hund\n").out
-    refused = run_cli("tag", "--train", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "-o", model)
+    refused = run_cli("train-tagger", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "-o", model)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "lexicon.tsv: found words with their tags, which --train learns from treebanks" in refused.err
+    assert "lexicon.tsv: found words with their tags, which are learned from treebanks" in refused.err
 
 
 def test_a_package_tells_lemmas(files, tmp_path, run_cli, monkeypatch):
@@ -175,16 +175,16 @@ def test_a_package_tells_lemmas(files, tmp_path, run_cli, monkeypatch):
     model, more = tmp_path / "de.tagger", ("--lemmatizer", "simplemma", "--language", "de")
     for learned in (
         run_cli(*command(files, *more, "-o", model)),
-        run_cli("tag", "--train", files / "few.conllu", *more, "-o", model),
+        run_cli("train-tagger", files / "few.conllu", *more, "-o", model),
     ):
         assert learned.code == 0, learned.err
         out = run_cli("tag", "-m", model, stdin="Der Hund\n").out
         assert [line.split("\t")[2] for line in out.splitlines() if line[:1].isdigit()] == ["the", "Hunt"]
     (tmp_path / "lemmas.conllu").write_text("1\tKatze\tkater\tNOUN" + "\t_" * 6 + "\n\n", encoding="utf-8")
-    refused = run_cli("tag", "--train", tmp_path / "lemmas.conllu", *more, "-o", model)
+    refused = run_cli("train-tagger", tmp_path / "lemmas.conllu", *more, "-o", model)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "--lemmatizer: the treebanks have lemmas, which are learned; leave it out" in refused.err
-    refused = run_cli("tag", "--train", files / "few.conllu", "--lemmatizer", "lemmy", "-o", model)
+    refused = run_cli("train-tagger", files / "few.conllu", "--lemmatizer", "lemmy", "-o", model)
     assert (refused.code, "simplemma" in refused.err) == (2, True)
 
 

@@ -182,7 +182,7 @@ def test_info(run_cli, bundled, tagger, words_parser):
     assert made["parser"]["options"]["treebanks"] == ["de.conllu"]
     assert made["parser"]["sentences"] == sum(1 for _ in read_conllu(SAMPLE))
     assert made["parser"]["columns"] == ["upos"]
-    assert made["tagger"]["command"] == "tag"
+    assert made["tagger"]["command"] == "train-tagger"
     outcome = run_cli("info", tagger)
     assert outcome.code == 0
     lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
@@ -243,7 +243,7 @@ def test_bundle_tells_of_a_parser_of_another_language(run_cli, tagger, bundled, 
     assert outcome.code == 0
     assert f"{english} was trained on text in en, and {tagger} tags de; give" in outcome.err
     english_tagger = tmp_path / "en.tagger"
-    arguments = ("tag", "--train", "corpora/en.conllu", "--language", "en", "-o", english_tagger)
+    arguments = ("train-tagger", "corpora/en.conllu", "--language", "en", "-o", english_tagger)
     assert run_cli(*arguments).code == 0
     assert "in de, and" in run_cli("bundle", english_tagger, bundled, "-o", tmp_path / "m").err
     tags_alone = tmp_path / "en.delex"

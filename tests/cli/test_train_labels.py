@@ -65,7 +65,7 @@ def test_what_cannot_take_it_is_refused_in_a_line(run_cli, tmp_path, options, me
 def test_what_needs_arcs_alone_says_so(run_cli, model, tmp_path):
     links = "corpora/en-de.pharaoh"
     given = ("--source", CORPORA, "--target", "corpora/de.conllu", "--alignment", links)
-    outcome = run_cli("biparse", "train", *given, "--source-model", model, "-o", tmp_path / "m")
+    outcome = run_cli("train-biparser", *given, "--source-model", model, "-o", tmp_path / "m")
     assert outcome.code == 2
     assert "found a model of kind labelled-parser" in outcome.err
 

@@ -77,7 +77,7 @@ def test_commands_read_and_write_it(slashes, run_cli, tmp_path):
         return outcome
 
     done("train", slashes, "-o", tmp_path / "parser", "--epochs", "1")
-    done("tag", "--train", slashes, "-o", tmp_path / "tagger", "--language", "de")
+    done("train-tagger", slashes, "-o", tmp_path / "tagger", "--language", "de")
     for command, model in (("parse", "parser"), ("tag", "tagger")):
         plain, out = tmp_path / "out.conllu", tmp_path / "out.slashes"
         done(command, "-m", tmp_path / model, GERMAN, "-o", plain)

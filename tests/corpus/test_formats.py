@@ -178,7 +178,7 @@ def test_conll_x_has_words_alone(tmp_path, run_cli):
     trees, out = tmp_path / "trees.conllu", tmp_path / "out.conllx"
     rich = "# sent_id = a\n" + ROW.format("1-2", "_") + TREE.replace("dep\t_\t_", "dep\t2:dep\tSpaceAfter=No")
     trees.write_text(rich + ROW.format("2.1", "_") + "\n")
-    assert run_cli("styles", "convert", "--to", "ud", trees, "-o", out).code == 0
+    assert run_cli("convert", "--to", "ud", trees, "-o", out).code == 0
     assert out.read_text() == f"{TREE}\n"
     assert [len(sentence) for sentence in formats.read_sentences(str(out))] == [2]
 

@@ -54,7 +54,7 @@ class Job:
 MODELS = (
     "train {en.conllu} --epochs 1 -o arc.model",
     "train {en.conllu} --epochs 1 --features delexicalised -o delexicalised.model",
-    "tag --train {de.conllu} --language de -o tagger.model",
+    "train-tagger {de.conllu} --language de -o tagger.model",
     "bundle tagger.model arc.model -o text.model",
     "adapt --source {en.conllu} --target {prague.conllu} -o converter.model",
     "adapt --parser arc.model --source {en.conllu} --target {prague.conllu} -o adapted.model",
@@ -66,7 +66,7 @@ MODELS = (
     "train {en.conllu} --epochs 1 --joint-tags -o tagging.model",
     "train {en.conllu} --epochs 1 --labels joint -o labelled.model",
     "train {en.conllu} --epochs 1 --objective hidden -o cluster.model",
-    "biparse train --source {en.conllu} --target {de.conllu} --alignment {links} --source-model arc.model"
+    "train-biparser --source {en.conllu} --target {de.conllu} --alignment {links} --source-model arc.model"
     " --epochs 1 -o joint.model",
 )
 # The models that come first are enough for the jobs of the suite.
@@ -79,7 +79,7 @@ JOBS = (
     Job("parse -m {adapted.model} {en.conllu} -o out.conllu --confidence"),
     Job("tag -m {tagger.model} {de.conllu} -o out.conllu"),
     Job("tag -m {text.model} {de.txt} -o out.conllu"),
-    Job("adapt -m {converter.model} --source {en.conllu} -o out.conllu"),
+    Job("convert -m {converter.model} {en.conllu} -o out.conllu"),
     Job("info {arc.model}"),
     Job("info {text.model}"),
     Job("parse -m {labelled.model} {en.conllu} --confidence -o out.conllu", slow=True),
@@ -92,7 +92,7 @@ JOBS = (
     Job("draw {en.conllu} -o out.html"),
     Job("draw {en.conllu} --target {de.conllu} --alignment {links} -o out.html"),
     Job("styles detect {en.conllu}"),
-    Job("styles convert --to prague {en.conllu} -o out.conllu"),
+    Job("convert --to prague {en.conllu} -o out.conllu"),
     Job("styles roundtrip --to conll {en.conllu}"),
     Job("align {en.conllu} {de.conllu} -o out.links"),
     Job("align {en.txt} {de.txt} --weights -o out.links"),
@@ -118,10 +118,10 @@ JOBS = (
     Job("train {en.conllu} --epochs 1 --objective hidden -o out.model", slow=True),
     Job("train {en.conllu} --epochs 1 --objective mira-kbest --cutoff 1 -o out.model", slow=True),
     Job("train {en.conllu} --epochs 1 --entropy 0.5 --unlabelled {de.conllu} -o out.model", slow=True),
-    Job("tag --train {de.conllu} --raw {de.txt} --language de -o out.model", slow=True),
-    Job(f"tag --project {_PAIR} --lexicon {{lexicon.tsv}} --language de -o out.model", slow=True),
-    Job("tag --train {de.conllu} --lexicon {unimorph} --language de -o out.model", slow=True),
-    Job(f"tag --project {_PAIR} --lexicon {{unimorph}} --tagged {{de.conllu}} -o out.model", slow=True),
+    Job("train-tagger {de.conllu} --raw {de.txt} --language de -o out.model", slow=True),
+    Job(f"project-tags {_PAIR} --lexicon {{lexicon.tsv}} --language de -o out.model", slow=True),
+    Job("train-tagger {de.conllu} --lexicon {unimorph} --language de -o out.model", slow=True),
+    Job(f"project-tags {_PAIR} --lexicon {{unimorph}} --tagged {{de.conllu}} -o out.model", slow=True),
     Job("adapt --source {en.conllu} --target {prague.conllu} -o out.model", slow=True),
     Job(f"project {_PAIR} -o out.model --trees out.conllu", slow=True),
     Job(f"project {_PAIR} --prior {{delexicalised.model}} --annotated {{de.conllu}} -o out.model", slow=True),
@@ -130,21 +130,20 @@ JOBS = (
     Job(f"project {_PAIR} --method hard-em -o out.model --trees out.conllu", slow=True),
     Job(f"project {_PAIR} --method qg -o out.model", slow=True),
     Job(f"project {_PAIR} --method em -o out.model", slow=True),
-    Job(f"biparse train {_PAIR} --source-model {{arc.model}} --epochs 1 -o out.model", slow=True),
+    Job(f"train-biparser {_PAIR} --source-model {{arc.model}} --epochs 1 -o out.model", slow=True),
     Job(
-        "biparse join -m {joint.model} --source-model {arc.model} --target-model {arc.model} -o out.model",
+        "join-biparser -m {joint.model} --source-model {arc.model} --target-model {arc.model} -o out.model",
         slow=True,
     ),
-    Job(f"biparse parse -m {{joint.model}} {_PAIR} -o out.conllu", slow=True),
+    Job(f"biparse -m {{joint.model}} {_PAIR} -o out.conllu", slow=True),
     Job(
-        f"biparse cotrain -m {{joint.model}} {_PAIR} --trees {{de.conllu}} --method noisy-channel"
-        " -o out.model",
+        f"cotrain -m {{joint.model}} {_PAIR} --trees {{de.conllu}} --method noisy-channel -o out.model",
         slow=True,
     ),
     Job("parse -m {arc.model} {en.conllu} --jobs 2 -o out.conllu", slow=True),
     Job("align {bitext.tsv} --weights --jobs 2 -o out.links", slow=True),
     Job(f"project {_PAIR} --method qg --jobs 2 -o out.model", slow=True),
-    Job(f"biparse parse -m {{joint.model}} {_PAIR} --jobs 2 -o out.conllu", slow=True),
+    Job(f"biparse -m {{joint.model}} {_PAIR} --jobs 2 -o out.conllu", slow=True),
     Job("parse -m {graph.model} {en.conllu} -o out.conllu", slow=True),
     Job("parse -m {tagging.model} {en.conllu} -o out.conllu", slow=True),
     Job("parse -m {dmv.model} {en.conllu} -o out.conllu", slow=True),
@@ -175,8 +174,8 @@ LEARNING = (
         )
     ),
     Job("train corpora/en.conllu --order 2 -o out.model"),
-    Job("tag --train corpora/de.conllu --raw {de.txt} --language de -o out.model"),
-    Job(f"tag --project {_WHOLE} --language de -o out.model"),
+    Job("train-tagger corpora/de.conllu --raw {de.txt} --language de -o out.model"),
+    Job(f"project-tags {_WHOLE} --language de -o out.model"),
     Job("adapt --source {en.conllu} --target {prague.conllu} --epochs 1000000 -o out.model", endless=True),
     Job(
         "adapt --parser {arc.model} --source {en.conllu} --target {prague.conllu} --epochs 1000000"
@@ -188,17 +187,17 @@ LEARNING = (
     Job(f"project {_WHOLE} --method hard --epochs 1000000 -o out.model", endless=True),
     *(Job(f"project {_WHOLE} --method {method} -o out.model") for method in ("em", "qg", "hard-em")),
     Job(
-        f"biparse train {_WHOLE} --source-model {{arc.model}} --epochs 1000000 -o out.model",
+        f"train-biparser {_WHOLE} --source-model {{arc.model}} --epochs 1000000 -o out.model",
         endless=True,
     ),
     Job(
-        f"biparse train {_WHOLE} --source-model {{arc.model}} --order 2 --tags links --epochs 1000000"
+        f"train-biparser {_WHOLE} --source-model {{arc.model}} --order 2 --tags links --epochs 1000000"
         " --checkpoint out.kept -o out.model",
         slow=True,
         endless=True,
     ),
     Job(
-        f"biparse cotrain -m {{joint.model}} {_WHOLE} --trees {{de.conllu}} --rounds 1000000 -o out.model",
+        f"cotrain -m {{joint.model}} {_WHOLE} --trees {{de.conllu}} --rounds 1000000 -o out.model",
         slow=True,
         endless=True,
     ),
@@ -232,7 +231,7 @@ def make_inputs(folder: Path, *, quick: bool) -> dict[str, Path]:
     for name, text in inputs.items():
         (folder / name).write_text(text, encoding="utf-8")
     paths = {name: folder / name for name in inputs}
-    _run(f"styles convert --to prague {paths['en.conllu']} -o {folder / 'prague.conllu'}".split())
+    _run(f"convert --to prague {paths['en.conllu']} -o {folder / 'prague.conllu'}".split())
     paths["prague.conllu"] = folder / "prague.conllu"
     for command in MODELS[:QUICK_MODELS] if quick else MODELS:
         words = [str(folder / word.strip("{}")) if _is_file(word) else word for word in command.split()]

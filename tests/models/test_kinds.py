@@ -80,7 +80,7 @@ def test_info_tells_what_it_is(stranger, run_cli):
 
 def test_commands_parse_by_it(stranger, run_cli, tmp_path):
     tagger = tmp_path / "de.tagger"
-    assert run_cli("tag", "--train", SAMPLE, "--language", "de", "-o", tagger).code == 0
+    assert run_cli("train-tagger", SAMPLE, "--language", "de", "-o", tagger).code == 0
     outcome = run_cli("parse", "-m", stranger, SAMPLE, "-o", tmp_path / "parsed.conllu")
     assert outcome.code == 0, outcome.err
     parsed = list(qsproj.read_conllu(tmp_path / "parsed.conllu"))

@@ -24,7 +24,7 @@ def models(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("models")
     assert main(["train", str(GERMAN), "-o", str(folder / "parser"), "--epochs", "1"]) == 0
-    assert main(["tag", "--train", str(GERMAN), "-o", str(folder / "tagger"), "--language", "de"]) == 0
+    assert main(["train-tagger", str(GERMAN), "-o", str(folder / "tagger"), "--language", "de"]) == 0
     return folder
 
 

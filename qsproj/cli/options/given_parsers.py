@@ -88,7 +88,7 @@ def tell_one_side(parser: Parser, path: str) -> None:
     if kinds.is_joint_parser(kinds.inner_parser(parser)):
         notice(
             f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
-            "alone; its source side is not used. To parse pairs: qsproj biparse parse"
+            "alone; its source side is not used. To parse pairs: qsproj biparse"
         )
 
 

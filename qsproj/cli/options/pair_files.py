@@ -18,10 +18,10 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceLengthError, check_name
+from qsproj.errors import DataError, SentenceLengthError, UsageError, check_name, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.models.joint.joint_parser import ParsedPair
+    from qsproj.models.joint.joint_parser import JointParser, ParsedPair
 
 STANDARD_INPUT = "-"
 SIDES = ("source", "target")
@@ -48,6 +48,30 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> None:
             weight; a blank line ends a pair. Words count from 1 in talp, naacl and triples-one, from 0 in the
             like of them
     """)
+
+
+def add_source_tree(parser: argparse.ArgumentParser, *, usual: str) -> None:
+    """Add ``--source-tree``; ``usual`` says what is the default."""
+    add_options(parser)(f"""
+        --source-tree NAME: joint: inferred with the target; best: that of the source parser, which is faster;
+            observed: that of the source file (default: {usual})
+    """)
+
+
+def checked_pair_files(options: argparse.Namespace) -> tuple[str, str, str | None]:
+    """Return source, target and alignment; UsageError where options do not go together."""
+    from qsproj.models.joint.joint_options import SOURCE_TREES
+
+    if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
+        raise UsageError("--alignment-format belongs to --alignment; leave it out")
+    if options.source_tree not in (None, *SOURCE_TREES):
+        raise unknown_name("source tree", options.source_tree, SOURCE_TREES)
+    return options.source, options.target, options.alignment
+
+
+def tagged_sides(model: JointParser) -> tuple[str, ...]:
+    """Return the sides that have to come with tags: not a target that the model tags."""
+    return ("source",) if model.tagger is not None else SIDES
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:

@@ -358,4 +358,4 @@ PARTS["judge"] = Tagger
 
 def load_tagger(path: str | Path) -> Tagger:
     """Read a tagger from its model file; DataError when it is missing, damaged, or of another kind."""
-    return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj tag --train")
+    return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj train-tagger")

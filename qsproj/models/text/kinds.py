@@ -59,7 +59,9 @@ def load_tags(path: str | Path) -> Tagger:
     if tagger is not None:
         return tagger
     found = f"a model of kind {kind_of(model)}"
-    raise DataError(str(path), None, found=found, expected="a tagger", remedy="train one: qsproj tag --train")
+    raise DataError(
+        str(path), None, found=found, expected="a tagger", remedy="train one: qsproj train-tagger"
+    )
 
 
 def is_joint_parser(model: object) -> TypeGuard[JointParser]:

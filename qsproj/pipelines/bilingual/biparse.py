@@ -312,7 +312,7 @@ def parse_pair_stream(
 
 def load_joint_parser(path: str) -> JointParser:
     return load_model_of(
-        path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
+        path, JointParser, expected="a joint parser", remedy="train one: qsproj train-biparser"
     )
 
 

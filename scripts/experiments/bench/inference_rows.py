@@ -52,7 +52,7 @@ def biparser(bench: Bench) -> Path:
     learned = pairs(bench, 0, LEARNED)
     return bench.made_by_old(
         "lines.biparser",
-        lambda old, path: old.qsproj("biparse", "train", *learned, "--source-model", model, "-o", path),
+        lambda old, path: old.qsproj("train-biparser", *learned, "--source-model", model, "-o", path),
     )
 
 
@@ -60,9 +60,7 @@ def biparsing(bench: Bench, side: Side) -> float:
     """Return the milliseconds that a pair takes: those of many pairs less those of a few."""
     model = biparser(bench)
     taken = [
-        side.qsproj(
-            "biparse", "parse", "-m", model, *pairs(bench, LINKED, LINKED + count), "-o", os.devnull
-        ).seconds
+        side.qsproj("biparse", "-m", model, *pairs(bench, LINKED, LINKED + count), "-o", os.devnull).seconds
         for count in (FEW, MANY)
     ]
     return 1000 * (taken[1] - taken[0]) / (MANY - FEW)
@@ -81,7 +79,7 @@ def against_lu(n: int, to_reach: str) -> Row:
 
 ROWS = (
     Row(
-        what="`biparse parse`, LinES, ms a pair",
+        what="`biparse`, LinES, ms a pair",
         to_reach="12",
         measure=biparsing,
         shown="{:.1f}".format,

@@ -42,7 +42,7 @@ def tagger(bench: Bench, side: Side) -> Path:
     """Return a German tagger with word classes of raw text, trained by a side: tokenisers have changed since."""
     trees = [bench.lab.treebank_path(name) for name in ("german-gsd-dev", "german-lit-test")]
     raw = kept(bench, "raw.de.txt", "".join(f"{pair.split(chr(9))[1]}\n" for pair in bitext(bench, "de")))
-    options: list[str | Path] = ["tag", "--train", *trees, "--raw", raw, "--language", "de", "-o"]
+    options: list[str | Path] = ["train-tagger", *trees, "--raw", raw, "--language", "de", "-o"]
     if side is bench.old:
         return bench.made_by_old("de.tagger", lambda old, path: old.qsproj(*options, path))
     path = bench.folder / "de.tagger"

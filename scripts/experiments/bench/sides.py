@@ -32,6 +32,15 @@ class Spent(NamedTuple):
     peak: float
 
 
+# Commands that were modes of others.
+FORMER = {
+    "train-tagger": ("train-tagger"),
+    "train-biparser": ("train-biparser"),
+    "biparse": ("biparse"),
+    "convert": ("convert"),
+}
+
+
 @dataclass(frozen=True)
 class Side:
     """A commit: a folder that holds its ``qsproj/``."""
@@ -60,7 +69,13 @@ class Side:
 
     def qsproj(self, *arguments: str | Path) -> Spent:
         """Run the command line."""
-        return self.run("-m", "qsproj", *arguments)
+        command, *rest = arguments
+        return self.run("-m", "qsproj", *self._spelling(str(command)), *rest)
+
+    def _spelling(self, command: str) -> tuple[str, ...]:
+        """Return what a command is called on this side: earlier commits have some as modes of others."""
+        file = self.source / "qsproj" / "cli" / "train_tagger.py"
+        return (command,) if file.exists() else FORMER.get(command, (command,))
 
 
 def base_side(lab: Lab) -> Side:

@@ -42,7 +42,7 @@ BOTH_SECOND = "order 2 on both sides, joint"
 FIRST_TAUGHT = "taught by the joint parser of order 1"
 SECOND_TAUGHT = "taught by the joint parser of order 2"
 UNANNOTATED_PAIRS = 1000
-# The key of the processor seconds of all that a user of `biparse train` waits for.
+# The key of the processor seconds of all that a user of `train-biparser` waits for.
 TRAINING = "training seconds"
 
 Measure = Callable[[Setting], Figures]

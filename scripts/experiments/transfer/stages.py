@@ -66,7 +66,7 @@ class Stages:
     def tagger_of(self, name: str, language: str, treebanks: Iterable[Path], *, raw: bool = True) -> Path:
         """Train such a tagger on other treebanks, or one that reads no raw text."""
         text = ("--raw", self.text(language, language)) if raw and language != "en" else ()
-        return self.stage(name, "tag", "--train", *treebanks, *text, "--language", language)
+        return self.stage(name, "train-tagger", *treebanks, *text, "--language", language)
 
     def half(self, treebank: str, number: int) -> Path:
         """Write the first half of a treebank, or the second."""

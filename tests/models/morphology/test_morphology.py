@@ -276,7 +276,7 @@ def test_the_same_seed_learns_the_same(treebank):
 
 def test_the_command_writes_all_columns(run_cli, tmp_path):
     model = tmp_path / "de.tagger"
-    assert run_cli("tag", "--train", CORPORA / "de.conllu", "-o", model, "--language", "de").code == 0
+    assert run_cli("train-tagger", CORPORA / "de.conllu", "-o", model, "--language", "de").code == 0
     said = run_cli("tag", "-m", model, stdin="Der Hund schläft .\n")
     assert said.out.splitlines()[2].split("\t")[1:6] == [
         *("Der", "der", "DET", "_"),

@@ -1,0 +1,97 @@
+"""Convert trees to another annotation style, by a converter that was learned, or by rules.
+
+With -m, by a converter of `qsproj adapt`. With --to, by rules: a style is one choice in each of eight
+dimensions, named by presets and choices, the later ones winning: prague,determiners=head; all names are shown
+by `qsproj styles list`. What is not named stays as it is in the source style. The relations must then be
+those of Universal Dependencies or those that this command wrote.
+
+HEAD and DEPREL change, all else stays byte for byte. Enhanced dependencies (DEPS) are not converted: they
+stay those of the source style.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.cli.options.common import add_options, check_files, located
+from qsproj.cli.options.styles import add_source_style, read_styles
+from qsproj.errors import UsageError
+
+EXAMPLES = """examples:
+  qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
+  qsproj convert -m sud.converter treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu
+  qsproj convert --to prague corpora/en.conllu -o en.prague.conllu
+  qsproj convert --from prague --to coordination=moscow,auxiliaries=head < en.prague.conllu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser)("input INPUT?: trees, CoNLL-U (default: standard input)")
+    way = parser.add_mutually_exclusive_group(required=True)
+    add_options(way)("""
+        -m --model MODEL: convert by this converter, of qsproj adapt
+        --to STYLE: convert by rules to this style
+    """)
+    add_options(parser)("-o --output FILE=-: CoNLL-U (default: standard output)")
+    parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
+    add_source_style(parser.add_argument_group("by rules (--to)"))
+    add_options(parser.add_argument_group("by a converter (-m)"))("""
+        --confidence: add ArcProb=, the probability of each arc, to MISC
+        --least-sure FILE: also write the converted trees with those first that are most likely wrong, for a
+            person to check, with ArcProb= and the expected number of wrong heads
+    """)
+
+
+def run(options: argparse.Namespace) -> None:
+    from qsproj.corpus.formats import check_has_misc
+
+    if options.input is not None and options.given_input is not None:
+        raise UsageError(f"found {options.input} and {options.given_input}, expected one file to convert")
+    options.input = options.input or options.given_input or "-"
+    if options.model is None:
+        for name in ("confidence", "least_sure"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} belongs to -m; leave it out with --to")
+    elif options.from_style is not None:
+        raise UsageError("--from belongs to --to; leave it out with -m")
+    check_files(
+        reads=(options.input, options.model),
+        writes=[(options.output, options.input), (options.least_sure, None)],
+    )
+    if options.confidence:
+        check_has_misc(options.output, "--confidence")
+    if options.model is None:
+        _convert_by_rules(options)
+    else:
+        _convert_by_model(options)
+
+
+def _convert_by_rules(options: argparse.Namespace) -> None:
+    from qsproj.corpus.formats import write_sentences
+    from qsproj.progress import track
+    from qsproj.styles.convert import convert_all
+
+    sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
+    converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
+    write_sentences(converted, options.output)
+
+
+def _convert_by_model(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.given_parsers import telling_unknown_relations
+    from qsproj.corpus.files import name_of
+    from qsproj.corpus.formats import write_sentences
+    from qsproj.models.converter.converter import Converter
+    from qsproj.models.storage import load_model_of
+    from qsproj.pipelines.adapt import convert_treebank, least_sure_first
+
+    remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
+    converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
+    with located(options.input) as sentences:
+        known = telling_unknown_relations(
+            sentences, converter, path=options.model, name=name_of(options.input)
+        )
+        converted = convert_treebank(converter, known)
+        if options.least_sure:
+            converted = iter(found := list(converted))
+            write_sentences(least_sure_first(found), options.least_sure)
+        write_sentences((one.sentence(confidence=options.confidence) for one in converted), options.output)

@@ -1,0 +1,56 @@
+"""Commands that were modes of others: the former spelling is answered with the present one."""
+
+import shlex
+from collections.abc import Sequence
+
+# Former action of a command -> the command that does it now.
+_ACTIONS = {
+    ("biparse", "train"): "train-biparser",
+    ("biparse", "join"): "join-biparser",
+    ("biparse", "parse"): "biparse",
+    ("biparse", "cotrain"): "cotrain",
+    ("styles", "convert"): "convert",
+}
+
+
+def present_spelling(words: Sequence[str]) -> tuple[str, str] | None:
+    """Return the former name of a job and the command line that does it now; None where nothing changed."""
+    if len(words) < 2:
+        return None
+    command, *rest = words
+    if (command, rest[0]) in _ACTIONS:
+        return f"{command} {rest[0]}", _line(_ACTIONS[command, rest[0]], *rest[1:])
+    if command == "tag" and (found := _taken(rest, "--train")) is not None:
+        treebanks, others = found
+        return "tag --train", _line("train-tagger", *treebanks, *others)
+    if command == "tag" and "--project" in rest:
+        return "tag --project", _line("project-tags", *(word for word in rest if word != "--project"))
+    if command == "adapt" and _has(rest, "-m", "--model"):
+        source, others = _taken(rest, "--source") or ([], rest)
+        return "adapt -m", _line("convert", *source, *others)
+    return None
+
+
+def _line(command: str, *words: str) -> str:
+    return shlex.join(["qsproj", command, *words])
+
+
+def _has(words: Sequence[str], *options: str) -> bool:
+    return any(word.partition("=")[0] in options or word.startswith("-m") for word in words)
+
+
+def _taken(words: Sequence[str], option: str) -> tuple[list[str], list[str]] | None:
+    """Return the values of an option, and the other words; None where it is not given."""
+    values, others, given, inside = list[str](), list[str](), False, False
+    for word in words:
+        if word == option:
+            given = inside = True
+        elif word.startswith(f"{option}="):
+            given, inside = True, False
+            values.append(word.removeprefix(f"{option}="))
+        elif inside and (word == "-" or not word.startswith("-")):
+            values.append(word)
+        else:
+            inside = False
+            others.append(word)
+    return (values, others) if given else None

@@ -1,0 +1,36 @@
+"""Join two parsers by what a joint model has learned of another pair of languages: no target trees.
+
+The model parses both sides of a bitext together (`qsproj biparse`).
+"""
+
+import argparse
+import sys
+
+from qsproj.cli.options.common import add_options, check_files, made_by
+
+EXAMPLES = """examples:
+  qsproj join-biparser -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
+  qsproj biparse -m en-sv.model --source en.conllu --target sv.conllu --alignment en-sv.weighted
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser)("""
+        -m --model MODEL!: from `qsproj train-biparser`, on other languages; best with --target-model, a
+            parser made as this one was
+        --source-model MODEL!: a parser of the source
+        --target-model MODEL!: a parser of the target
+        -o --output MODEL!: where the model is written
+    """)
+
+
+def run(options: argparse.Namespace) -> None:
+    from qsproj.pipelines.bilingual.biparse import load_joint_parser, load_tree_parser
+
+    check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
+    parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
+    model = load_joint_parser(options.model)
+    model.of_parsers(*parsers).save(options.output, made=made_by(options))
+    joined = f"joins {options.source_model} and {options.target_model} by what {options.model} has learned"
+    left = "; it tags no words, as that model does: tag them first (qsproj tag)" if model.tagger else ""
+    print(f"{options.output}: {joined}{left}", file=sys.stderr)

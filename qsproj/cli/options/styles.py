@@ -1,0 +1,36 @@
+"""Annotation styles as options, and a file of trees in one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.styles.style import Style
+
+
+def add_source_style(parser: argparse._ActionsContainer) -> None:
+    """Add ``--from``, the style of the input, as ``from_style``."""
+    parser.add_argument(
+        "--from",
+        dest="from_style",
+        metavar="STYLE",
+        help="the style of the input; auto: detect it, which keeps the whole input in memory (default: ud)",
+    )
+
+
+def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
+    """Return the sentences of a file, its style, and the style to convert to."""
+    from qsproj.corpus.formats import read_sentences
+    from qsproj.styles.detect import detect_style
+    from qsproj.styles.style import parse_style
+
+    parse_style(to)
+    if source == "auto":
+        kept = list(read_sentences(path))
+        found = detect_style(kept).style
+        return kept, found, parse_style(to, base=found)
+    style = parse_style(source or "ud")
+    return read_sentences(path), style, parse_style(to, base=style)

@@ -1,0 +1,148 @@
+"""Train a tagger on tagged translations, through word links, without any tagged sentence of the language.
+
+SOURCE is the translation in CoNLL-U with UPOS, TARGET the text of the language, ALIGNMENT their links, best
+with weights (`qsproj align --weights --threshold 0.1`). The few tagged sentences that there are (--tagged), a
+lexicon and raw text help.
+
+Where a source has features (FEATS), those that show in forms of the target are learned, too, best with trees:
+a noun then has the definiteness of its article, an adjective the number of its noun. Attributes that forms do
+not show are not written. Lemmas are learned where a --lexicon of UniMorph, the sentences --tagged or a
+--lemmatizer have them; else the column stays empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options.common import (
+    add_options,
+    add_seed,
+    check_files,
+    made_by,
+    naming,
+    read_tagged,
+)
+from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.text import column_names
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import SentencePair
+
+EXAMPLES = """examples:
+  qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
+  qsproj project-tags --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
+  qsproj project-tags --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
+      --source nl.conllu --alignment nl-de.pharaoh --tagged few.conllu --lexicon de.tsv -o de.tagger
+  qsproj tag -m de.tagger text.txt -o de.conllu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser)("""
+        --source FILE...!: the translation in CoNLL-U with UPOS; several vote: --source and --alignment for
+            each
+        --target FILE!: CoNLL-U, or text, one sentence a line: cut as --language says, else at white space
+        --alignment FILE...!: links of --source and --target, best with weights
+    """)
+    add_alignment_format(parser)
+    add_options(parser)("""
+        -o --output MODEL!: where the tagger is written
+        --language CODE: language of the target, two or three letters; one that sacremoses has no rules for is
+            cut as English is
+        --tagged FILE+: target sentences with UPOS, as few as there are
+        --lexicon FILE: target words and the tags they may have, WORD TAB TAGS; or lines of UniMorph, lemma
+            TAB form TAB features, for lemmas and features
+        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words
+            that neither tagged sentences nor lexicon have lemmas of
+        --text FILE+: raw text of the target language, one sentence a line, that to be tagged among it: helps
+            where the target has few of its words
+    """)
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,...",
+        type=column_names,
+        help="columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
+        "(default: all that the sources have)",
+    )
+    add_seed(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn a tagger through links, write it, say how it went."""
+    import numpy as np
+
+    from qsproj.corpus.language.lemmas import lexicon_of
+    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.corpus.pairs.translations import join_translations
+    from qsproj.models.morphology.morphology_training import columns_shown
+    from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
+
+    if options.language is not None:
+        check_known_language(options.language)
+    sources, alignments, tagged = options.source, options.alignment, options.tagged
+    if len(sources) != len(alignments):
+        raise UsageError(
+            f"found {len(sources)} --source and {len(alignments)} --alignment; give each source its links"
+        )
+    carried = "upos", *PROJECTED_COLUMNS
+    for column in options.columns or ():
+        if column not in carried:
+            raise UsageError(f"--columns: links do not carry {column}, they carry {', '.join(carried)}")
+    texts = options.text
+    if texts and options.language is None:
+        raise UsageError("--text needs --language CODE, to cut the text into words")
+    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts]
+    if len(sources) > 1 and options.target == "-":
+        raise UsageError("with several sources the target is read several times; name a file in place of -")
+    check_files(reads=inputs, model=options.output)
+    corpus = join_translations(
+        tuple(
+            _pairs(source, options.target, alignment, options.alignment_format, options.language)
+            for source, alignment in zip(sources, alignments, strict=True)
+        )
+    )
+    few = list(read_tagged(tagged))
+    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
+    if "lemma" in (options.columns or ()) and not lexicon.tells_lemmas and "lemma" not in columns_shown(few):
+        raise UsageError(
+            "--columns: nothing tells lemmas; give --tagged sentences that have them, a --lexicon of "
+            "lemma, form and features, or a --lemmatizer"
+        )
+    with naming(*sources, options.target, *alignments):
+        projected = project_tags(
+            corpus,
+            rng=np.random.default_rng(options.seed),
+            tagged=few,
+            raw=_words_of(texts, options.language),
+            lexicon=lexicon,
+            language=options.language,
+            columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
+        )
+    projected.tagger.save(options.output, made=made_by(options))
+    for line in projected.report:
+        print(line, file=sys.stderr)
+
+
+def _words_of(paths: Iterable[str], language: str | None) -> Iterator[tuple[str, ...]]:
+    from qsproj.corpus.files import open_text
+    from qsproj.corpus.text import read_text
+
+    for path in paths:
+        with open_text(path) as lines:
+            for sentence in read_text(lines, language=language or "", name=path):
+                yield sentence.forms
+
+
+def _pairs(
+    source: str, target: str, alignment: str, alignment_format: str, language: str | None
+) -> Iterable[SentencePair]:
+    from qsproj.alignment.reading import is_conllu
+    from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
+
+    if is_conllu(target):
+        return AlignedFiles(source, target, alignment, alignment_format)
+    return AlignedText(source, target, alignment, alignment_format, language)

@@ -1,0 +1,74 @@
+"""Write text as words with a space between them, a line for each line, for an external word aligner.
+
+The words are those that other commands cut: with --language as `qsproj align --tokenize` and
+`qsproj tag --rules` do, with -m as that model does. Links that an aligner finds between such files count the
+words right in `qsproj project-tags`, `qsproj bootstrap --alignment` and the like. A space within a word is
+written as _. Blank lines stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options.common import add_options, check_files
+from qsproj.errors import DataError
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+
+    Reader = Callable[[Iterable[str]], Iterator[Sentence]]
+
+EXAMPLES = """examples:
+  qsproj tokenize --language de text.de -o words.de
+  qsproj tokenize -m en.tagger text.en -o words.en
+  qsproj tokenize --language fr --split-contractions < text.fr > words.fr
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser)("""
+        input INPUT?=-: plain text, one sentence a line (default: standard input)
+        -o --output FILE=-: words, one sentence a line (default: standard output)
+    """)
+    way = parser.add_mutually_exclusive_group(required=True)
+    add_options(way)("""
+        --language CODE: cut by the rules of this language, two or three letters
+        -m --model MODEL: cut as this model does: a tagger, or a model that parses text
+    """)
+    add_options(parser)("--split-contractions: where rules cut, split tokens into words: zum to zu dem")
+
+
+def run(options: argparse.Namespace) -> None:
+    from qsproj.corpus.files import open_output, open_text
+
+    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
+    read = _reader(options)
+    with open_text(options.input) as lines, open_output(options.output) as out:
+        for number, line in enumerate(lines, start=1):
+            out.write(" ".join(form.replace(" ", "_") for form in _words(read, line, number)) + "\n")
+
+
+def _reader(options: argparse.Namespace) -> Reader:
+    from qsproj.corpus.contractions import known_contractions
+    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.corpus.text import read_text
+    from qsproj.models.text.kinds import load_tags
+
+    if options.model is not None:
+        tagger = load_tags(options.model)
+        return tagger.reader(split_contractions=options.split_contractions, name=options.input)
+    check_known_language(options.language)
+    contractions = known_contractions(options.language, []) if options.split_contractions else None
+    return partial(read_text, language=options.language, contractions=contractions, name=options.input)
+
+
+def _words(read: Reader, line: str, number: int) -> tuple[str, ...]:
+    """Return the words of a line; an error names the line."""
+    try:
+        sentence = next(read([line]), None)
+    except DataError as error:
+        raise error.at(number) from error
+    return () if sentence is None else sentence.forms

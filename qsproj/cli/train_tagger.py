@@ -1,0 +1,157 @@
+"""Train a part-of-speech tagger on treebanks.
+
+It learns UPOS and, where the treebanks have them, lemmas, XPOS and features (FEATS); --columns names fewer.
+With --raw it also learns from plain text of the same language, which helps on a new domain.
+
+Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
+too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
+rules of the language cut plain text. Where the script puts no spaces between words, words are chosen together
+with their tags.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options.common import add_options, add_seed, check_files
+from qsproj.cli.options.text import column_names
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.corpus.language.lexicon import Lexicon
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.models.tokens.tokenizer import Tokenizer
+
+EXAMPLES = """examples:
+  qsproj train-tagger corpora/de.conllu -o de.tagger --language de
+  qsproj train-tagger a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
+  qsproj train-tagger upos.conllu --lexicon unimorph/deu -o de.tagger   # lemmas where the treebank has none
+  qsproj train-tagger upos.conllu --lemmatizer simplemma --language de -o de.tagger
+  qsproj tag -m de.tagger text.txt -o de.conllu
+"""
+
+# Where fewer of the sentences have a column, a line says so: headings and cries have no features.
+MOST_SHOW = 0.8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser)("""
+        treebanks TREEBANK+: CoNLL-U files with UPOS, plain, .gz or .xz
+        -o --output MODEL!: where the model is written
+        --language CODE: language of plain text, two or three letters; one that sacremoses has no rules for is
+            cut as English is
+        --raw FILE+: train also on this plain text
+        --dev FILE: keep the epoch that is best on this treebank
+        --lexicon FILE: lines of UniMorph, lemma TAB form TAB features: lemmas of words
+        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words
+            that neither treebank nor lexicon has lemmas of
+        --rules: cut plain text by the rules of the language and a table of its contractions, even where a
+            treebank shows its tokens: better where it shows fewer than 200 sentences
+    """)
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,...",
+        type=column_names,
+        help="columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
+        "(default: all that the treebanks have)",
+    )
+    add_seed(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.cli.options.common import made_by, read_tagged
+    from qsproj.corpus.contractions import known_contractions
+    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+    from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+    from qsproj.models.tagging.word_judge import word_judge_for
+    from qsproj.models.tokens.splitter import train_splitter
+    from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
+
+    if options.language is not None:
+        check_known_language(options.language)
+    inputs = [*options.treebanks, *(options.raw or ()), options.dev, options.lexicon]
+    check_files(reads=inputs, model=options.output)
+    lexicon = _lemmas_of(options)
+    rng = np.random.default_rng(options.seed)
+    dev = list(read_tagged([options.dev])) if options.dev else []
+    sentences = list(read_tagged(options.treebanks))
+    if lexicon.more is not None and "lemma" in columns_shown(sentences):
+        raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
+    tokenizer = splitter = judge = None
+    if not options.rules and shows_tokens(sentences):
+        # A generator of its own: whether tokens are learned makes no difference to the tags.
+        tokenizer = train_tokenizer(
+            sentences, rng=np.random.default_rng(options.seed), language=options.language
+        )
+        splitter = train_splitter(sentences, language=options.language)
+        judge = word_judge_for(
+            tokenizer, sentences, rng=np.random.default_rng(options.seed), language=options.language
+        )
+    tagger = train_tagger(
+        sentences,
+        rng=rng,
+        raw=_raw_words(options.raw or [], options.language, tokenizer),
+        dev=dev,
+        language=options.language,
+    )
+    columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
+    morphology = train_morphology(
+        sentences,
+        rng=np.random.default_rng(options.seed),
+        columns=columns,
+        inflections=lexicon.inflections_of(sentences),
+    )
+    tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology, judge=judge)
+    if tokenizer is None:
+        tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
+    words = sum(map(len, sentences))
+    how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
+    if tagger.morphology is not None:
+        print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
+    _tell_columns(sentences, tagger.columns, wanted=options.columns)
+    print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
+    tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
+    if dev:
+        print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
+
+
+def _tell_columns(
+    sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
+) -> None:
+    from qsproj.models.morphology.morphology_training import sentences_that_show
+
+    for column, shown in sentences_that_show(sentences).items():
+        if 0 < shown < MOST_SHOW * len(sentences) and (wanted is None or column in wanted):
+            how = "they alone teach it" if column in learned else "too few to learn it"
+            print(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}", file=sys.stderr)
+
+
+def _lemmas_of(options: argparse.Namespace) -> Lexicon:
+    from qsproj.corpus.language.lemmas import lexicon_of
+
+    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
+    if lexicon.tags:
+        raise UsageError(
+            f"{options.lexicon}: found words with their tags, which are learned from treebanks; expected "
+            "lemma, form and features, with tabs between"
+        )
+    return lexicon
+
+
+def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | None) -> Iterator[list[str]]:
+    from qsproj.corpus.files import open_text
+    from qsproj.corpus.text import tokenize
+
+    if paths and language is None and tokenizer is None:
+        raise UsageError("--raw needs --language CODE, to cut the text into words")
+    for path in paths:
+        with open_text(path) as handle:
+            for line in handle:
+                yield tokenizer.words(line) if tokenizer else tokenize(line, language or "")

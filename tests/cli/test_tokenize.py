@@ -1,0 +1,44 @@
+"""`qsproj tokenize`: words for aligners, cut as other commands cut them."""
+
+import pytest
+
+from tests.cli.refusals import assert_one_line
+
+
+def test_words_are_those_of_align_and_tag(run_cli, tagger, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("Ich gehe zum Haus.\n\n»Nein!«, sagt er (leise).\n", encoding="utf-8")
+    out = run_cli("tokenize", "--language", "de", text).out
+    assert out == "Ich gehe zum Haus .\n\n» Nein ! « , sagt er ( leise ) .\n"
+    split = run_cli("tokenize", "--language", "de", "--split-contractions", text).out
+    assert split.splitlines()[0] == "Ich gehe zu dem Haus ."
+    by_model = run_cli("tokenize", "-m", tagger, text).out.splitlines()
+    tagged = run_cli("tag", "-m", tagger, text).out.split("\n\n")
+    words = [
+        [row.split("\t")[1] for row in block.splitlines() if row.split("\t")[0].isdecimal()]
+        for block in tagged
+    ]
+    assert [line.split() for line in by_model if line] == [one for one in words if one]
+    assert by_model[1] == ""
+
+
+def test_its_words_are_cut_once(run_cli, tmp_path):
+    """Links of its lines count the words that `align --tokenize` counts."""
+    for name, line in (("en", "It's Tom's, isn't it?\n"), ("de", "Das ist Toms.\n")):
+        (tmp_path / name).write_text(line * 3, encoding="utf-8")
+        run_cli("tokenize", "--language", name, tmp_path / name, "-o", tmp_path / f"{name}.words")
+    cut = run_cli("align", tmp_path / "en", tmp_path / "de", "--tokenize", "en", "de").out
+    assert run_cli("align", tmp_path / "en.words", tmp_path / "de.words").out == cut != ""
+
+
+def test_a_line_that_rules_cannot_cut_is_named(run_cli, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("a\n今天天气很好今天天气很好\n", encoding="utf-8")
+    outcome = run_cli("tokenize", "--language", "zh", text, "-o", tmp_path / "out")
+    assert_one_line(outcome, f"{text}:2: found")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("way", [(), ("--language", "de", "-m", "x")])
+def test_one_way_to_cut_is_named(run_cli, way):
+    assert run_cli("tokenize", *way, "text").code == 2
