@@ -97,6 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
+    from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
@@ -112,10 +113,15 @@ def run(options: argparse.Namespace) -> None:
             single = common.values_of(
                 options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed"
             )
+            call = BootstrapCall(
+                texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
+            )
+            if options.work:
+                call.save(workspace.folder)
             made = bootstrap(
                 texts,
                 workspace=workspace,
-                options=BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source)),
+                options=call.options,
                 made=made_by(options),
                 with_examples=bool(options.report or options.suggest or options.suggest_words),
                 suggested_sentences=options.suggest_sentences,

@@ -39,6 +39,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("biparse", "parse both sides of a bitext together"),
     ("cotrain", "train a parser of one language on pairs without trees"),
     ("suggest", "choose the sentences that are best annotated next"),
+    ("annotate", "correct what teaches most, and make the model of a bootstrap again from it"),
     ("search", "find words in trees by a pattern of tags, relations and features"),
     ("info", "show what a model is, was made from, and can do"),
     ("serve", "serve models by the REST API of UDPipe, or a page to review trees in the browser"),

@@ -16,10 +16,7 @@ alone unless --host says otherwise.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
-from collections.abc import Iterable
-from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_options, add_pairing, add_seed, declare_ways, refuse_unread
@@ -28,8 +25,6 @@ from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from socket import socket
-
-    from starlette.types import ASGIApp
 
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.session import Session
@@ -47,8 +42,6 @@ WAYS = {
     MODELS: ("jobs", "megabytes", "waiting"),
     REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "by", "order", "beside", "seed"),
 }
-# A sentence that is confirmed is small, and so is all else that the page sends.
-_PAGE_BYTES = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +101,7 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on
-    from qsproj.serve.listening import address_of
+    from qsproj.serve.listening import address_of, serve_until_stopped
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.processing import load_served
@@ -120,16 +113,13 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     pool = ComputePool(partial(work_on, models), processes=options.jobs)
     answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
     app = with_access_log(answers, paths=(*PATHS, PATH), headers=HEADERS)
-    _run(app, listening, options.seconds, f"{', '.join(models)} at {address_of(listening)}", [pool])
+    said = f"qsproj serve: {', '.join(models)} at {address_of(listening)}"
+    serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.cli.options.common import check_files
-    from qsproj.serve.access_log import with_access_log
-    from qsproj.serve.listening import address_of
-    from qsproj.serve.requests import Limits
-    from qsproj.serve.review.app import PATHS, review_app
-    from qsproj.serve.review.guard import HEADERS, guarded
+    from qsproj.serve.review.serving import serve_review
 
     check_files(
         reads=(options.review, *options.model, *(options.pairs or ()), options.beside), model=options.output
@@ -137,13 +127,8 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     session = _session(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
-        limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
-        token = token_urlsafe(24)
-        answers = review_app(session, training, limits, inference=inference)
-        app = guarded(answers, token=token, host=options.host)
-        said = f"open {address_of(listening)}/?token={token} to review {options.review}"
-        pools = [pool for pool in (training, inference) if pool is not None]
-        _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
+        pages = training, inference
+        serve_review(session, pages, listening, host=options.host, seconds=options.seconds)
 
 
 def _session(options: argparse.Namespace) -> Session:
@@ -192,14 +177,3 @@ def _processes(
     session.parts = training.progress
     session.learns_links = is_of_kind(parser, JOINT_PARSER)
     return ComputePool(training, processes=1), inference
-
-
-def _run(app: ASGIApp, listening: socket, seconds: float, what: str, pools: Iterable[ComputePool]) -> None:
-    from qsproj.serve.listening import serve
-
-    said = f"qsproj serve: {what} (Ctrl-C stops)"
-    try:
-        serve(app, listening, seconds=seconds, started=lambda: print(said, file=sys.stderr, flush=True))
-    finally:
-        for pool in pools:
-            pool.stop()

@@ -8,7 +8,7 @@ import logging
 import math
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from qsproj.serve.compute import ComputePool
 
 # What the extra brings; the last is what starlette reads forms with.
 _NEEDED = ("starlette", "uvicorn", "python_multipart")
@@ -106,6 +108,18 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     except KeyboardInterrupt:
         # That is how a server is stopped.
         print("qsproj serve: stopped", file=sys.stderr)
+
+
+def serve_until_stopped(
+    app: ASGIApp, listening: socket.socket, *, seconds: float, said: str, pools: Iterable[ComputePool]
+) -> None:
+    """Serve as :func:`serve`, print where, and stop the processes in the end."""
+    line = f"{said} (Ctrl-C stops)"
+    try:
+        serve(app, listening, seconds=seconds, started=lambda: print(line, file=sys.stderr, flush=True))
+    finally:
+        for pool in pools:
+            pool.stop()
 
 
 def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:

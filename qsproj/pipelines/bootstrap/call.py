@@ -1,0 +1,79 @@
+"""The inputs and options of a bootstrap, kept in its workspace, so that its model can be made again."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from qsproj.corpus.files import open_output
+from qsproj.errors import DataError, UsageError
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+from qsproj.pipelines.bootstrap.texts import SourceText
+
+_NAME = "bootstrap.{}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapCall:
+    """Texts and options as :func:`qsproj.pipelines.bootstrap.bootstrap.bootstrap` takes them."""
+
+    texts: tuple[SourceText, ...]
+    options: BootstrapOptions
+
+    @property
+    def language(self) -> str:
+        return self.texts[0].languages[1]
+
+    def save(self, folder: Path) -> None:
+        """Write the call to a workspace; paths are made absolute. How parsers are trained is left out."""
+        options = _absolute(asdict(self.options), _FILES)
+        del options["soft"]
+        texts = [_absolute(asdict(text), ("treebanks", "bitext")) for text in self.texts]
+        record = {"texts": texts, "options": options}
+        with open_output(folder / _NAME.format(self.language)) as handle:
+            json.dump(record, handle, indent=1, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, folder: Path, language: str | None) -> "BootstrapCall":
+        """Read the call of a language, or the only one.
+
+        Raises UsageError where there is none or several, DataError where it is damaged.
+        """
+        found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_NAME.format("*")))}
+        if language is None and len(found) > 1:
+            raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")
+        path = next(iter(found.values()), None) if language is None else found.get(language)
+        if path is None:
+            of_language = "" if language is None else f" of {language}"
+            raise UsageError(
+                f"{folder}: found no bootstrap{of_language}; make one: qsproj bootstrap ... --work {folder}"
+            )
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            texts = tuple(SourceText(**_with_tuples(text)) for text in record["texts"])
+            known = {field.name for field in fields(BootstrapOptions)}
+            options = {name: value for name, value in record["options"].items() if name in known}
+            return cls(texts, BootstrapOptions(**_with_tuples(options)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise DataError(
+                str(path), None, "a damaged record", "the call of a bootstrap", "run the bootstrap again"
+            ) from error
+
+
+_FILES = ("also", "tagged", "annotated", "parsed", "text", "lexicon")
+
+
+def _absolute(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    for name in names:
+        value = record[name]
+        if value:
+            record[name] = str(Path(value).resolve()) if isinstance(value, str) else _resolved(value)
+    return record
+
+
+def _resolved(paths: tuple[str, ...]) -> list[str]:
+    return [str(Path(path).resolve()) for path in paths]
+
+
+def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}

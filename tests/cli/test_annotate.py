@@ -1,0 +1,121 @@
+"""``qsproj annotate``: sentences are corrected, and the model of a bootstrap is made again from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qsproj.cli.main import main
+from qsproj.corpus.conllu import read_conllu
+from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.serve.review.correction import is_reviewed
+from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.relearning import Relearning
+from qsproj.serve.review.retraining import Reviewed
+from tests.cli.test_bootstrap import options
+from tests.serve.client import Client, until
+
+pytest.importorskip("uvicorn", reason="qsproj[serve] is not installed")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    """The folder of a bootstrap."""
+    folder = tmp_path_factory.mktemp("annotate")
+    arguments = (*options(folder, count=60), "--work", folder / "work", "--draws", 1)
+    assert main(["bootstrap", *map(str, arguments)]) == 0
+    return folder / "work"
+
+
+def test_a_call_is_kept_with_absolute_paths(work):
+    call = BootstrapCall.load(work, None)
+    assert call.language == "de"
+    assert (call.options.draws, call.options.seed, call.options.tagged) == (1, 1, ())
+    (text,) = call.texts
+    assert all(Path(path).is_absolute() for path in (*text.treebanks, *text.bitext))
+    again = work / "again"
+    again.mkdir()
+    call.save(again)
+    assert BootstrapCall.load(again, "de") == call
+
+
+def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
+    folder = shutil.copytree(work, tmp_path / "work")
+    lexicon = tmp_path / "words.tsv"
+    learning = Relearning(BootstrapCall.load(folder, "de"), folder, str(tmp_path / "model"), str(lexicon))
+    made = learning.make([], offered=12)
+    before = (tmp_path / "model").read_bytes()
+    drafts = Path(made.suggested).read_bytes()
+    assert len(list(read_conllu(made.suggested))) == 12
+    gold = {one.forms: one for one in read_conllu("corpora/de.conllu")}
+    corrected = [gold[one.forms] for one in read_conllu(made.suggested)][:6]
+    content = b"".join(f"{one.to_conllu()}".encode() for one in corrected) + drafts
+    lexicon.write_text("Hund\tNOUN\n", encoding="utf-8")
+    found = learning(Reviewed(content, "drafts", range(6), range(6, 18)))
+    assert found.told["reviewed"] == 6
+    assert set(found.beliefs) == set(range(6, 18))
+    assert (tmp_path / "model").read_bytes() != before
+    done, every = learning.progress
+    assert done == every > 8
+    # What was made for an earlier batch goes, and what the bootstrap itself made stays.
+    kept = {path.name for path in work.iterdir()}
+    assert kept <= {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "message"),
+    [
+        (None, "", (), "found no bootstrap; make one: qsproj bootstrap ... --work"),
+        ("bootstrap.de.json", "[" * 100_000, (), "found a damaged record"),
+        ("bootstrap.de.json", '{"texts": [], "options": 1}', (), "found a damaged record"),
+        ("bootstrap.de.json", "{}", ("--language", "fr"), "found no bootstrap of fr"),
+    ],
+)
+def test_a_folder_without_a_bootstrap_is_refused(tmp_path, run_cli, name, content, arguments, message):
+    if name is not None:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    outcome = run_cli("annotate", "--work", tmp_path, "-o", tmp_path / "model", *arguments)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err
+
+
+@pytest.mark.slow
+def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
+    folder, model = shutil.copytree(work, tmp_path / "work"), tmp_path / "model"
+    command = [sys.executable, "-m", "qsproj", "annotate", "--work", folder, "-o", model, "--port", "0"]
+    command = [*map(str, command), "--train-after", "1"]
+
+    def start():
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+        for line in process.stderr:
+            if found := re.search(r"open (http://\S+)/\?token=(\S+)", line):
+                return process, Client(found[1]), {"X-Qsproj-Token": found[2]}
+        raise AssertionError("the page did not start")
+
+    process, client, headers = start()
+    try:
+        shown = client.ask("/api/sentences/0", headers=headers).json
+        tree = {"heads": shown["heads"], "relations": shown["relations"], "version": shown["version"]}
+        answer = client.ask("/api/sentences/0", data=json.dumps(tree).encode(), method="PUT", headers=headers)
+        assert answer.json["reviewed"]
+        before = model.read_bytes()
+        client.ask("/api/training", data=b"{}", method="POST", headers=headers)
+        until(lambda: not client.ask("/api/training", headers=headers).json["training"], seconds=120)
+        assert client.ask("/api/training", headers=headers).json["trained"]["reviewed"] == 1
+        assert model.read_bytes() != before
+        trained = model.read_bytes()
+    finally:
+        process.kill()
+        process.communicate()
+    assert sum(map(is_reviewed, Draft(str(folder / "annotate.de.conllu")).sentences)) == 1
+    process, client, headers = start()
+    process.kill()
+    process.communicate()
+    assert model.read_bytes() == trained
