@@ -74,7 +74,8 @@ def run(options: argparse.Namespace) -> None:
         session.parts = learning.progress
         reviewed, left = session.trees()
         if reviewed:
-            session.take(learning.parsed(session.draft.sentences, reviewed, left))
+            found = learning.parsed(session.draft.sentences, reviewed, left)
+            session.take(found, session.versions())
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)
         serve_review(

@@ -278,11 +278,13 @@ def _side(
     workers: Workers,
 ) -> _Side:
     """Cut a bitext into words, link these, parse the source side."""
+    tagged, contractions = stages.shown_cuts((*options.tagged, *options.annotated), text.languages[1])
     words = workspace.stage(
         stages.WORDS,
         text=text,
         model=model,
-        tagged=(*options.tagged, *options.annotated),
+        tagged=tagged,
+        contractions=contractions,
         parsed=options.parsed,
         seed=options.seed,
         label=label,

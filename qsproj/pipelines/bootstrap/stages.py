@@ -11,7 +11,7 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
-from qsproj.corpus.contractions import known_contractions
+from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lemmas import lexicon_of
@@ -111,10 +111,15 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     )
 
 
+def learns_to_cut(tagged: Sequence[Sentence], language: str) -> bool:
+    """Tell whether a tokenizer is learned from tagged sentences."""
+    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
+    return enough and shows_tokens(tagged)
+
+
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) -> Tokenizer | None:
     """Learn how the target is cut where enough tagged sentences show it, or no rules can; else None."""
-    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
-    if not enough or not shows_tokens(tagged):
+    if not learns_to_cut(tagged, language):
         return None
     return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
 
@@ -138,25 +143,35 @@ def cut_words(
     text: SourceText,
     model: str,
     tagged: Sequence[str],
+    contractions: Contractions,
     parsed: Sequence[str],
     seed: int,
     workers: Workers,
 ) -> StageReport:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
 
-    Lines of the source over which there are ``parsed`` sentences have their words and trees.
-
-    Where rules cut, contractions of the target are split as its tagged sentences show it, and a table of the
-    language; see :mod:`qsproj.corpus.contractions`.
+    Lines of the source over which there are ``parsed`` sentences have their words and trees. ``tagged``,
+    ``contractions``: see :func:`shown_cuts`.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
-    target = reader_of_target(
-        list(read_all(tagged)), language=text.languages[1], seed=seed, name=text.bitext[-1]
-    )
+    language, name = text.languages[1], text.bitext[-1]
+    tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
+    target = _reader(tokenizer, contractions, language=language, name=name)
     read = source.tagger.reader(split_contractions=True)
     trees = read_all(parsed)
     cut = (partial(_cut_line, read), partial(_cut_line, target))
     return write_words(paths, text, cut=cut, trees=trees, workers=workers)
+
+
+def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Contractions]:
+    """Return the files that a tokenizer is learned from, and the contractions that are split without one.
+
+    A few more tagged sentences rarely change either, so that words, links and source trees stay as they are.
+    """
+    sentences = list(read_all(tagged))
+    if learns_to_cut(sentences, language):
+        return tagged, {}
+    return (), known_contractions(language, sentences)
 
 
 def reader_of_target(
@@ -164,9 +179,14 @@ def reader_of_target(
 ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
     """Return what cuts lines of the target into words: learned from tagged sentences, or by rules."""
     tokenizer = target_tokenizer(tagged, language=language, seed=seed)
+    return _reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
+
+
+def _reader(
+    tokenizer: Tokenizer | None, contractions: Contractions, *, language: str, name: str
+) -> Callable[[Iterable[str]], Iterator[Sentence]]:
     if tokenizer is not None:
         return partial(tokenizer.read, name=name)
-    contractions = known_contractions(language, tagged)
     return partial(read_text, language=language, contractions=contractions, name=name)
 
 
@@ -492,7 +512,7 @@ def prior_files(others: Sequence[str]) -> list[str]:
 
 # A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
 SOURCE = Recipe(name="source", make=train_source, version=7)
-WORDS = Recipe(name="words", make=cut_words, version=4, files=(".source.conllu", ".target.conllu"))
+WORDS = Recipe(name="words", make=cut_words, version=5, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
 TAGGER = Recipe(name="tagger", make=tag_target, version=30)
