@@ -36,8 +36,17 @@ _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
 _TRIPLE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9.eE+-]+)")
 _SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
+_SCORE = re.compile(r"\s*\|\|\|\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*$")
 _MAX_WORD = 2**31 - 2
 _OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or another of those in the help"
+# What a line of each format looks like.
+_LINE_OF = {
+    "giza": re.compile(r"# Sentence pair|NULL \(\{"),
+    "tsv": re.compile(r"[^\t]*\t[^\t]*\t([0-9]+[-p?][0-9]+(:\S+)?\s*)+$"),
+    "triples": re.compile(r"[0-9]+ [0-9]+ [01]?\.[0-9]+\s*$"),
+    "naacl": re.compile(r"[0-9]+ [0-9]+ [0-9]+( [SP])?( \S+)?\s*$"),
+    "pharaoh": re.compile(r"([0-9]+[-p?][0-9]+(:\S+)?\s*)+$"),
+}
 
 
 class Base(NamedTuple):
@@ -59,6 +68,7 @@ class Links(NamedTuple):
     sizes: tuple[int, int] | None = None
 
 
+_NO_GIZA = "check that it is A3.final of GIZA++"
 # Among so many pairs with links, one has a first word that is linked.
 ENOUGH_PAIRS = 20
 _NO_LINKS = Links(0, [], [], [], [], None)
@@ -145,7 +155,8 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
 
 
 def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
-    tokens = text.split()
+    # fast_align -s adds the score of the pair: ||| -3.2
+    tokens = _SCORE.sub("", text).split()
     matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
     if len(matches) < len(tokens):
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
@@ -165,7 +176,10 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
 
 
 def _other_format(text: str) -> str:
-    """Say how else a line may be read that has no links between spaces."""
+    """Say how else a line may be read that is none of the format it is read in."""
+    for format, pattern in _LINE_OF.items():
+        if pattern.match(text):
+            return f"name its format: --alignment-format {format}"
     if text.startswith("#") or text.count("\t") >= COLUMN_COUNT - 2:
         return "CoNLL-U with its links in MISC (Align=2,4) is read with --alignment-format misc"
     return _OTHER_FORMAT
@@ -204,7 +218,7 @@ def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         if len(cells) != 3:
             found = counted(len(cells), "column")
             expected = "source, target and links, separated by tabs"
-            raise DataError(name, line, found, expected, _OTHER_FORMAT)
+            raise DataError(name, line, found, expected, _other_format(text))
         sizes = (len(cells[0].split()), len(cells[1].split()))
         yield _pharaoh_line(cells[2], line, name, base=base)._replace(sizes=sizes)
 
@@ -253,11 +267,13 @@ def _of_rows(line: int, rows: list[_Row], name: str, *, weighed: bool) -> Links:
 def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(BYTE_ORDER_MARK).strip()
+        if not stripped:
+            continue
         match = _NAACL_LINK.fullmatch(stripped)
         if match is None:
             expected = "sentence source target [S|P] [weight]"
             found = repr(stripped[:40])
-            raise DataError(name, line, found, expected, _OTHER_FORMAT)
+            raise DataError(name, line, found, expected, _other_format(stripped))
         number, source, target, kind, weight = match.groups()
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
@@ -283,15 +299,36 @@ def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     NULL ({ }) the ({ 1 }) house ({ 2 3 })
     """
     del base
+    # Pairs that come before their turn: parts of MGIZA, put together, have theirs in any order.
+    following, early = 1, dict[int, Links]()
+    for number, links in _giza_pairs(handle, name):
+        if number < following or number in early:
+            raise _giza_error(name, links.line - 2, f"pair ({number}) a second time", f"pair ({following})")
+        early[number] = links
+        while following in early:
+            yield early.pop(following)
+            following += 1
+    if early:
+        first = early[min(early)]
+        found = f"pair ({min(early)}) and no pair ({following})"
+        expected = f"the pairs from 1 to {max(early)}, in any order"
+        raise DataError(name, first.line - 2, found, expected, "put all parts of MGIZA together: cat *.part*")
+
+
+def _giza_pairs(handle: TextIO, name: str) -> Iterator[tuple[int, Links]]:
+    """Yield number and links of each pair, in the order of the file."""
     lines = iter(handle)
     for pair, (head, target, links) in enumerate(zip_longest(lines, lines, lines)):
         line = 3 * pair + 1
-        if not head.startswith("# Sentence pair"):
+        match = re.match(r"# Sentence pair \(([0-9]+)\)", head)
+        if match is None:
             found = repr(head[:40].rstrip("\n"))
-            raise _giza_error(name, line, found, "# Sentence pair (1) source length ...")
+            expected = "# Sentence pair (1) source length ..."
+            remedy = _other_format(head) if _other_format(head) != _OTHER_FORMAT else _NO_GIZA
+            raise DataError(name, line, found, expected, remedy)
         if target is None or links is None:
             raise _giza_error(name, line, "the end of the file", "three lines for each pair")
-        yield _giza_links(links, len(target.split()), line + 2, name)
+        yield number_of(match[1]), _giza_links(links, len(target.split()), line + 2, name)
 
 
 def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
@@ -307,7 +344,7 @@ def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
 
 
 def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
-    return DataError(name, line, found, expected, "check that it is A3.final of GIZA++")
+    return DataError(name, line, found, expected, _NO_GIZA)
 
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
@@ -322,7 +359,7 @@ def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         match = _TRIPLE.fullmatch(stripped)
         if match is None:
             expected = "source target weight, three numbers, or a blank line after a pair"
-            raise DataError(name, line, repr(stripped[:40]), expected, "check the format")
+            raise DataError(name, line, repr(stripped[:40]), expected, _other_format(stripped))
         words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
         check_first_and_last(words, line, name, base=base)
         rows.append(_Row(line, 0, words[0], words[1], True, match[3]))

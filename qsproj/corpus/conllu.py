@@ -35,9 +35,18 @@ from qsproj.corpus.cells import (
     comment_in,
     rows_from,
 )
+from qsproj.corpus.column_formats import plus_as_conllu, with_last_columns
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.editing import lines_in
-from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
+from qsproj.corpus.files import (
+    BYTE_ORDER_MARK,
+    PathOrFile,
+    Replayed,
+    name_of,
+    open_kept_output,
+    open_output,
+    open_text,
+)
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.corpus.words import described, number_of
 from qsproj.errors import DataError, WrongTypeError, counted
@@ -352,18 +361,34 @@ def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[st
 
 
 def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): ten columns, but nothing except words.
+    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): eight or ten columns, words alone.
 
     CPOSTAG and POSTAG are read as UPOS and XPOS; PHEAD and PDEPREL, the last two columns, come out as they
     came in. Raises DataError, beside those of CoNLL-U, at a line that is no word.
     """
+    name = name_of(path_or_file)
+    with open_text(path_or_file) as handle:
+        yield from _words_only(read_conllu(Replayed.of(with_last_columns(handle), name)), name)
+
+
+def read_conllup(path_or_file: PathOrFile) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-U Plus, with the columns that CoNLL-U has; others are left out, and named.
+
+    Raises DataError as :func:`read_conllu`, and for a row without the columns that the file names.
+    """
+    name = name_of(path_or_file)
+    with open_text(path_or_file) as handle:
+        yield from read_conllu(Replayed.of(plus_as_conllu(handle, name), name))
+
+
+def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
     line = 1
-    for sentence in read_conllu(path_or_file):
+    for sentence in sentences:
         layout = layout_of(sentence)
         if len(layout.word_lines) < len(layout.lines):
             other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
             raise DataError(
-                name_of(path_or_file),
+                name,
                 line + layout.start.count("\n") + other,
                 found="a comment, a range or an empty node",
                 expected="words only, as in CoNLL-X",

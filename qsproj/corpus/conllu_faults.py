@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
+from qsproj.corpus.column_formats import advice_on_columns
 from qsproj.corpus.words import number_of
 from qsproj.errors import counted
 
@@ -36,8 +37,8 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
                 return Fault(index, f"a carriage return in column {split}", "text on one line", "take it out")
             continue
         if len(cells) > 1:
-            found = counted(len(cells), "column")
-            return Fault(index, found, f"{COLUMN_COUNT} separated by tabs", "write _ for what is unknown")
+            found, expected = counted(len(cells), "column"), f"{COLUMN_COUNT} separated by tabs"
+            return Fault(index, found, expected, advice_on_columns(len(cells)))
         if row.split()[0].isdecimal() and len(row.split()) >= COLUMN_COUNT - 2:
             remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"
             return Fault(index, "columns separated by spaces", "tabs", remedy)

@@ -157,6 +157,9 @@ class _LineCounter(io.BufferedIOBase):
         for place, opening, kind, command in _UNREAD:
             if head[place:].startswith(opening):
                 raise self.fault(kind, "text, or text in gzip, xz, bzip2 or zip", f"unpack it: {command}")
+        if b"\r" in head and b"\n" not in head and self._stream is self._packed:
+            remedy = "convert the file: tr '\\r' '\\n' < FILE"
+            raise self.fault("line ends that are carriage returns alone", "line feeds", remedy)
         head = head[:_LOOKED_AT]
         if head.startswith(_UTF_32_MARKS):
             return "UTF-32"
@@ -268,6 +271,33 @@ def opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes
 
 BYTE_ORDER_MARK = "\ufeff"
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+
+class Replayed:
+    """Lines as the open text that a reader takes: those read already, or changed on their way. Final."""
+
+    encoding = "utf-8"
+
+    def __init__(self, lines: Iterator[str], name: str) -> None:
+        self.name = name
+        self._lines = lines
+
+    @staticmethod
+    def of(lines: Iterator[str], name: str) -> TextIO:
+        """Return the lines as an open text."""
+        return cast(TextIO, Replayed(lines, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return self._lines
+
+    def readline(self) -> str:
+        """Return the next line."""
+        return next(self._lines, "")
+
+    def read(self) -> str:
+        """Return all that is left."""
+        return "".join(self._lines)
+
 
 _DAMAGED_ARCHIVE: tuple[type[Exception], ...] = (EOFError, zlib.error, lzma.LZMAError, OSError)
 if sys.version_info >= (3, 14):

@@ -11,16 +11,24 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
-from qsproj.corpus.conllu import looks_like_conllu, read_conllu, read_conllx, write_conllu, write_conllx
-from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, name_of, open_text
+from qsproj.corpus.column_formats import advice_on_columns, looks_like_plus
+from qsproj.corpus.conllu import (
+    looks_like_conllu,
+    read_conllu,
+    read_conllup,
+    read_conllx,
+    write_conllu,
+    write_conllx,
+)
+from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.corpus.tmx import looks_like_xml, read_tmx
-from qsproj.errors import DataError, QsprojError, UsageError, unknown_name
+from qsproj.errors import DataError, QsprojError, UsageError, counted, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
@@ -53,6 +61,7 @@ def _links(name: str) -> Format:
 
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
+    Format("conllup", SENTENCES, read_conllup, None, (".conllup",), looks_like_plus),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
     *map(_links, alignments.READERS),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
@@ -152,7 +161,7 @@ class Source:
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a file that is no plain text, as the reader of its format does."""
         assert self.format is not None
-        return self.format.read(cast(TextIO, _Replayed(self.lines, self.name)))
+        return self.format.read(Replayed.of(self.lines, self.name))
 
 
 @contextmanager
@@ -198,6 +207,8 @@ def format_of(name: str, head: Sequence[str]) -> Format | None:
     What has columns is of the format that its name says, for its reader to tell what is wrong with them.
     """
     named = named_format(name)
+    if looks_like_plus(head):
+        return next(format for format in sentence_formats() if format.looks is looks_like_plus)
     if named is not None and (named.looks is None or named.looks(head) or "\t" in head[-1]):
         return named
     known = [format for format in sentence_formats() if format.looks is not None]
@@ -217,6 +228,10 @@ def opening(lines: Iterator[str]) -> list[str]:
 
 def _check_no_pair(line: str, number: int, name: str) -> None:
     """Raise DataError for the first line of a bitext, whose pairs would pass for sentences."""
+    cells = line.split("\t")
+    if len(cells) > 3 and cells[0].isdecimal():
+        expected = "CoNLL-U or plain text, one sentence a line"
+        raise DataError(name, number, counted(len(cells), "column"), expected, advice_on_columns(len(cells)))
     if looks_like_xml([line]):
         raise DataError(
             name, number, "XML", "CoNLL-U or plain text, one sentence a line", "take its text out"
@@ -229,22 +244,3 @@ def _check_no_pair(line: str, number: int, name: str) -> None:
             expected = "CoNLL-U or plain text, one sentence a line"
             found = f"{shown} as between the sentences of a pair"
             raise DataError(name, number, found, expected, remedy)
-
-
-class _Replayed:
-    """Lines already read and those still to come, as the open text that a reader takes."""
-
-    encoding = "utf-8"
-
-    def __init__(self, lines: Iterator[str], name: str) -> None:
-        self.name = name
-        self._lines = lines
-
-    def __iter__(self) -> Iterator[str]:
-        return self._lines
-
-    def readline(self) -> str:
-        return next(self._lines, "")
-
-    def read(self) -> str:
-        return "".join(self._lines)

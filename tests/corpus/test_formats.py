@@ -11,6 +11,7 @@ from qsproj.corpus.formats import ALIGNMENTS, FORMATS, SENTENCES, Format
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notices
 
 BY_NAME = {format.name: format for format in FORMATS}
 ROW = "{}\tw\t_\tX\t_\t_\t{}\tdep\t_\t_\n"
@@ -18,6 +19,7 @@ TREE = ROW.format(1, 0) + ROW.format(2, 1)
 
 GOOD = {
     "conllu": f"# sent_id = a\n{TREE}\n{TREE}\n",
+    "conllup": "# global.columns = ID FORM UPOS HEAD DEPREL X:Y\n1\ta\tX\t0\troot\t*\n\n",
     "conllx": f"{TREE}\n{TREE.replace('dep	_	_', 'dep	2	obj')}\n",
     "pharaoh": "0-0:0.25 0-2:0.5 3p1:1\n\n1-1\n",
     "talp": "1-1:0.25 1-3:0.5 4p2:1\n\n2-2\n",
@@ -33,6 +35,8 @@ GOOD = {
     "tmx": '<tmx><body><tu><tuv xml:lang="en"><seg>a b</seg></tuv>'
     '<tuv xml:lang="de"><seg>A B</seg></tuv></tu></body></tmx>\n',
 }
+
+GIZA_PAIR = "# Sentence pair ({}) source length 1\nA\nNULL ({{ }}) a ({{ {} }})\n"
 
 # format, content, line, what the message says was found and expected
 BAD = [
@@ -105,7 +109,31 @@ BAD = [
     ("talp", "1-1\n0-1\n", 2, "found a link of word 0, expected words that count from 1; .*pharaoh"),
     ("naacl", "1 1 1 S\n1 0 0 S\n", 2, "found a link of word 0, expected words .* 1; .*naacl-zero"),
     ("naacl", "1 1 1 X\n", 1, "found '1 1 1 X', expected sentence source target"),
-    ("naacl", "1 1 1\n\n", 2, "found '', expected sentence source target"),
+    ("naacl", "1 1 1\n\n1 x\n", 3, "found '1 x', expected sentence source target"),
+    ("pharaoh", "# Sentence pair (1) source\n", 1, "found '#'.*name its format: --alignment-format giza"),
+    ("pharaoh", "1 1 1 S\n", 1, "found '1'.*name its format: --alignment-format naacl"),
+    ("pharaoh", "a b\tA B\t0-1\n", 1, "found 'a'.*name its format: --alignment-format tsv"),
+    ("pharaoh", "0 1 0.25\n", 1, "found '0'.*name its format: --alignment-format triples"),
+    ("giza", "0-0 1-1\n", 1, "found '0-0 1-1'.*name its format: --alignment-format pharaoh"),
+    (
+        "giza",
+        GIZA_PAIR.format(2, 1) + GIZA_PAIR.format(3, 1),
+        1,
+        r"found pair \(2\) and no pair \(1\).*MGIZA",
+    ),
+    ("giza", GIZA_PAIR.format(1, 1) * 2, 4, r"found pair \(1\) a second time, expected pair \(2\)"),
+    (
+        "conllu",
+        TREE.replace("_\n", "_\t*\n"),
+        1,
+        "found 11 columns.*CoNLL-U Plus.*.conllup.*cut -f1-10",
+    ),
+    ("conllu", TREE.replace("_\n", "_\t_\t_\t_\t_\n"), 1, "found 14 columns.*CoNLL-2009 .*awk"),
+    ("conllu", TREE.replace("\t_\t_\n", "\n"), 1, "found 8 columns.*CoNLL-X has 8 or 10: name .* .conllx"),
+    ("conllu", TREE.replace("\t_\t_\n", "\n").replace("_\tX", "X"), 1, "found 7 columns.*read are CoNLL-U"),
+    ("conllu", TREE.replace("\n", "\r"), 1, "found line ends that are carriage returns alone, .*tr"),
+    ("conllup", "# global.columns = ID FORM X\n1\ta\n", 2, "found 2 columns, expected 3, as global.columns"),
+    ("conllup", "# global.columns = ID LEMMA\n1\ta\n", 1, "found global.columns without ID and FORM"),
     ("naacl", "2 1 1\n1 1 1\n", 2, "found sentence 1, expected 3 or later; sort"),
     ("naacl-zero", "1 1\n", 1, "found '1 1', expected sentence source target"),
     ("tsv", "a\tb\n", 1, "found 2 columns, expected source, target and links"),
@@ -246,3 +274,60 @@ def test_bad_files_are_refused(tmp_path, name, content, line, message):
 def test_files_that_are_not_there(tmp_path, name):
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         list(BY_NAME[name].read(tmp_path / "nowhere"))
+
+
+def test_columns_of_conllu_plus_are_put_in_their_places(tmp_path):
+    path = tmp_path / "a.conllup"
+    rows = "1\tX\ta\t2\t*\t_\n2\tY\tb\t0\t*\tA=1\n\n"
+    plus = f"\ufeff# global.columns = ID UPOS FORM HEAD X:Y MISC\n# text = a b\n{rows}"
+    path.write_text(plus, encoding="utf-8")
+    said = []
+    with notices(said.append):
+        (sentence,) = formats.read_sentences(path)
+    assert said == [f"{path}: left out the columns that CoNLL-U does not have: X:Y"]
+    assert (sentence.forms, sentence.upos, sentence.heads.tolist()) == (("a", "b"), ("X", "Y"), [-1, 2, 0])
+    out = tmp_path / "b.conllu"
+    formats.write_sentences([sentence], out)
+    assert (
+        out.read_text("utf-8").splitlines()[0].endswith("ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC")
+    )
+    (again,) = formats.read_sentences(out)
+    assert (again.forms, again.deprels) == (sentence.forms, sentence.deprels)
+    # By its opening, too, whatever its name; the ten columns named are CoNLL-U.
+    for text, name in ((plus, "conllup"), (out.read_text("utf-8"), "conllu")):
+        with formats.open_source(io.BytesIO(text.encode())) as source:
+            assert source.format.name == name
+    with pytest.raises(UsageError, match=r"conllup is only read; name the file .conllu"):
+        formats.write_sentences([sentence], path)
+
+
+def test_conllx_of_eight_columns(tmp_path):
+    path = tmp_path / "a.conllx"
+    path.write_text("1\tEr\t_\tPRON\tPRON\t_\t2\tSB\n2\tgeht\t_\tVERB\tVVFIN\t_\t0\tROOT\n\n")
+    (sentence,) = formats.read_sentences(path)
+    assert (sentence.heads.tolist(), sentence.deprels) == ([-1, 2, 0], ("SB", "ROOT"))
+    formats.write_sentences([sentence], path)
+    assert path.read_text().splitlines()[1] == "2\tgeht\t_\tVERB\tVVFIN\t_\t0\tROOT\t_\t_"
+
+
+def test_seven_columns_are_no_pair():
+    opened = formats.open_source(io.BytesIO(b"1\tEr\ter\tPRP\tO\t2\tnsubj\n"))
+    with pytest.raises(DataError, match=r"found 7 columns, expected CoNLL-U or plain text.*read are CoNLL-U"):
+        opened.__enter__()
+
+
+def test_pairs_of_mgiza_come_in_any_order():
+    parts = GIZA_PAIR.format(3, "") + GIZA_PAIR.format(1, 1) + GIZA_PAIR.format(2, "")
+    parts = parts.replace("({  })", "({ })")
+    found = formats.read_alignments(io.StringIO(parts), "giza", [(1, 1)] * 3)
+    assert [alignment.links.tolist() for alignment in found] == [[[1, 1]], [], []]
+
+
+def test_scores_of_fast_align_are_taken_off():
+    lines = io.StringIO("0-0 1-1 ||| -3.2\n0-1 1-0 ||| -4.1e-05\n ||| -1\n")
+    assert [len(alignment.links) for alignment in formats.read_alignments(lines)] == [2, 2, 0]
+
+
+def test_blank_lines_between_naacl_links_are_none():
+    lines = io.StringIO("1 1 1\n\n2 1 1\n\n")
+    assert len(list(formats.read_alignments(lines, "naacl", [(1, 1)] * 2))) == 2
