@@ -525,7 +525,7 @@ def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):
     )
 
 
-@pytest.mark.parametrize("command", ["train-biparser", "cotrain"])
+@pytest.mark.parametrize("command", ["train-biparser", "biparse", "cotrain"])
 def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models, tmp_path, command):
     lines = Path(PAIRS[1]).read_text(encoding="utf-8").splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("1\t")]

@@ -13,18 +13,18 @@ PAIR = "--source s --target t --alignment a"
 @pytest.mark.parametrize(
     ("former", "present"),
     [
-        ("train-tagger a b -o m", "train-tagger a b -o m"),
+        ("tag --train a b -o m", "train-tagger a b -o m"),
         ("tag --raw x --train a b --language de -o m", "train-tagger a b --raw x --language de -o m"),
         ("tag -o m --train=a", "train-tagger a -o m"),
-        (f"project-tags {PAIR} -o m", f"project-tags {PAIR} -o m"),
+        (f"tag --project {PAIR} -o m", f"project-tags {PAIR} -o m"),
         (f"tag {PAIR} -o m --project", f"project-tags {PAIR} -o m"),
-        (f"train-biparser {PAIR} --source-model e -o m", f"train-biparser {PAIR} --source-model e -o m"),
-        ("join-biparser -m m --source-model e --target-model d -o n", None),
-        (f"biparse {PAIR} -m m", f"biparse {PAIR} -m m"),
-        (f"cotrain {PAIR} -m m --trees t -o n", f"cotrain {PAIR} -m m --trees t -o n"),
-        ("convert -m c s -o t", "convert s -m c -o t"),
+        (f"biparse train {PAIR} --source-model e -o m", f"train-biparser {PAIR} --source-model e -o m"),
+        ("biparse join -m m --source-model e --target-model d -o n", None),
+        (f"biparse parse {PAIR} -m m", f"biparse {PAIR} -m m"),
+        (f"biparse cotrain {PAIR} -m m --trees t -o n", f"cotrain {PAIR} -m m --trees t -o n"),
+        ("adapt -m c --source s -o t", "convert s -m c -o t"),
         ("adapt --source s --model=c -o t", "convert s --model=c -o t"),
-        ("convert --to prague 'my trees' -o t", "convert --to prague 'my trees' -o t"),
+        ("styles convert --to prague 'my trees' -o t", "convert --to prague 'my trees' -o t"),
     ],
 )
 def test_a_former_spelling_names_the_whole_command(run_cli, former, present):

@@ -34,10 +34,10 @@ class Spent(NamedTuple):
 
 # Commands that were modes of others.
 FORMER = {
-    "train-tagger": ("train-tagger"),
-    "train-biparser": ("train-biparser"),
-    "biparse": ("biparse"),
-    "convert": ("convert"),
+    "train-tagger": ("tag", "--train"),
+    "train-biparser": ("biparse", "train"),
+    "biparse": ("biparse", "parse"),
+    "convert": ("styles", "convert"),
 }
 
 
