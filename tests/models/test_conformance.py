@@ -1,6 +1,6 @@
 """What every kind of model does alike: one suite, over the kept model of each kind.
 
-A new kind is added by a file in ``tests/kept_models`` and, in :data:`TRAINED`, the command that trains it.
+A new kind is added by a file in ``tests/kept_models``, and by a row of :data:`TRAINED` where it learns alone.
 """
 
 from __future__ import annotations
@@ -10,13 +10,28 @@ from io import StringIO
 import numpy as np
 import pytest
 
+import qsproj
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.storage import KINDS, load_model
+from qsproj.models.storage import KINDS, kind_of, load_model
 from tests.test_kept_models import CORPORA, path_of
 
+# How a model of a kind is trained on English and German sentences, which are translations, by their links.
+TRAINED = {
+    "arc-parser": lambda en, de, links, seed: qsproj.train_parser(de, features="words", seed=seed),
+    "labelled-parser": lambda en, de, links, seed: qsproj.train_parser(de, labels="joint", seed=seed),
+    "cluster-parser": lambda en, de, links, seed: qsproj.train_parser(de, objective="hidden", seed=seed),
+    "graph-parser": lambda en, de, links, seed: qsproj.train_parser(de, order=2, seed=seed),
+    "tagger": lambda en, de, links, seed: qsproj.train_tagger(de, language="de", seed=seed),
+    "dmv": lambda en, de, links, seed: qsproj.project(en, de, links, method="em", seed=seed),
+    "qg-dmv": lambda en, de, links, seed: qsproj.project(en, de, links, method="qg", seed=seed),
+    "converter": lambda en, de, links, seed: qsproj.adapt(de, de, seed=seed),
+    "joint-parser": lambda en, de, links, seed: qsproj.train_biparser(
+        en, de, links, source_model=load_model(path_of("arc-parser")), seed=seed
+    ),
+}
 OTHERS = {"joint-parser", "link-chooser", "converter", "tagger"}
 PARSERS = sorted(set(KINDS) - OTHERS)
 # Each kind with each of its decoders.
@@ -151,3 +166,16 @@ def test_known_heads_are_kept(kind, sentences, treebank, run_cli):
         assert parsed.heads[3::3].tolist() == tree.heads[3::3].tolist()
         assert parsed.deprels[2::3] == tree.deprels[2::3]
         assert all(reaches_root(parsed.heads, word) for word in range(1, len(parsed) + 1))
+
+
+@pytest.mark.parametrize("kind", TRAINED)
+def test_the_same_seed_gives_the_same_file(kind, pairs, tmp_path):
+    sides = (
+        [pair.source for pair in pairs],
+        [pair.target for pair in pairs],
+        [pair.alignment for pair in pairs],
+    )
+    for name in ("a", "b"):
+        TRAINED[kind](*sides, seed=3).save(tmp_path / name)
+    assert kind_of(load_model(tmp_path / "a")) == kind
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
