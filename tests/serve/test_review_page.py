@@ -536,3 +536,126 @@ CONTRASTS = """() => {
   }
   return found;
 }"""
+
+
+MANY = (
+    "# sent_id = many\n# text = am Haus.\n1-2\tam\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "1\tan\t_\tADP\t_\t_\t3\tcase\t_\tArcProb=0.9|TagProb=0.4\n2\tdem\t_\tDET\t_\t_\t3\tdet\t_\tArcProb=0.9|TagProb=0.9\n"
+    "3\tHaus\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No|ArcProb=0.1\n4\t.\t_\tPUNCT\t_\t_\t3\tpunct\t_\tArcProb=0.9\n\n"
+)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_keys_work_wherever_the_focus_is(window, width):
+    page = window()
+    page.set_viewport_size({"width": width, "height": 800})
+    focused = "document.activeElement.dataset.word"
+    word(page, 2).focus()
+    page.keyboard.press("?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == "3"
+    page.locator("h1").click()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(focused) == "2"
+    page.locator("#help").click()
+    page.locator("#keys button").click()
+    page.keyboard.press("0")
+    assert word(page, 2).locator(".head").inner_text() == "root"
+    page.locator("#sentence h2").click()
+    page.keyboard.press("u")
+    assert word(page, 2).locator(".head").inner_text() == "3 bellt"
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_nothing_moves_under_a_click(browser, serving, tmp_path, model_files, width):
+    """Columns stay where they are as marks and inputs appear; messages push nothing down."""
+    path, parser = tmp_path / "draft.conllu", load_parser(model_files / "de.model")
+    write_conllu(
+        (parser.parse(one, confidence=True) for one in list(read_conllu("corpora/de.conllu"))[:3]), path
+    )
+    with (
+        reviewing(serving, path, parser=parser) as page,
+        windows(browser, page.client, first="") as open_window,
+    ):
+        page = open_window()
+        page.set_viewport_size({"width": width, "height": 800})
+        cells = "[...document.querySelectorAll('#words tr:nth-child(3) td')].map((cell) => cell.offsetLeft)"
+        top = "document.querySelector('#words').getBoundingClientRect().top + scrollY"
+        before = page.evaluate(cells), page.evaluate(top)
+        page.locator("#words .second button:visible").first.wait_for()
+        word(page, 2).focus()
+        for key in ("r", "Escape", "t", "Escape", "f"):
+            page.keyboard.press(key)
+            assert (page.evaluate(cells), page.evaluate(top)) == before, key
+        page.evaluate("document.querySelector('#trained').textContent = 'many words '.repeat(30)")
+        assert box(page, "#trained")["width"] > width / 3
+
+
+def test_an_unknown_relation_is_asked_for_twice(window):
+    page = window()
+    word(page, 2).focus()
+    page.keyboard.press("r")
+    page.keyboard.type("foo")
+    page.keyboard.press("Enter")
+    said(page, "foo is no relation of Universal Dependencies, and new in this file. Press Enter again")
+    page.keyboard.press("Escape")
+    assert word(page, 2).locator(".relation").inner_text() == "nsubj"
+    for relation, twice in (("foo", True), ("obl:x", False), ("csubj", False)):
+        page.keyboard.press("r")
+        page.keyboard.type(relation)
+        page.keyboard.press("Enter")
+        if twice:
+            page.keyboard.press("Enter")
+        assert word(page, 2).locator(".relation").inner_text() == relation
+    page.keyboard.press("t")
+    page.keyboard.type("NOWN")
+    page.locator("#sentence h2").click()
+    said(page, "Not taken: NOWN is no tag of Universal Dependencies")
+    assert word(page, 2).locator(".tag").inner_text() == "X"
+
+
+def test_text_shows_tokens_and_unsure_tags_are_marked(browser, serving, tmp_path):
+    path = tmp_path / "draft.conllu"
+    path.write_text(MANY)
+    with reviewing(serving, path) as page, windows(browser, page.client, first="many") as open_window:
+        page = open_window()
+        assert page.locator("#text").inner_text().strip() == "am Haus."
+        word(page, 2).focus()
+        assert page.locator("#text .chosen").inner_text() == "am"
+        marked = [word(page, number).locator(".tag.unsure").count() for number in (1, 2, 3)]
+        assert marked == [1, 0, 0]
+        assert "0.40" in word(page, 1).locator(".tag").get_attribute("title")
+
+
+def test_other_columns_are_edited_with_their_word_in_sight(window):
+    page = window()
+    show(page, "long")
+    word(page, 60).focus()
+    page.keyboard.press("e")
+    row, panel = word(page, 60).bounding_box(), page.locator("#more").bounding_box()
+    assert row["y"] > 0 and row["y"] + row["height"] <= panel["y"] and panel["y"] + panel["height"] <= 800
+    assert page.evaluate("document.activeElement.id") == "more-lemmas"
+
+
+def test_a_correction_of_many_is_taken_back_at_once(window, path):
+    page, before = window(), path.read_bytes()
+    page.keyboard.press("x")
+    page.fill("#pattern", "upos=X")
+    page.fill("#change", "deprel=foo")
+    page.keyboard.press("Enter")
+    page.locator("#found", has_text="112 words in 5 sentences").wait_for()
+    page.locator("#correct").click()
+    page.locator("#found", has_text="foo: not of Universal Dependencies").wait_for()
+    assert path.read_bytes() == before
+    page.locator("#correct").click()
+    page.locator("#take-back").click()
+    page.locator("#found", has_text="5 sentences was taken back").wait_for()
+    assert path.read_bytes() == before
+    page.locator("#correct").click()
+    page.locator("#correct").click()
+    page.locator("#found", has_text="are corrected").wait_for()
+    page.locator("#leave").click()
+    page.keyboard.press("u")
+    said(page, "The correction of 5 sentences was taken back.")
+    assert path.read_bytes() == before

@@ -179,10 +179,10 @@ class _Review:
             return _json({"reason": "search", "text": str(error)}, status=409)
         return _json({"changed": count})
 
-    def _changed(self, index: int, change: Callable[[], None]) -> Response:
+    def _changed(self, index: int, change: Callable[[], tuple[int, int] | None]) -> Response:
         """Make a change, and tell the sentence as it is then; or why not, and what is there instead."""
         try:
-            change()
+            shown, undone = change() or (index, 0)
         except StaleError as error:
             told = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
             return _json(told, status=409)
@@ -191,7 +191,7 @@ class _Review:
         except FileChangedError as error:
             return _json({"reason": "file", "text": str(error)}, status=409)
         counts = {"all_reviewed": self._session.reviewed, "sentences": len(self._session.draft.sentences)}
-        return _json(self._session.sentence(index) | counts)
+        return _json(self._session.sentence(shown) | counts | {"undone": undone})
 
     async def load(self, _: Request) -> Response:
         try:

@@ -172,7 +172,12 @@ def is_reviewed(sentence: Sentence) -> bool:
 
 def arc_chances(sentence: Sentence) -> tuple[float | None, ...]:
     """Return the probability of each word's arc as MISC tells it; None where it tells none."""
-    return tuple(map(_number, editing.misc_values(sentence, editing.ARC_PROBABILITY)))
+    return chances(sentence, editing.ARC_PROBABILITY)
+
+
+def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:
+    """Return a probability of each word by its key in MISC; None where there is none."""
+    return tuple(map(_number, editing.misc_values(sentence, key)))
 
 
 def _number(text: str | None) -> float | None:

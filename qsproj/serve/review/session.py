@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
-from qsproj.corpus.editing import comment_value, misc_values, with_columns
+from qsproj.corpus.editing import TAG_PROBABILITY, comment_value, misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.linked import LINKS, links_in_misc
@@ -23,7 +23,7 @@ from qsproj.serve.review import correction
 from qsproj.serve.review.draft import Draft, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.search import compiled, corrected, in_context
-from qsproj.serve.review.tokens import Edit, edited
+from qsproj.serve.review.tokens import Edit, Tokens, edited
 
 
 def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping[int, SentencePair]:
@@ -289,6 +289,13 @@ class Session:
             "other": None
             if other is None
             else {"heads": other.heads.tolist()[1:], "relations": other.deprels, "upos": other.upos},
+            "text_tokens": Tokens.of(sentence).spans(),
+            "tag_chances": [
+                chance if shown == own else None
+                for chance, shown, own in zip(
+                    correction.chances(sentence, TAG_PROBABILITY), belief.upos, sentence.upos, strict=True
+                )
+            ],
             "tokens": [[one.first, one.last, one.form] for one in multiword_tokens(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
             **{name: correction.cells(sentence, name) for name in correction.CELLS},
@@ -353,10 +360,17 @@ class Session:
         self.draft.confirm(index, tree, version=version, columns=columns)
         self._reviewed[index] = True
 
-    def undo(self, index: int, *, version: str) -> None:
+    def undo(self, index: int, *, version: str) -> tuple[int, int]:
+        """Take the last change of a sentence back, as :meth:`Draft.undo`.
+
+        Returns the sentence that stands in its place, and how many changes were undone.
+        """
         self.check(index)
-        for change in self.draft.undo(index, version=version):
+        changes = self.draft.undo(index, version=version)
+        for change in changes:
             self._moved(change.at, list(map(version_of, change.before)), len(change.after))
+        own = next(one for one in changes if one.at <= index < one.at + len(one.before))
+        return min(index, own.at + len(own.after) - 1), len(changes)
 
     def edit(self, index: int, edit: Edit, *, version: str) -> None:
         """Cut words, tokens or sentences otherwise, and save; raises as :meth:`Draft.confirm`."""
@@ -492,4 +506,4 @@ def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
 
 
 def text_of(sentence: Sentence) -> str:
-    return comment_value(sentence, "text") or " ".join(sentence.forms)
+    return comment_value(sentence, "text") or Tokens.of(sentence).text

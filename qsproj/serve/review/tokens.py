@@ -106,6 +106,14 @@ class Tokens:
     def text(self) -> str:
         return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
 
+    def spans(self) -> list[tuple[int, int, str, bool]]:
+        """Return of each token its first word and its last, its form, and whether a space follows."""
+        found, last = [], 0
+        for token in self.tokens:
+            first, last = last + 1, last + len(token.words)
+            found.append((first, last, token.form, token.space_after))
+        return found
+
     def token_of(self, word: _Word) -> _Token:
         return next(token for token in self.tokens if any(word is one for one in token.words))
 

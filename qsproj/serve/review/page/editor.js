@@ -20,7 +20,7 @@ function cell(kind, text, title) {
 export class Editor {
   constructor(hooks) {
     this.hooks = hooks;
-    this.known = { relations: new Set(), upos: new Set() }; // cells that the file has, or all of UD's
+    this.known = { relations: new Set(), upos: new Set() }; // cells of the file, and those of UD
     this.live = false; // whether there is a model that infers the rest
     this.open_ = null; // the sentence as the server told it, with the states of its tree
     this.kept = new Map(); // sentences with corrections that are not confirmed, by index
@@ -42,7 +42,7 @@ export class Editor {
     $("source-words").addEventListener("click", (event) => this.#link(this.word, Number(event.target.closest("tr").dataset.word)));
     $("source").addEventListener("toggle", () => this.#draw());
     $("text").addEventListener("click", (event) => this.#rowOfText(event)?.focus());
-    $("sentence").addEventListener("keydown", (event) => this.#pressed(event));
+    document.addEventListener("keydown", (event) => this.#pressed(event));
     new ResizeObserver(() => this.#draw()).observe($("words"));
   }
 
@@ -109,7 +109,7 @@ export class Editor {
       this.confirmed = this.confirmed.filter((one) => one !== index);
       await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (told) => {
         this.#show(this.#fresh(told));
-        this.say("The last change of this sentence was taken back.");
+        this.say(told.undone > 1 ? `The correction of ${told.undone} sentences was taken back.` : "The last change of this sentence was taken back.");
         await this.hooks.undone(told, { goOn: false });
         await this.hooks.cut(told);
       });
@@ -176,16 +176,34 @@ export class Editor {
     $("othered").hidden = !sentence.other;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
     $("translation").replaceChildren(...this.#texts(sentence.translation ?? []));
-    for (const span of $("translation").querySelectorAll("span")) {
+    for (const span of $("translation").querySelectorAll("[data-word]")) {
       const at = Number(span.dataset.word) - 1, head = sentence.translation_heads[at];
       if (head >= 0) span.title = `${sentence.translation_relations[at]} of ${head ? sentence.translation[head - 1] : "the root"}`;
     }
-    $("text").replaceChildren(...this.#texts(sentence.forms, sentence.spaces));
+    $("text").replaceChildren(...this.#texts(sentence.text_tokens.map(([, , form]) => form), sentence.text_tokens));
     this.#showSource(sentence);
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
     this.#update("");
+    this.#fixColumns();
     if (this.#isLive()) this.#seconds();
+  }
+
+  /** Give each column its width for as long as the sentence is shown, so that nothing moves under a click. */
+  #fixColumns() {
+    const table = $("words").parentNode, headers = [...table.tHead.rows[0].cells].filter((one) => !one.hidden);
+    table.classList.remove("fixed");
+    for (const one of headers) one.style.width = "";
+    const em = parseFloat(getComputedStyle(table).fontSize), widths = headers.map((one) => one.offsetWidth / em);
+    const word = Math.min(14, widths[1]), least = { tag: 4.4, relation: 6.4, sure: 2.8, othered: 8 };
+    if (this.live) Object.assign(least, { mark: 1.7, second: Math.min(14, 0.85 * word + 3.2) });
+    headers.forEach((one, at) => {
+      const kind = one.dataset.kind ?? one.id;
+      const wide = kind === "head" ? Math.min(14, Math.max(widths[at], word + 1.6)) : Math.max(widths[at], least[kind] ?? 0);
+      one.style.width = `${wide * em}px`;
+    });
+    table.classList.add("fixed");
+    this.#draw();
   }
 
   /** Show the tree of the translation, where it has one. */
@@ -202,12 +220,13 @@ export class Editor {
     }));
   }
 
-  #texts(words, spaces = []) {
-    return words.flatMap((word, index) => {
+  /** The words of a text; `tokens`: the first and the last word of each, its form, whether a space follows. */
+  #texts(forms, tokens = forms.map((form, at) => [at + 1, at + 1, form, true])) {
+    return tokens.flatMap(([first, last, form, space]) => {
       const made = document.createElement("span");
-      made.textContent = word;
-      made.dataset.word = index + 1;
-      return spaces[index] === false ? [made] : [made, " "];
+      made.textContent = form;
+      Object.assign(made.dataset, { word: first, last });
+      return space ? [made, " "] : [made];
     });
   }
 
@@ -267,6 +286,7 @@ export class Editor {
         const button = place(kind).querySelector("button");
         if (button) button.textContent = this.tree[column][index];
       }
+      this.#showTagChance(place("tag"), index);
       this.#showChances(row, index);
       this.#showOther(row, index);
       const links = row.querySelector(".links button");
@@ -291,6 +311,14 @@ export class Editor {
   }
 
   #named(head) { return head < 0 ? "no head" : head === 0 ? "root" : `${head} ${this.open_.forms[head - 1]}`; }
+
+  /** Mark a tag that the tagger was unsure of, until it is changed or fixed. */
+  #showTagChance(place, index) {
+    const chance = this.tree.upos[index] === this.open_.upos[index] ? this.open_.tag_chances[index] : null;
+    const unsure = chance !== null && chance < UNSURE && !this.open_.reviewed;
+    place.classList.toggle("unsure", unsure);
+    place.title = chance === null ? "" : `probability of the tag: ${chance.toFixed(2)}`;
+  }
 
   /** Show how sure the arc of a word is, and which head comes second. */
   #showChances(row, index) {
@@ -366,7 +394,9 @@ export class Editor {
   /** Mark a word, and those of the translation that are linked to it. */
   #mark(word) {
     const mark = (place, chosen, kind) => {
-      for (const one of $(place).querySelectorAll("span")) one.classList.toggle(kind, chosen.includes(Number(one.dataset.word)));
+      for (const one of $(place).querySelectorAll("[data-word]")) {
+        one.classList.toggle(kind, chosen.some((own) => Number(one.dataset.word) <= own && own <= Number(one.dataset.last)));
+      }
     };
     mark("text", [word], "chosen");
     mark("translation", this.#linked(word), "linked");
@@ -516,30 +546,50 @@ export class Editor {
     const row = this.#row(word), label = `${what} of ${this.open_.forms[word - 1]}`;
     this.#ask(row, row.querySelector(`.${kind}`), label, "", list, (text) => {
       if (text) this.#setCell(word, column, text, what);
-    }, this.tree[column][word - 1]);
+    }, { placeholder: this.tree[column][word - 1], doubt: (text) => this.#doubtAbout(column, text, what) });
   }
 
-  /** Put an input in the place of a button; `done` gets its text, null where nothing was to change. */
-  #ask(row, place, label, value, list, done, placeholder = "") {
+  /** Say why a new cell is to be given twice: Universal Dependencies and the file lack it. */
+  #doubtAbout(column, text, what) {
+    const isKnown = !text || [text, text.split(":")[0]].some((one) => this.known[column].has(one));
+    return isKnown ? null : `${text} is no ${what} of Universal Dependencies, and new in this file`;
+  }
+
+  /**
+   * Put an input in the place of a button; `done` gets its text, null where nothing was to change.
+   * What `doubt` says of a text is shown, and the text is taken when Enter is pressed again.
+   */
+  #ask(row, place, label, value, list, done, { placeholder = "", doubt = () => null } = {}) {
     const button = place.firstChild, input = document.createElement("input");
     if (list) input.setAttribute("list", list);
     input.setAttribute("aria-label", label);
     Object.assign(input, { placeholder, value });
-    let closed = false;
-    const close = (text) => {
+    let closed = false, doubted = null;
+    const close = (text, focus = true) => {
       if (closed) return;
       closed = true;
       place.replaceChildren(button);
-      row.focus();
+      if (focus) row.focus({ preventScroll: true });
       done(text === value ? null : text);
+    };
+    const take = (leaves) => {
+      const text = input.value.trim(), why = closed || text === doubted ? null : doubt(text);
+      if (!why) return close(text);
+      if (leaves) {
+        close(value, false);
+        return this.say(`Not taken: ${why}. Press Enter twice to take it.`, true);
+      }
+      doubted = text;
+      return this.say(`${why}. Press Enter again to take it, or Esc.`, true);
     };
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Enter") close(input.value.trim());
+      if (event.key === "Enter") { event.preventDefault(); take(false); }
       if (event.key === "Escape") close(value);
     });
-    input.addEventListener("change", () => close(input.value.trim()));
-    input.addEventListener("blur", () => close(input.value.trim()));
+    // A choice from the list is taken at once.
+    input.addEventListener("input", (event) => { if (!event.inputType || event.inputType === "insertReplacementText") take(false); });
+    input.addEventListener("blur", () => take(true));
     place.replaceChildren(input);
     input.focus();
   }
@@ -609,26 +659,36 @@ export class Editor {
     if (COLUMNS.includes(column)) this.#change(celled(this.tree, column, word, event.target.value.trim() || "_"), column, word, "");
   }
 
+  /** Edit the other columns of a word, which stays in sight above them. */
+  #editMore(word) {
+    const form = $("more"), row = this.#row(word);
+    $("more-lemmas").focus({ preventScroll: true });
+    row.style.scrollMarginBottom = `${form.offsetHeight + $("status").offsetHeight + 8}px`;
+    row.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Do what a key says, wherever the focus is; what is said of a word, to the one at hand. */
   #pressed(event) {
+    if (!this.open_ || document.querySelector("dialog[open]")) return;
     if (event.key === "Escape" && event.target.closest("#more, #cut")) return this.#row(this.word)?.focus();
-    if (event.target.closest("input, select, textarea, summary") || !this.open_) return;
+    if (event.target.closest("input:not([type=checkbox]), select, textarea")) return;
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key === "z") { event.preventDefault(); return this.undo(); }
     if (control || event.altKey) return;
-    const word = this.#wordOf(event.target), rows = $("words").rows;
+    const here = this.#wordOf(event.target), word = here >= 0 ? here : this.word, rows = $("words").rows;
     const toRow = (at) => rows[Math.max(0, Math.min(rows.length - 1, at))].focus();
     const onWord = {
       ArrowUp: () => toRow(word - 1), ArrowDown: () => toRow(word + 1), Home: () => toRow(0), End: () => toRow(rows.length - 1),
       Enter: () => this.#take(word), " ": () => this.#take(word),
       0: () => word > 0 && this.#root(word), r: () => word > 0 && this.#editCell(word, "relations"),
       t: () => word > 0 && this.#editCell(word, "upos"), s: () => word > 0 && this.#second(word),
-      a: () => word > 0 && this.#editLinks(word), o: () => word > 0 && this.#takeOther(word), f: () => word > 0 && this.#fix(word), e: () => word > 0 && $("more-lemmas").focus(),
+      a: () => word > 0 && this.#editLinks(word), o: () => word > 0 && this.#takeOther(word), f: () => word > 0 && this.#fix(word), e: () => word > 0 && this.#editMore(word),
     };
     const anywhere = {
       Escape: () => { this.#setTaken(null); this.say(""); },
       l: () => this.live && $("live").click(), c: () => this.confirm(), u: () => this.undo(), n: () => this.#go(1), p: () => this.#go(-1),
     };
-    const isButton = event.target.closest("button") && [" ", "Enter"].includes(event.key);
+    const isButton = event.target.closest("button, summary, input") && [" ", "Enter"].includes(event.key);
     const action = anywhere[event.key] ?? (word >= 0 && !isButton ? onWord[event.key] : undefined);
     if (!action) return;
     event.preventDefault();

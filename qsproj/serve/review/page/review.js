@@ -9,7 +9,7 @@ const list = { offset: 0, total: 0, rows: [] };
 let started = false, overview = null, turn = 0, newest = null;
 
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
-const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch });
+const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
 
 async function start() {
   overview = await ask("overview");
@@ -158,9 +158,22 @@ async function cut(sentence) {
   await showList(list.offset < list.total ? list.offset : 0);
 }
 
-async function afterSearch() {
+/** Follow a correction of many sentences, of which Undo takes this one back with all others. */
+async function afterSearch(index) {
+  if (index !== null) editor.confirmed = [...editor.confirmed.filter((one) => one !== index), index];
   await showList(list.offset);
   await editor.refresh();
+}
+
+/** Say which tags and relations of a correction neither Universal Dependencies nor the file has. */
+function doubtAbout(change) {
+  const given = change.split(/\s+/).map((one) => one.split("=")).filter(([name]) => ["upos", "deprel"].includes(name));
+  const known = ([name, value]) => {
+    const own = editor.known[name === "upos" ? "upos" : "relations"];
+    return own.has(value) || own.has(value?.split(":")[0]);
+  };
+  const odd = given.filter((one) => !known(one)).map(([, value]) => value);
+  return odd.length ? `${odd.join(", ")}: not of Universal Dependencies, and new in this file` : null;
 }
 
 /** Show how many cells were corrected, by batches of confirmations. */

@@ -25,6 +25,7 @@ export class Search {
     this.change = "";
     $("search").addEventListener("submit", (event) => { event.preventDefault(); this.#told(() => this.#find()); });
     $("correct").addEventListener("click", () => this.#told(() => this.#correct()));
+    $("take-back").addEventListener("click", () => this.#told(() => this.#undo()));
     $("leave").addEventListener("click", () => $("searching").close());
   }
 
@@ -45,7 +46,8 @@ export class Search {
   async #find() {
     const [pattern, change] = [$("pattern").value, $("change").value.trim()];
     const told = await ask("search", { method: "POST", body: { pattern, change } });
-    Object.assign(this, { hits: told.hits, change });
+    Object.assign(this, { hits: told.hits, change, doubted: null });
+    $("take-back").hidden = true;
     $("hits").replaceChildren(...told.hits.map((hit) => this.#row(hit)));
     $("correct").disabled = !change || !told.hits.length;
     const shown = told.hits.length < told.total ? `; the first ${told.hits.length} are shown` : "";
@@ -68,11 +70,28 @@ export class Search {
   }
 
   async #correct() {
+    const doubt = this.hooks.doubt(this.change);
+    if (doubt && this.doubted !== this.change) {
+      this.doubted = this.change;
+      return this.#say(`${doubt}. Correct again if that is meant.`, true);
+    }
     const chosen = this.hits.filter((_, at) => $("hits").rows[at].querySelector("input").checked);
+    if (!chosen.length) return this.#say("No word is ticked.", true);
     const hits = chosen.map((hit) => [hit.index, hit.word, hit.version]);
     const told = await ask("search/correct", { method: "POST", body: { hits, change: this.change } });
     await this.#find();
-    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo takes each sentence back.`);
-    await this.hooks.corrected();
+    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo takes all of them back.`);
+    this.corrected = chosen[0].index;
+    $("take-back").hidden = false;
+    await this.hooks.corrected(this.corrected);
+  }
+
+  /** Take the last correction back, in all sentences that were not changed since. */
+  async #undo() {
+    const { version } = await ask(`sentences/${this.corrected}`);
+    const told = await ask(`sentences/${this.corrected}/undo`, { method: "POST", body: { version } });
+    await this.#find();
+    this.#say(`The correction of ${told.undone} ${told.undone === 1 ? "sentence" : "sentences"} was taken back.`);
+    await this.hooks.corrected(null);
   }
 }
