@@ -136,6 +136,7 @@ def curve(lab: Lab, row: Row, costs: Costs) -> dict[str, Any]:
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
             tags.setdefault(form.lower(), set()).add(tag)
     speaker = Speaker(pool, {form: tuple(sorted(of_word)) for form, of_word in tags.items()}, costs, [], [])
+    lab.cache.folder.mkdir(parents=True, exist_ok=True)
     raw = lab.cache.folder / f"hour-{row.target}.txt"
     raw.write_text("".join(f"{text_of(sentence)}\n" for sentence in dev), "utf-8")
     plain = [Sentence.from_words(one.forms, sent_id=str(i)) for i, one in enumerate(pool)]
