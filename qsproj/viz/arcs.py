@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
+from qsproj.corpus.enhanced import collapsed_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.corpus.words import first_difference
+from qsproj.corpus.words import first_difference, number_of
 from qsproj.errors import SentenceError
 
 # Below it an arc is unsure, and its label shows the number.
 SURE = 0.9
 # How arcs are marked where two trees of the same words are compared.
 DIFFERS, OTHER = "differs", "other"
+# How edges of DEPS are marked that the tree has not.
+ENHANCED = "enhanced"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,24 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
         )
         for word, (head, relation, value) in enumerate(rows, start=1)
         if head != NO_HEAD
+    )
+
+
+def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
+    """Return the edges of DEPS that the tree has not, those of the same two words as one.
+
+    A path through empty nodes is one edge, as ``conj>nsubj``.
+    """
+    tree = set(zip(sentence.heads.tolist()[1:], range(1, len(sentence) + 1), sentence.deprels, strict=True))
+    found = dict[tuple[int, int], list[str]]()
+    for word, edges in enumerate(collapsed_graph(sentence), start=1):
+        for text, relation in edges:
+            head = number_of(text) if text.isdecimal() else NO_HEAD
+            if head in range(len(sentence) + 1) and head != word and (head, word, relation) not in tree:
+                found.setdefault((head, word), []).append(relation)
+    return tuple(
+        Arc(head=head, dependent=word, relation=", ".join(names), confidence=None, mark=ENHANCED)
+        for (head, word), names in found.items()
     )
 
 

@@ -41,6 +41,7 @@ class Mark(Enum):
 
     PROBABILITY = "probability"
     VERSUS = "versus"
+    ENHANCED = "enhanced"
     LINK = "link"
     POSSIBLE = "possible link"
     LINK_PROBABILITY = "probability of a link"
@@ -58,6 +59,12 @@ SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
     Mark.VERSUS: (
         (f'<g class="arc differs">{_LINE}</g>', "above the words: an arc that the other tree does not have"),
         (f'<g class="arc other">{_LINE}</g>', "below the words: what the other tree has instead"),
+    ),
+    Mark.ENHANCED: (
+        (
+            f'<g class="arc enhanced">{_LINE}</g>',
+            "below the words: an enhanced dependency that the tree does not have",
+        ),
     ),
     Mark.LINK: (('<line class="link" x2="40"/>', "words linked with each other"),),
     Mark.POSSIBLE: (('<line class="link possible" x2="40"/>', "a link that is only possible"),),
@@ -164,7 +171,8 @@ def legend(marks: Collection[Mark]) -> Drawing:
         for number, (sample, text) in enumerate(rows)
     ]
     widest = max((text_width(text, NOTE_SIZE) for _, text in rows), default=0.0)
-    width = 2 * _LEGEND_MARGIN + _LEGEND_TEXT + widest
+    # Fonts of some systems are wider.
+    width = 2 * _LEGEND_MARGIN + _LEGEND_TEXT + 1.15 * widest
     return Drawing("Legend", width, _LEGEND_ROW * len(rows) + 6.0, "".join(pieces))
 
 

@@ -9,6 +9,8 @@ from qsproj.viz.drawing import STYLE, Drawing, asset, escape, figure, opening
 
 # A number that is written as it is to be shown.
 _FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")
+# Tables of more columns do not fit into a narrow window.
+_NARROW_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +47,32 @@ def _markup(piece: Piece) -> str:
         case Heading(text, level):
             return f"<h{level}>{escape(text)}</h{level}>\n"
         case Table(columns, rows):
-            head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-            body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
-            return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
+            numbers = [any(map(_is_number, cells)) and all(map(_is_number, cells)) for cells in zip(*rows)]
+            kinds = [' class="number"' if number else "" for number in numbers] or [""] * len(columns)
+            head = "".join(f"<th{kind}>{escape(one)}</th>" for one, kind in zip(columns, kinds, strict=True))
+            # In a narrow window a row of many columns is a block of lines, each with the name of its column.
+            named = ["", *columns[1:]] if len(columns) > _NARROW_COLUMNS else [""] * len(columns)
+            body = "".join(f"<tr>{''.join(map(_cell, row, named))}</tr>\n" for row in rows)
+            return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
         case Drawing():
             return figure(piece)
         case str():
             return f"<p>{escape(piece)}</p>\n"
 
 
-def _cell(value: str | float) -> str:
+def _is_number(value: str | float) -> bool:
+    return not isinstance(value, str) or _FIGURE.fullmatch(value) is not None
+
+
+def _cell(value: str | float, name: str) -> str:
+    label = f' data-label="{escape(name)}"' if name else ""
+    kind = ' class="number"' if _is_number(value) else ""
     if isinstance(value, str):
-        kind = ' class="number"' if _FIGURE.fullmatch(value) else ""
-        return f"<td{kind}>{escape(value)}</td>"
+        return f"<td{kind}{label}>{escape(value)}</td>"
     shown = (
         f"{value:,}" if isinstance(value, int) else f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
     )
-    return f'<td class="number">{shown}</td>'
+    return f"<td{kind}{label}>{shown}</td>"
 
 
 _WIDTH, _HEIGHT = 680, 400

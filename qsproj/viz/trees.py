@@ -11,7 +11,8 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
+from qsproj.corpus.token import multiword_tokens
+from qsproj.viz.arcs import Arc, compared_arcs, enhanced_arcs, title_of, translated_arcs, tree_arcs
 from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 
@@ -19,6 +20,7 @@ from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 LINE_WIDTH = 1200.0
 _LEVEL_HEIGHT = 24.0
 _TEXT_HEIGHT = 34.0
+_TOKEN_HEIGHT = 16.0
 _LINK_HEIGHT = 70.0
 _CORNER = 8
 _TIP = 6.0
@@ -31,12 +33,14 @@ _LABELS_EVERY = 700.0
 def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a sentence with its tree above it: forms, UPOS, arcs with their relations.
 
+    Below stand the forms of multiword tokens, and enhanced dependencies that the tree does not have.
     Arcs are as opaque as they are probable where MISC has ``ArcProb``. Scripts that are read from right to
     left are drawn so. Lines of words are broken at ``width`` pixels, where arcs go on; None: nowhere. Raises
     UsageError when a value of ``ArcProb`` is no probability.
     """
-    arcs = tree_arcs(sentence)
-    return _drawn(place(sentence, above=arcs, width=width), _marks(arcs))
+    arcs, enhanced = tree_arcs(sentence), enhanced_arcs(sentence)
+    marks = _marks(arcs) | ({Mark.ENHANCED} if enhanced else set())
+    return _drawn(place(sentence, above=arcs, below=enhanced, width=width), marks)
 
 
 def with_features_shown(sentence: Sentence) -> Sentence:
@@ -111,6 +115,8 @@ class _Canvas:
         self.placed, self._role = placed, role
         self._across: Callable[[float], float] = (lambda x: width - x) if placed.right_to_left else float
         self._pieces: list[str] = []
+        self._tokens = multiword_tokens(placed.sentence)
+        self.text_height = _TEXT_HEIGHT + (_TOKEN_HEIGHT if self._tokens else 0.0)
         # Word -> its centre, and the upper edge of its line.
         self.places: dict[int, tuple[float, float]] = {}
 
@@ -121,10 +127,10 @@ class _Canvas:
     def draw(self, row: Row, top: float) -> float:
         """Draw a line of words from ``top`` on, and return where it ends."""
         words_top = top + _height(row.above)
-        words_bottom = words_top + _TEXT_HEIGHT
+        words_bottom = words_top + self.text_height
         self._pieces += [self._arc(segment, words_top, -1.0) for segment in row.above]
         self._pieces += [self._arc(segment, words_bottom, 1.0) for segment in row.below]
-        self._pieces.append(self._words(row, words_top))
+        self._pieces += [self._words(row, words_top), self._joints(row, words_top + _TEXT_HEIGHT - 2)]
         for word, centre in zip(row.words, row.centres, strict=True):
             self.places[word] = self._across(centre), words_top
         return words_bottom + _height(row.below)
@@ -140,6 +146,24 @@ class _Canvas:
                 f"{form}</text>"
                 f'<text class="tag" x="{x}" y="{_number(top + 29)}">{tag}</text>\n'
             )
+        return "".join(pieces)
+
+    def _joints(self, row: Row, top: float) -> str:
+        """Draw the multiword tokens of a line below their words."""
+        pieces = list[str]()
+        for token in self._tokens:
+            centres = [
+                self._across(centre)
+                for word, centre in zip(row.words, row.centres, strict=True)
+                if token.first <= word <= token.last
+            ]
+            if centres:
+                left, right = min(centres) - 8, max(centres) + 8
+                middle = _number((left + right) / 2)
+                pieces.append(
+                    f'<path class="joint" d="M{_number(left)} {_number(top)}v3H{_number(right)}v-3"/>'
+                    f'<text class="token" x="{middle}" y="{_number(top + 14)}">{escape(token.form)}</text>\n'
+                )
         return "".join(pieces)
 
     def _arc(self, segment: Segment, edge: float, away: float) -> str:
@@ -214,7 +238,7 @@ def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
         title = f"{pair.source.forms[word - 1]} \N{EN DASH} {pair.target.forms[other - 1]}{chance}"
         pieces.append(
             f'<line class="{"link" if sure else "link possible"}"{_opacity(weight)} data-source="{word}" '
-            f'data-target="{other}" x1="{_number(x)}" y1="{_number(top + _TEXT_HEIGHT)}" '
+            f'data-target="{other}" x1="{_number(x)}" y1="{_number(top + source.text_height)}" '
             f'x2="{_number(other_x)}" y2="{_number(other_top)}">'
             f"<title>{escape(title)}</title></line>\n"
         )

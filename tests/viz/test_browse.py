@@ -4,6 +4,7 @@ import base64
 import re
 import shutil
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.viz.drawing import PLAIN, html_document
+from qsproj.viz.page import Table
+from qsproj.viz.page import page as page_of
 from qsproj.viz.trees import draw_pair, draw_tree
 from tests.sentences import make_sentence
 
@@ -113,3 +116,20 @@ def test_the_page_filters_and_explains(browser, tmp_path):
     assert on == ["2", "3"]
     assert tab.locator(".link.on").count() == 2
     assert not faults
+
+
+def test_numbers_stand_below_the_names_of_their_columns():
+    page = "".join(page_of("t", [Table(("name", "n", "text"), [("a", 3, "x"), ("b", "4.5%", "2")])]))
+    assert re.findall("<th(.*?)>", page.partition("<thead>")[2]) == ["", ' class="number"', ""]
+
+
+def test_tables_fit_into_a_narrow_window(browser, tmp_path):
+    path = tmp_path / "page.html"
+    row = ("word" * 30, 3, 4.5, "12%", "an example " * 20, 7)
+    path.write_text("".join(page_of("title", [Table(("name", "n", "m", "share", "text", "x"), [row] * 3)])))
+    with closing(browser.new_page(viewport={"width": 400, "height": 800})) as page:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert page.locator("td").nth(1).inner_text() == "3"
+        shown = page.locator("td").nth(1).evaluate("cell => getComputedStyle(cell, '::before').content")
+        assert shown == '"n: "'

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceError, UsageError
@@ -381,3 +382,35 @@ def test_trees_of_other_words_are_not_compared():
     other = make_sentence("The cat sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 3])
     with pytest.raises(SentenceError, match="found 'cat' as word 2, expected 'dog'"):
         draw_versus(SLEEPS, other)
+
+
+ENHANCED = (
+    "1\tElle\t_\tPRON\t_\t_\t2\tnsubj\t2:nsubj|6:nsubj\t_\n2\tva\t_\tVERB\t_\t_\t0\troot\t0:root\t_\n"
+    "3-4\tau\t_\t_\t_\t_\t_\t_\t_\t_\n3\tà\t_\tADP\t_\t_\t5\tcase\t5:case\t_\n4\tle\t_\tDET\t_\t_\t5\tdet\t5:det\t_\n"
+    "5\tbois\t_\tNOUN\t_\t_\t2\tobl\t2:obl:à\t_\n6\tdort\t_\tVERB\t_\t_\t2\tconj\t2:conj|0:root\t_\n"
+    "6.1\tx\t_\tVERB\t_\t_\t_\t_\t2:conj\t_\n7\tlà\t_\tADV\t_\t_\t2\torphan\t6.1:advmod\t_\n\n"
+)
+
+
+@pytest.mark.parametrize("width", [None, 150.0])
+def test_multiword_tokens_and_enhanced_dependencies_are_drawn(tmp_path, width):
+    (tmp_path / "x.conllu").write_text(ENHANCED)
+    (sentence,) = read_conllu(tmp_path / "x.conllu")
+    root = picture(draw_tree(sentence, width=width))
+    assert set(texts(root, "token")) == {"au"}
+    drawn = {
+        (group.get("data-head"), group.get("data-dependent"), texts(group, "label")[0])
+        for group in root.iter(f"{SVG}g")
+        if group.get("class") == "arc enhanced" and group.get("data-head")
+    }
+    assert drawn == {
+        ("6", "1", "nsubj"), ("2", "5", "obl:à"), ("0", "6", "root"), ("2", "7", "conj>advmod"),
+    }  # fmt: skip
+    assert any("enhanced dependency" in note for note in texts(root, "note"))
+    # The token stands below both of its words, and above the arcs.
+    forms = {text.text: text for text in root.iter(f"{SVG}text")}
+    if width is None:
+        assert number(forms["à"], "x") < number(forms["au"], "x") < number(forms["le"], "x")
+        assert number(forms["le"], "y") < number(forms["au"], "y") < number(forms["conj>advmod"], "y")
+    plain = make_sentence("a b", "X X", [0, 1], "root dep")
+    assert not texts(picture(draw_tree(plain)), "token") and "enhanced" not in draw_tree(plain).markup

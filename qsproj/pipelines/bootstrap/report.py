@@ -22,6 +22,8 @@ from qsproj.viz.trees import draw_pair, with_features_shown
 SHOWN_WORDS = range(6, 21)
 SHOWN_OF_EACH = 10
 SHOWN_WORDS_OF_LEXICON = 50
+# The mean probability of the arcs that the model has given to the target side of a pair, and the pair.
+_Example = tuple[float, SentencePair]
 
 
 def write_report(
@@ -36,46 +38,14 @@ def write_report(
 
 
 def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iterator[Piece]:
-    yield Heading("Stages")
-    yield Table(
-        ("stage", "what it did", "seconds", ""),
-        [
-            (stage.name, stage.told.line, round(stage.seconds, 1), "kept" if stage.kept else "")
-            for stage in workspace.stages
-        ],
-    )
-    yield (
-        "The model needs no file of these stages. With --work they are kept for the next run to go on from, "
-        "and may be deleted."
-    )
-    unused = workspace.unused()
-    if unused:
-        names = ", ".join(path.name for path in unused)
-        yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
-    for languages, paths in workspace.of_other_runs().items():
-        yield f"{counted(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
     examples = _examples(made)
+    yield from _summary(made, examples)
     yield Heading("How sure the model is")
     yield (
         "The probability that the model gives to each arc, over sentences of the bitext. No gold tree has "
         "judged it, and it does not know where the model's own tags are wrong: expect fewer to be right."
     )
     yield Table(("probability", "arcs", "share"), _confidences(examples))
-    yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
-    fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
-    ordered = sorted(fitting, key=lambda example: -example[0])
-    least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
-    for name, chosen in (
-        ("The surest pairs", ordered[:SHOWN_OF_EACH]),
-        ("The least sure pairs", least_sure),
-    ):
-        yield Heading(name)
-        for confidence, pair in chosen:
-            yield Heading(f"mean probability {confidence:.2f}", 3)
-            if features:
-                source, target = map(with_features_shown, (pair.source, pair.target))
-                pair = replace(pair, source=source, target=target)
-            yield draw_pair(pair)
     yield Heading("What to annotate next")
     yield (
         "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "
@@ -95,10 +65,59 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
             ("word", "tags", "in text", "in bitext", "expected wrong", "example"),
             [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]],
         )
+    yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
+    fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
+    ordered = sorted(fitting, key=lambda example: -example[0])
+    least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
+    for name, chosen in (
+        ("The surest pairs", ordered[:SHOWN_OF_EACH]),
+        ("The least sure pairs", least_sure),
+    ):
+        yield Heading(name)
+        for confidence, pair in chosen:
+            yield Heading(f"mean probability {confidence:.2f}", 3)
+            if features:
+                source, target = map(with_features_shown, (pair.source, pair.target))
+                pair = replace(pair, source=source, target=target)
+            yield draw_pair(pair)
+    yield from _stages(workspace)
 
 
-# The mean probability of the arcs that the model has given to the target side of a pair, and the pair.
-_Example = tuple[float, SentencePair]
+def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece]:
+    """Yield how much was learned from, how sure the model is, and what to do next."""
+    trees = Path(made.trees).read_bytes().count(b"\n\n")
+    mean = float(np.mean([confidence for confidence, _ in examples]))
+    yield (
+        f"The model learned from {counted(trees, 'sentence')} of the bitext. In "
+        f"{counted(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
+        f"{mean:.2f}: expect {100 * (1 - mean):.0f} of 100 heads or more to be wrong."
+    )
+    yield (
+        "Next: parse text (qsproj parse -m MODEL FILE). To make the model better, correct the sentences "
+        "(qsproj serve --review FILE) and words listed below, and run the command again with --annotated "
+        "FILE and --lexicon FILE."
+    )
+
+
+def _stages(workspace: Workspace) -> Iterator[Piece]:
+    yield Heading("Stages")
+    yield Table(
+        ("stage", "what it did", "seconds", ""),
+        [
+            (stage.name, stage.told.line, round(stage.seconds, 1), "kept" if stage.kept else "")
+            for stage in workspace.stages
+        ],
+    )
+    yield (
+        "The model needs no file of these stages. With --work they are kept for the next run to go on from, "
+        "and may be deleted."
+    )
+    unused = workspace.unused()
+    if unused:
+        names = ", ".join(path.name for path in unused)
+        yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
+    for languages, paths in workspace.of_other_runs().items():
+        yield f"{counted(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
 
 
 def _examples(made: Bootstrapped) -> list[_Example]:
