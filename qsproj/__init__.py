@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.corpus.document import Document
     from qsproj.corpus.formats import read_alignments
-    from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.corpus.token import EmptyNode, MultiwordToken, Token
     from qsproj.errors import QsprojError
+    from qsproj.interop.conllu_tokens import from_token_list, to_token_list
+    from qsproj.interop.nltk_graphs import from_nltk, to_nltk
+    from qsproj.interop.pandas_frames import from_pandas, to_pandas
+    from qsproj.interop.spacy_docs import from_spacy, to_spacy
+    from qsproj.interop.stanza_dicts import from_stanza, to_stanza
+    from qsproj.interop.udapi_documents import from_udapi, to_udapi
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.text.completion import complete
     from qsproj.progress import progress_bars
@@ -43,14 +48,22 @@ __all__ = [
     "draw",
     "evaluate",
     "from_nltk",
+    "from_pandas",
+    "from_spacy",
+    "from_stanza",
     "from_token_list",
+    "from_udapi",
     "load_model",
     "progress_bars",
     "project",
     "read_alignments",
     "read_conllu",
     "to_nltk",
+    "to_pandas",
+    "to_spacy",
+    "to_stanza",
     "to_token_list",
+    "to_udapi",
     "train_biparser",
     "train_parser",
     "train_tagger",
@@ -66,10 +79,15 @@ _HOMES = {
         ("corpus.conllu", "read_conllu write_conllu"),
         ("corpus.document", "Document"),
         ("corpus.formats", "read_alignments"),
-        ("corpus.interchange", "from_nltk from_token_list to_nltk to_token_list"),
         ("corpus.sentence", "Alignment Sentence SentencePair"),
         ("corpus.token", "EmptyNode MultiwordToken Token"),
         ("errors", "QsprojError"),
+        ("interop.conllu_tokens", "from_token_list to_token_list"),
+        ("interop.nltk_graphs", "from_nltk to_nltk"),
+        ("interop.pandas_frames", "from_pandas to_pandas"),
+        ("interop.spacy_docs", "from_spacy to_spacy"),
+        ("interop.stanza_dicts", "from_stanza to_stanza"),
+        ("interop.udapi_documents", "from_udapi to_udapi"),
         ("models.joint.joint_options", "BiparseOptions"),
         ("models.text.completion", "complete"),
         ("progress", "progress_bars"),

@@ -1,28 +1,23 @@
-"""Sentences and pairs to and from what other libraries hold: nltk, and the ``conllu`` package."""
+"""Sentences and pairs to and from nltk."""
 
 from __future__ import annotations
 
-import io
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair, checked_heads, make_alignment
 from qsproj.corpus.words import described, words_of
 from qsproj.errors import UsageError, WrongTypeError
+from qsproj.interop.exchange import package
 
 if TYPE_CHECKING:
-    from conllu import TokenList
     from nltk.parse import DependencyGraph
     from nltk.translate import AlignedSent
 
 # Our column, and what a node of nltk calls it.
 _NODE_KEYS = {"lemmas": "lemma", "upos": "ctag", "xpos": "tag", "feats": "feats", "deprels": "rel"}
-# The fields of a token.
-_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
 class _Graph(Protocol):
@@ -65,15 +60,15 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
     'bark'
     """
     if isinstance(sentence_or_pair, SentencePair):
-        package = _package("nltk.translate")
-        links = package.Alignment(
+        translate = package("nltk.translate")
+        links = translate.Alignment(
             (target - 1, source - 1) for source, target in sentence_or_pair.alignment.links.tolist()
         )
-        return package.AlignedSent(
+        return translate.AlignedSent(
             list(sentence_or_pair.target.forms), list(sentence_or_pair.source.forms), links
         )
     if isinstance(sentence_or_pair, Sentence):
-        graph: DependencyGraph = _package("nltk.parse").DependencyGraph()
+        graph: DependencyGraph = package("nltk.parse").DependencyGraph()
         columns = {key: getattr(sentence_or_pair, column) for column, key in _NODE_KEYS.items()}
         for word, form in enumerate(sentence_or_pair.forms, start=1):
             cells = {key: values[word - 1] for key, values in columns.items()}
@@ -112,7 +107,7 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
     >>> pair.source.forms, pair.alignment.links.tolist()
     (('the', 'house'), [[1, 1], [2, 2]])
     """
-    if isinstance(graph_or_pair, _package("nltk.parse").DependencyGraph):
+    if isinstance(graph_or_pair, package("nltk.parse").DependencyGraph):
         nodes = [graph_or_pair.nodes[address] for address in sorted(graph_or_pair.nodes) if address != ROOT]
         if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
             raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
@@ -123,61 +118,9 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
         }
         heads = checked_heads([node["head"] for node in nodes], len(nodes))
         return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
-    if isinstance(graph_or_pair, _package("nltk.translate").AlignedSent):
+    if isinstance(graph_or_pair, package("nltk.translate").AlignedSent):
         source, target = Sentence.from_words(graph_or_pair.mots), Sentence.from_words(graph_or_pair.words)
         # A link of nltk may have a third element, and None for a word that is linked to nothing.
         links = [(link[1] + 1, link[0] + 1) for link in graph_or_pair.alignment if link[1] is not None]
         return SentencePair(source, target, make_alignment(len(source), len(target), links))
     raise WrongTypeError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")
-
-
-def to_token_list(sentence: Sentence) -> TokenList:
-    """Turn a sentence into a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
-
-    Lost is what that package does not hold: line ends, comments without a value, all but the last of comments
-    with the same key, and in FEATS and MISC whether an item without value has an equals sign.
-
-    Raises UsageError when it is no sentence, or ``conllu`` is not installed.
-
-    Examples
-    --------
-    >>> import qsproj
-    >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], sent_id="s1")
-    >>> tokens = qsproj.to_token_list(sentence)
-    >>> tokens.metadata["sent_id"], tokens[0]["head"]
-    ('s1', 2)
-    """
-    if not isinstance(sentence, Sentence):
-        raise WrongTypeError(f"found {described(sentence)}, expected a Sentence")
-    text = io.StringIO()
-    write_conllu([sentence], text)
-    return _package("conllu").parse(text.getvalue())[0]
-
-
-def from_token_list(tokens: TokenList) -> Sentence:
-    """Turn a ``TokenList`` of the ``conllu`` package into a sentence, with all that it holds.
-
-    Raises UsageError when it is no token list, or ``conllu`` is not installed; DataError when it is not what
-    CoNLL-U allows: IDs out of order, heads that are no tree.
-
-    Examples
-    --------
-    >>> import conllu, qsproj
-    >>> tokens = conllu.TokenList([{"id": 1, "form": "Hush", "head": 0, "deprel": "root"}])
-    >>> qsproj.from_token_list(tokens).deprels
-    ('root',)
-    """
-    package = _package("conllu")
-    if not isinstance(tokens, package.TokenList):
-        raise WrongTypeError(f"found {described(tokens)}, expected a TokenList of the package conllu")
-    rows = [{name: token.get(name) for name in _FIELDS} for token in tokens]
-    (sentence,) = read_conllu(io.StringIO(package.TokenList(rows, tokens.metadata).serialize()))
-    return sentence
-
-
-def _package(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        top = name.partition(".")[0]
-        raise UsageError(f"this needs the package {top}; install it: pip install {top}") from error

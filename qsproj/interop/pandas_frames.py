@@ -1,0 +1,162 @@
+"""Sentences to and from a pandas ``DataFrame``: a row a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of
+from qsproj.corpus.document import Document
+from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.words import described, shown
+from qsproj.errors import UsageError, WrongTypeError
+from qsproj.interop.exchange import listed, package, sentence_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+INDEX = ("sentence", "word")
+# The columns of CoNLL-U behind ID, then the token that the word is written in, and the comments.
+COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+TOKEN_COLUMNS = ("token", "token_id", "token_misc")
+COMMENTS = "comments"
+
+
+def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
+    """Turn sentences into a ``DataFrame``, a row a word, indexed by sentence and word, both from 1.
+
+    The columns are those of CoNLL-U, as strings, ``_`` where unspecified; ``head`` is a whole number, 0 for
+    the root, -1 where it is missing. ``token``, ``token_id`` and ``token_misc`` are of the token in which the
+    word is written, several words of a multiword token in the same; ``comments``, on the first word of a
+    sentence, its comment lines. Lost are empty nodes and line ends.
+
+    Raises UsageError when they are no sentences, or pandas is not installed.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> frame = qsproj.to_pandas(qsproj.read_conllu("corpora/en.conllu"))
+    >>> frame.loc[(1, 2), "form"], frame.upos.value_counts().idxmax()
+    ('dog', 'NOUN')
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS)}
+    for number, sentence in enumerate(listed(sentences), start=1):
+        _add(columns, number, sentence)
+    pandas = package("pandas")
+    index = pandas.MultiIndex.from_arrays([columns.pop(name) for name in INDEX], names=INDEX)
+    return pandas.DataFrame(columns, index=index)
+
+
+def _add(columns: dict[str, list[Any]], number: int, sentence: Sentence) -> None:
+    n, layout = len(sentence), layout_of(sentence)
+    cells = cells_of([layout.lines[at].rstrip("\r") for at in layout.word_lines])
+    numbers = range(1, n + 1)
+    tokens, ids, misc = list(sentence.forms), list(map(str, numbers)), [UNSPECIFIED] * n
+    if len(layout.lines) > n:
+        for row in (line.rstrip("\r").split("\t") for line in layout.lines if "-" in line.partition("\t")[0]):
+            if len(row) == COLUMN_COUNT and row[0][0] != "#":
+                first, last = map(int, row[0].split("-"))
+                for at in range(first - 1, last):
+                    ids[at], tokens[at], misc[at] = row[0], row[1], row[MISC]
+    new: dict[str, Iterable[Any]] = {
+        "sentence": [number] * n,
+        "word": numbers,
+        "form": sentence.forms,
+        "lemma": sentence.lemmas,
+        "upos": sentence.upos,
+        "xpos": sentence.xpos,
+        "feats": sentence.feats,
+        "head": sentence.heads[1:].tolist(),
+        "deprel": sentence.deprels,
+        "deps": cells[DEPS::COLUMN_COUNT],
+        "misc": cells[MISC::COLUMN_COUNT],
+        "token": tokens,
+        "token_id": ids,
+        "token_misc": misc,
+        COMMENTS: ["\n".join(sentence.comments), *[""] * (n - 1)],
+    }
+    for name, values in new.items():
+        columns[name].extend(values)
+
+
+def from_pandas(frame: DataFrame) -> Document:
+    """Turn a ``DataFrame`` as :func:`to_pandas` makes it into sentences.
+
+    Only the index and the column ``form`` have to be there; ``sentence`` and ``word`` may be columns, as in a
+    table read from a file. Missing values are ``_``; other columns are left out.
+
+    Raises UsageError when it is no such frame: a sentence has gaps or words in another order, heads are no
+    tree, multiword tokens are not of neighbours.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> frame = qsproj.to_pandas(qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0]))
+    >>> qsproj.from_pandas(frame.assign(upos=["NOUN", "VERB"]))[0][1]
+    <Token 1 'Dogs' NOUN>
+    """
+    pandas = package("pandas")
+    if not isinstance(frame, pandas.DataFrame):
+        raise WrongTypeError(f"found {described(frame)}, expected a DataFrame; make one: qsproj.to_pandas")
+    table = frame.reset_index() if set(INDEX) <= set(frame.index.names) else frame
+    for name in (*INDEX, "form"):
+        if name not in table.columns:
+            raise UsageError(
+                f"found no {name} in the frame, expected sentence and word as index or columns, and form"
+            )
+    names = [name for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS) if name in table.columns]
+    columns = [table[name].astype(object).where(table[name].notna(), None).tolist() for name in names]
+    rows = [dict(zip(names, values)) for values in zip(*columns)]
+    return Document(list(_sentences_in(rows)))
+
+
+def _sentences_in(rows: list[dict[str, Any]]) -> Iterator[Sentence]:
+    seen = set()
+    for number, group in groupby(rows, key=lambda row: row["sentence"]):
+        words = list(group)
+        where = f"sentence {number}"
+        if number in seen:
+            raise UsageError(f"{where}: found its words in two places, expected one; call frame.sort_index()")
+        seen.add(number)
+        for expected, row in enumerate(words, start=1):
+            if row["word"] != expected:
+                raise UsageError(
+                    f"{where}: found word {shown(row['word'])}, expected {expected}; a frame has all words "
+                    "of a sentence in their order: leave out sentences, not words, or frame.sort_index()"
+                )
+        yield _sentence(words, where)
+
+
+def _sentence(words: list[dict[str, Any]], where: str) -> Sentence:
+    rows, last = list[list[str]](), 0
+    for word, row in enumerate(words, start=1):
+        token = _cell(row.get("token_id"))
+        first, hyphen, end = token.partition("-")
+        if hyphen and word > last:
+            if first != str(word) or not end.isdecimal():
+                raise UsageError(f"{where}: found token_id {token} on word {word}, expected {word}-...")
+            last = int(end)
+            rows.append([token, _cell(row.get("token")), *[UNSPECIFIED] * 7, _cell(row.get("token_misc"))])
+        cells = [_cell(row.get(name)) for name in COLUMNS]
+        cells[COLUMNS.index("head")] = _head(row.get("head"), where, word)
+        rows.append([str(word), *cells])
+    comments = words[0].get(COMMENTS) or ""
+    return sentence_of(comments.splitlines(), rows, where=where)
+
+
+def _cell(value: object) -> str:
+    return UNSPECIFIED if value is None else str(value)
+
+
+def _head(value: Any, where: str, word: int) -> str:
+    """Return the cell of a head, which pandas may hold as a fraction."""
+    if value is None or value in (NO_HEAD, UNSPECIFIED):
+        return UNSPECIFIED
+    try:
+        if float(value) == int(value):
+            return str(int(value))
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(f"{where}: found {shown(value)} as head of word {word}, expected a whole number")

@@ -1,0 +1,182 @@
+"""``nlp.add_pipe("qsproj")``: a component of spaCy that annotates by a model.
+
+spaCy finds it through the entry point ``spacy_factories`` of the installed package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import ensure_path, minibatch
+from spacy.vocab import Vocab
+
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+from qsproj.interop.spacy_docs import annotate, from_spacy, register_extension, spaces_of
+from qsproj.models.annotation import Annotator
+from qsproj.models.storage import load_model
+
+# The file of the model in the folder of the component.
+MODEL_FILE = "model"
+
+
+@Language.factory(
+    "qsproj",
+    assigns=["token.pos", "token.tag", "token.morph", "token.lemma", "token.head", "token.dep", "doc.sents"],
+    default_config={"model": "", "tokenize": False, "confidence": True, "retag": True},
+)
+def make_component(
+    nlp: Language, name: str, model: str, tokenize: bool, confidence: bool, retag: bool
+) -> QsprojComponent:
+    """Make the component; with ``tokenize`` its model also becomes the tokenizer of the pipeline."""
+    component = QsprojComponent(nlp.vocab, name, model, confidence=confidence, retag=retag)
+    if tokenize:
+        nlp.tokenizer = ModelTokenizer(component)
+    return component
+
+
+class QsprojComponent:
+    """Fills tags, features, lemmas, heads, relations and sentence starts of each ``Doc``. Final.
+
+    ``model``: path of a model file; a text model needs nothing else in the pipeline, a parser of tagged
+    words a tagger before it. ``confidence``: fill ``token._.arc_probability``. ``retag``: a text model puts
+    its own tags in the place of those that tokens have.
+    """
+
+    def __init__(
+        self, vocab: Vocab, name: str, model: str, *, confidence: bool = True, retag: bool = True
+    ) -> None:
+        register_extension()
+        self.vocab, self.name, self.path = vocab, name, model
+        self.confidence, self.retag = confidence, retag
+        # One that is loaded with its pipeline comes from the folder of the pipeline.
+        self._model = _loaded(model) if model and Path(model).exists() else None
+
+    @property
+    def model(self) -> Annotator:
+        """The model of qsproj."""
+        if self._model is None:
+            found = f"no model at {self.path!r}" if self.path else "no model"
+            remedy = 'nlp.add_pipe("qsproj", config={"model": PATH})'
+            raise UsageError(f"{self.name}: found {found}, expected a file; {remedy}")
+        return self._model
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc in its place."""
+        return next(self.pipe([doc]))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Annotate Docs, the sentences of a batch together."""
+        for batch in minibatch(stream, batch_size):
+            docs = list(batch)
+            sentences = [list(self._sentences(doc)) for doc in docs]
+            annotated = iter(
+                self.model([one for part in sentences for one in part], confidence=self.confidence)
+            )
+            for doc, part in zip(docs, sentences, strict=True):
+                places = [token.i for token in doc if not token.is_space]
+                annotate(doc, [next(annotated) for _ in part], places)
+                yield doc
+
+    def _sentences(self, doc: Doc) -> Iterator[Sentence]:
+        """Yield the sentences of a Doc: its own where it knows their starts, else those of the model."""
+        if any(not token.is_space for token in doc):
+            tags_itself = self.retag and hasattr(type(self.model), "tag")
+            for sentence in from_spacy(doc):
+                bare = with_columns(sentence, upos=["_"] * len(sentence)) if tags_itself else sentence
+                yield from [bare] if doc.has_annotation("SENT_START") else self._cut(doc, bare)
+
+    def _cut(self, doc: Doc, words: Sentence) -> Iterator[Sentence]:
+        """Yield sentences of given words that end where the model would end them in the text."""
+        try:
+            sizes = [len("".join(one.text.split())) for one in self.model.cut(doc.text)]
+        except UsageError:  # The model does not read text.
+            sizes = []
+        begin, end, size = 0, 0, 0
+        for form in words.forms:
+            end += 1
+            size += len("".join(form.split()))
+            if sizes and size >= sizes[0]:
+                yield _part(words, begin, end)
+                begin, size = end, size - sizes.pop(0)
+        if begin < end:
+            yield _part(words, begin, end)
+
+    def to_bytes(self, **_: Any) -> bytes:
+        """Return the model file."""
+        with TemporaryDirectory() as folder:
+            self.to_disk(folder)
+            return (Path(folder) / MODEL_FILE).read_bytes()
+
+    def from_bytes(self, data: bytes, **_: Any) -> QsprojComponent:
+        """Take the model from the bytes of its file."""
+        with TemporaryDirectory() as folder:
+            (Path(folder) / MODEL_FILE).write_bytes(data)
+            return self.from_disk(folder)
+
+    def to_disk(self, path: str | Path, **_: Any) -> None:
+        """Write the model into a folder, in which :meth:`from_disk` finds it."""
+        folder: Path = ensure_path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        model: Any = self.model
+        model.save(folder / MODEL_FILE)
+
+    def from_disk(self, path: str | Path, **_: Any) -> QsprojComponent:
+        """Take the model from a folder."""
+        self._model = _loaded(ensure_path(path) / MODEL_FILE)
+        return self
+
+
+class ModelTokenizer:
+    """Cuts text into the words of a model, those of multiword tokens apart. Final.
+
+    The model is in the component, whose folder keeps it.
+    """
+
+    def __init__(self, component: QsprojComponent) -> None:
+        self.component = component
+
+    def __call__(self, text: str) -> Doc:
+        """Return a Doc of words with sentence starts."""
+        sentences = list(self.component.model.cut(text))
+        words = [form for sentence in sentences for form in sentence.forms]
+        starts = [at == 0 for sentence in sentences for at in range(len(sentence))]
+        return Doc(self.component.vocab, words=words, spaces=spaces_of(sentences), sent_starts=starts)
+
+    def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
+        """Cut texts, one after the other."""
+        return map(self, texts)
+
+    def to_disk(self, path: str | Path, **_: Any) -> None:
+        """Write nothing."""
+
+    def from_disk(self, path: str | Path, **_: Any) -> ModelTokenizer:
+        """Read nothing."""
+        return self
+
+    def to_bytes(self, **_: Any) -> bytes:
+        """Return nothing."""
+        return b""
+
+    def from_bytes(self, data: bytes, **_: Any) -> ModelTokenizer:
+        """Take nothing."""
+        return self
+
+
+def _part(words: Sentence, begin: int, end: int) -> Sentence:
+    misc = [token.misc for token in words][begin:end]
+    columns = {name: getattr(words, name)[begin:end] for name in ("lemmas", "upos", "xpos", "feats")}
+    return Sentence.from_words(words.forms[begin:end], misc=misc, **columns)
+
+
+def _loaded(path: str | Path) -> Annotator:
+    model: Any = load_model(path)
+    if not hasattr(model, "parse") and not hasattr(model, "tag"):
+        raise UsageError(f"{path}: found {model!r}, expected a parser, a tagger or a text model")
+    return model

@@ -1,0 +1,273 @@
+"""Sentences to and from a ``Doc`` of spaCy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
+from qsproj.corpus.document import Document
+from qsproj.corpus.sentence import Sentence, checked_heads
+from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE
+from qsproj.corpus.words import described
+from qsproj.errors import UsageError, WrongTypeError
+from qsproj.interop.exchange import listed, package
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+# Where a Doc keeps what its tokens do not hold: each sentence as CoNLL-U.
+USER_DATA = "qsproj.conllu"
+EXTENSION = "arc_probability"
+_ROOT_RELATION = "root"
+_SPACES_BEFORE, _SPACES_AFTER = "SpacesBefore", "SpacesAfter"
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"}
+
+
+class Columns(NamedTuple):
+    """What the tokens of a Doc hold of one sentence, n cells each; ``heads`` has no root first."""
+
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int, ...]
+    deprels: tuple[str, ...]
+
+
+def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = None) -> Doc:
+    """Turn sentences into one ``Doc`` of spaCy, a token a word.
+
+    Tags, features, lemmas, heads and relations go over, UPOS as ``pos_``, XPOS as ``tag_``, the relation
+    of a root as ``ROOT``; further roots hang below the first. ``token._.arc_probability`` is that of
+    ``parse(..., confidence=True)``. Multiword tokens become their words. What a ``Doc`` does not hold, from
+    comments to DEPS, is kept in its ``user_data`` for :func:`from_spacy`.
+
+    Raises UsageError when they are no sentences, or spaCy is not installed.
+
+    Parameters
+    ----------
+    sentences : Sentence or iterable of Sentence
+        A document, for instance.
+    vocab : spacy.vocab.Vocab, optional
+        ``nlp.vocab`` where the ``Doc`` goes through a pipeline; None: a new one.
+    """
+    found = listed(sentences)
+    tokens = package("spacy.tokens")
+    vocab = package("spacy.vocab").Vocab() if vocab is None else vocab
+    words = [form for sentence in found for form in sentence.forms]
+    doc = tokens.Doc(vocab, words=words, spaces=spaces_of(found))
+    annotate(doc, found, list(range(len(words))))
+    doc.user_data[USER_DATA] = [sentence.to_conllu() for sentence in found]
+    return doc
+
+
+def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
+    """Return whether a space follows each word; one follows the words inside a multiword token."""
+    key, value = NO_SPACE
+    spaces = []
+    for sentence in sentences:
+        own = [token.misc.get(key) != value for token in sentence]
+        for span in sentence.multiword_tokens:
+            own[span.first - 1 : span.last - 1] = [True] * (span.last - span.first)
+            own[span.last - 1] = span.misc.get(key) != value
+        spaces += own
+    return spaces
+
+
+def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> None:
+    """Put sentences into a Doc, whose tokens at ``places`` are their words; other tokens are white space.
+
+    White space is a dependent of the word before it, or of the first one.
+    """
+    register_extension()
+    strings, morphology = doc.vocab.strings, doc.vocab.morphology
+    names = ("POS", "TAG", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
+    values = {name: np.zeros(len(doc), dtype=np.int64 if name in names[5:] else np.uint64) for name in names}
+    chances: list[float | None] = [None] * len(doc)
+    at = 0
+    for sentence in sentences:
+        own = places[at : at + len(sentence)]
+        at += len(sentence)
+        columns = columns_of(sentence)
+        for word, place in enumerate(own):
+            values["POS"][place] = strings.add(columns.upos[word])
+            values["TAG"][place] = strings.add(columns.xpos[word])
+            values["LEMMA"][place] = strings.add(columns.lemmas[word])
+            values["MORPH"][place] = morphology.add(columns.feats[word])
+            values["DEP"][place] = strings.add(columns.deprels[word])
+            values["HEAD"][place] = own[columns.heads[word] - 1] - place if columns.heads[word] > ROOT else 0
+            values["SENT_START"][place] = -1 if word else 1
+            chances[place] = sentence[word + 1].arc_probability
+    has_tree = bool(values["DEP"].any())
+    for place in sorted(set(range(len(doc))) - set(places)):
+        values["POS"][place] = strings.add("SPACE")
+        values["DEP"][place] = strings.add("dep")
+        values["HEAD"][place] = -1 if place else next((word for word in places if word), 0)
+        values["SENT_START"][place] = -1 if place else 1
+    # Sentences start where trees do; without trees spaCy is to be told where.
+    used = names[:6] if has_tree else (*names[:4], names[6])
+    if len(doc):
+        doc.from_array(list(used), np.stack([values[name].astype(np.uint64) for name in used], axis=1))
+    for token, chance in zip(doc, chances, strict=True):
+        if chance is not None:
+            token._.set(EXTENSION, chance)
+
+
+def columns_of(sentence: Sentence) -> Columns:
+    """Return what a Doc holds of a sentence; so that it stays one there, all words hang below one word.
+
+    Roots behind the first have it as their head, and ``ROOT`` as relation. A word whose head is missing has
+    no relation, or is its own head, where there is no root; one with a head has ``dep`` where its relation is
+    not known.
+    """
+    heads = sentence.heads[1:].tolist()
+    anchor = heads.index(ROOT if ROOT in heads else NO_HEAD) + 1
+    shown = [head if head > ROOT else anchor for head in heads]
+    shown[anchor - 1] = ROOT
+    relations = list(map(_relation, heads, sentence.deprels))
+    if any(relations) and not relations[anchor - 1]:
+        relations[anchor - 1] = "dep"
+    return Columns(
+        lemmas=tuple(map(_empty, sentence.lemmas)),
+        upos=tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in sentence.upos),
+        xpos=tuple(map(_empty, sentence.xpos)),
+        feats=tuple(_sorted_features(cell) for cell in sentence.feats),
+        heads=tuple(shown),
+        deprels=tuple(relations),
+    )
+
+
+def _relation(head: int, relation: str) -> str:
+    if head == NO_HEAD:
+        return ""
+    return "ROOT" if head == ROOT else _empty(relation) or "dep"
+
+
+def from_spacy(doc: Doc) -> Document:
+    """Turn a ``Doc`` of spaCy into sentences; without sentence starts it is one.
+
+    Tokens of white space are no words: they are left out, and MISC of the word before says ``SpacesAfter``,
+    as UDPipe writes it. What :func:`to_spacy` kept in ``user_data`` comes back where the words of the
+    sentences are still the same. Lost are entities, vectors and extensions other than ``arc_probability``.
+
+    Raises UsageError when it is no ``Doc``, or its heads leave their sentences.
+    """
+    if not isinstance(doc, package("spacy.tokens").Doc):
+        raise WrongTypeError(f"found {described(doc)}, expected a Doc of spaCy")
+    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    kept = doc.user_data.get(USER_DATA) or []
+    sentences = []
+    for number, span in enumerate(
+        [one for one in spans if any(not token.is_space for token in one)], start=1
+    ):
+        words = [token for token in span if not token.is_space]
+        original = kept[number - 1] if len(kept) == number_of_sentences(spans) else None
+        sentences.append(_sentence(words, span, original, f"sentence {number}"))
+    return Document(sentences, text=None if kept else doc.text)
+
+
+def number_of_sentences(spans: Iterable[Any]) -> int:
+    """Return how many of the sentences of a Doc have words."""
+    return sum(any(not token.is_space for token in span) for span in spans)
+
+
+def _sentence(words: list[Any], span: Any, original: str | None, where: str) -> Sentence:
+    known = None if original is None else Sentence.from_conllu(original)
+    if known is not None and known.forms == tuple(token.text for token in words):
+        return _updated(known, words, where)
+    misc = [_spacing(token) for token in words]
+    leading = "".join(token.text_with_ws for token in span if token.i < words[0].i)
+    if leading:
+        misc[0] = {_SPACES_BEFORE: _escaped(leading), **misc[0]}
+    bare = Sentence.from_words([token.text for token in words], misc=misc)
+    return _updated(bare, words, where)
+
+
+def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
+    """Return a sentence with what differs from it in its tokens in a Doc."""
+    columns, before = _columns_in(words, where), columns_of(sentence)
+    changed: dict[str, Any] = {
+        name: [cell or UNSPECIFIED for cell in getattr(columns, name)]
+        for name in ("lemmas", "upos", "xpos", "feats")
+        if getattr(columns, name) != getattr(before, name)
+    }
+    if (columns.heads, columns.deprels) != (before.heads, before.deprels):
+        pairs = list(zip(columns.heads, columns.deprels))
+        # Its own head is a word without one, but for roots.
+        heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
+        try:
+            changed["heads"] = checked_heads(heads, len(sentence))
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        changed["deprels"] = [
+            _ROOT_RELATION if head == ROOT else own if own and head != NO_HEAD else UNSPECIFIED
+            for head, (_, own) in zip(heads, pairs)
+        ]
+    updated = sentence.replace(**changed)
+    chances = [token._.get(EXTENSION) if token.has_extension(EXTENSION) else None for token in words]
+    if all(chance in (None, word.arc_probability) for chance, word in zip(chances, updated)):
+        return updated
+    items = [{} if chance is None else {ARC_PROBABILITY: f"{chance:.4f}"} for chance in chances]
+    return updated.replace(misc=[word.misc | own for word, own in zip(updated, items)])
+
+
+def _columns_in(words: list[Any], where: str) -> Columns:
+    numbers = {token.i: number for number, token in enumerate(words, start=1)}
+    heads = []
+    for token in words:
+        head = token.head
+        while head.is_space and head.head.i != head.i:
+            head = head.head
+        if head.i != token.i and head.i not in numbers:
+            raise UsageError(
+                f"{where}: found the head of {token.text!r} in another sentence, expected one in its own"
+            )
+        heads.append(ROOT if head.i == token.i else numbers[head.i])
+    return Columns(
+        lemmas=tuple(token.lemma_ for token in words),
+        upos=tuple(token.pos_ for token in words),
+        xpos=tuple(token.tag_ for token in words),
+        feats=tuple(str(token.morph) for token in words),
+        heads=tuple(heads),
+        deprels=tuple(token.dep_ for token in words),
+    )
+
+
+def _spacing(token: Any) -> dict[str, str | None]:
+    """Return the items in MISC that say what white space follows a word."""
+    following, at = token.whitespace_, token.i + 1
+    while at < len(token.doc) and token.doc[at].is_space:
+        following += token.doc[at].text_with_ws
+        at += 1
+    if following in ("", " "):
+        return {} if following or at == len(token.doc) else dict([NO_SPACE])
+    return {_SPACES_AFTER: _escaped(following)}
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _sorted_features(cell: str) -> str:
+    """Return features in the order in which spaCy keeps them."""
+    return "" if cell == UNSPECIFIED else cell_from(dict(sorted(items_of(cell).items(), key=_lower_key)))
+
+
+def _lower_key(item: tuple[str, object]) -> str:
+    return item[0].lower()
+
+
+def _empty(cell: str) -> str:
+    return "" if cell == UNSPECIFIED else cell
+
+
+def register_extension() -> None:
+    """Have tokens of spaCy offer ``token._.arc_probability``."""
+    token = package("spacy.tokens").Token
+    if not token.has_extension(EXTENSION):
+        token.set_extension(EXTENSION, default=None)

@@ -1,0 +1,145 @@
+"""Sentences to and from the dictionaries of stanza: of a document a list of sentences, lists of dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.cells import COLUMN_COUNT, FORM, HEAD, MISC, UNSPECIFIED, cell_from, items_of
+from qsproj.corpus.document import Document
+from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.words import described, shown
+from qsproj.errors import UsageError, WrongTypeError
+from qsproj.interop.exchange import listed, sentence_of
+
+# The names of the columns of CoNLL-U, ID left out; FORM is ``text``.
+_KEYS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_PLACES = ("start_char", "end_char")
+
+
+def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, Any]]]:
+    """Turn sentences into what ``stanza.Document`` takes and ``to_dict`` gives.
+
+    Multiword tokens have the numbers of their words as ``id``, a tuple. ``start_char`` and ``end_char`` count
+    characters in the texts of all sentences together. Lost are comments and empty nodes. stanza itself is
+    not needed.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> qsproj.to_stanza(qsproj.Sentence.from_words(["Hush"], heads=[0], deprels=["root"]))
+    [[{'id': 1, 'text': 'Hush', 'head': 0, 'deprel': 'root', 'start_char': 0, 'end_char': 4}]]
+    """
+    document = sentences if isinstance(sentences, Document) else Document(listed(sentences))
+    text, at = document.text, 0
+    result = []
+    for sentence in document:
+        tokens, covered = list[dict[str, Any]](), 0
+        for line in layout_of(sentence).lines:
+            cells = line.rstrip("\r").split("\t")
+            if line.startswith("#") or len(cells) < COLUMN_COUNT or "." in cells[0]:
+                continue
+            token = _token(cells, sentence)
+            number = token["id"]
+            if isinstance(number, tuple) or number > covered:
+                start = text.find(token["text"], at)
+                # What the words are not in is no place to count in.
+                if start >= 0 and not text[at:start].strip():
+                    at = start + len(token["text"])
+                    token.update(zip(_PLACES, (start, at)))
+                covered = number[1] if isinstance(number, tuple) else number
+            tokens.append(token)
+        result.append(tokens)
+    return result
+
+
+def _token(cells: Sequence[str], sentence: Sentence) -> dict[str, Any]:
+    first, hyphen, last = cells[0].partition("-")
+    if hyphen:
+        token: dict[str, Any] = {"id": (int(first), int(last)), "text": cells[FORM]}
+        return token if cells[MISC] == UNSPECIFIED else {**token, "misc": cells[MISC]}
+    word = sentence[int(first)]
+    values = (
+        word.form,
+        word.lemma,
+        word.upos,
+        word.xpos,
+        sentence.feats[word.id - 1],
+        word.head,
+        word.deprel,
+    )
+    pairs = zip(_KEYS, (*values, *cells[HEAD + 2 :]))
+    known = {key: value for key, value in pairs if value not in (UNSPECIFIED, NO_HEAD)}
+    return {"id": word.id, "text": word.form, **known}
+
+
+def from_stanza(document: Any) -> Document:
+    """Turn dictionaries of stanza, or a ``stanza.Document``, into sentences.
+
+    ``SpaceAfter=No`` follows from ``start_char`` and ``end_char`` where MISC does not say what follows a
+    token. Lost are named entities, sentiment and constituents.
+
+    Raises UsageError when it is nothing of the kind, or heads are no tree.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> qsproj.from_stanza([[{"id": 1, "text": "Hush", "head": 0, "deprel": "root"}]])[0].root
+    <Token 1 'Hush'>
+    """
+    given = document.to_dict() if hasattr(document, "to_dict") else document
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise WrongTypeError(f"found {described(given)}, expected stanza's list of lists of dictionaries")
+    sentences = list(given)
+    if sentences and all(isinstance(one, Mapping) for one in sentences):
+        sentences = [sentences]
+    return Document([_sentence(one, f"sentence {number}") for number, one in enumerate(sentences, start=1)])
+
+
+def _sentence(tokens: Any, where: str) -> Sentence:
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        raise WrongTypeError(f"{where}: found {described(tokens)}, expected a list of dictionaries")
+    found = list(tokens)
+    rows, covered = list[list[str]](), 0
+    for at, token in enumerate(found):
+        if not isinstance(token, Mapping) or "id" not in token or "text" not in token:
+            raise UsageError(f"{where}: found {shown(token)}, expected a dictionary with id and text")
+        number = _number(token["id"], where)
+        values = {key: token.get(key) for key in _KEYS}
+        cells = [UNSPECIFIED if value is None else _cell(value) for value in values.values()]
+        row = ["-".join(map(str, number)), *cells]
+        if len(number) > 1 or number[0] > covered:
+            covered = number[-1]
+            following = [one for one in found[at + 1 :] if isinstance(one, Mapping) and _starts(one, covered)]
+            row[MISC] = _with_space(row[MISC], token, following[0] if following else None)
+        rows.append(row)
+    made = sentence_of([], rows, where=where)
+    return sentence_of([f"# text = {made.text}"], rows, where=where)
+
+
+def _number(given: object, where: str) -> tuple[int, ...]:
+    number = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if len(number) not in (1, 2) or not all(isinstance(part, int) for part in number):
+        raise UsageError(
+            f"{where}: found {shown(given)} as id, expected a number, or two of a multiword token"
+        )
+    return number
+
+
+def _starts(token: Mapping[str, Any], covered: int) -> bool:
+    """Return whether a token is the first behind a word."""
+    number = token.get("id")
+    return (number[0] if isinstance(number, list | tuple) else number) == covered + 1
+
+
+def _with_space(misc: str, token: Mapping[str, Any], following: Mapping[str, Any] | None) -> str:
+    items = items_of(misc)
+    places = (token.get("end_char"), None if following is None else following.get("start_char"))
+    if "SpaceAfter" in items or "SpacesAfter" in items or None in places or places[0] != places[1]:
+        return misc
+    return cell_from({**items, "SpaceAfter": "No"})
+
+
+def _cell(value: object) -> str:
+    return cell_from(value) if isinstance(value, Mapping) else str(value)
