@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, readable, without_unseen_words
-from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, split_contractions
+from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, words_of_tokens
 from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError
@@ -411,8 +411,10 @@ def sentence_from_text(
     begins_paragraph: bool = False,
 ) -> Sentence:
     """Return the sentence of :func:`sentence_from_tokens`, tokens in ``contractions`` split into words."""
-    words = ((token, tuple(split_contractions([token], contractions)[0])) for token in tokens)
-    return sentence_from_tokens(list(words), text, sent_id=sent_id, begins_paragraph=begins_paragraph)
+    words = map(tuple, words_of_tokens(tokens, contractions))
+    return sentence_from_tokens(
+        list(zip(tokens, words, strict=True)), text, sent_id=sent_id, begins_paragraph=begins_paragraph
+    )
 
 
 def sentence_from_tokens(
