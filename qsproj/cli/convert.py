@@ -5,17 +5,23 @@ dimensions, named by presets and choices, the later ones winning: prague,determi
 by `qsproj styles list`. What is not named stays as it is in the source style. The relations must then be
 those of Universal Dependencies or those that this command wrote.
 
-HEAD and DEPREL change, all else stays byte for byte. Enhanced dependencies (DEPS) are not converted: they
-stay those of the source style.
+HEAD and DEPREL change, all else stays byte for byte, but for enhanced dependencies (DEPS): they are those of
+the source style, and are left empty.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_options, check_files, located
 from qsproj.cli.options.styles import add_source_style, read_styles
 from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
 
 EXAMPLES = """examples:
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
@@ -67,17 +73,21 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _convert_by_rules(options: argparse.Namespace) -> None:
+    from qsproj.corpus.enhanced import telling_emptied
+    from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
     from qsproj.progress import track
     from qsproj.styles.convert import convert_all
 
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
-    converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
-    write_sentences(converted, options.output)
+    tracked = track(sentences, "converting", unit="sentence")
+    to_style = partial(convert_all, target=target, source=source)
+    write_sentences(telling_emptied(to_style, tracked, name_of(options.input)), options.output)
 
 
 def _convert_by_model(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import telling_unknown_relations
+    from qsproj.corpus.enhanced import telling_emptied
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
     from qsproj.models.converter.converter import Converter
@@ -90,8 +100,12 @@ def _convert_by_model(options: argparse.Namespace) -> None:
         known = telling_unknown_relations(
             sentences, converter, path=options.model, name=name_of(options.input)
         )
-        converted = convert_treebank(converter, known)
-        if options.least_sure:
-            converted = iter(found := list(converted))
-            write_sentences(least_sure_first(found), options.least_sure)
-        write_sentences((one.sentence(confidence=options.confidence) for one in converted), options.output)
+
+        def converted(taken: Iterator[Sentence]) -> Iterator[Sentence]:
+            found = convert_treebank(converter, taken)
+            if options.least_sure:
+                found = iter(kept := list(found))
+                write_sentences(least_sure_first(kept), options.least_sure)
+            return (one.sentence(confidence=options.confidence) for one in found)
+
+        write_sentences(telling_emptied(converted, known, name_of(options.input)), options.output)

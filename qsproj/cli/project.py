@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import common
 from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
@@ -24,6 +28,7 @@ from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
 
 if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
     from qsproj.pipelines.projection.methods import Sources
 
 EXAMPLES = """examples:
@@ -161,7 +166,13 @@ def run(options: argparse.Namespace) -> None:
         if options.enhanced:
             result = project_graphs(result, sources, rng=rng)
     if options.trees:
-        write_sentences(result.trees(), options.trees)
+
+        def trees(given: Iterator[Sentence]) -> Iterable[Sentence]:
+            deque(given, maxlen=0)
+            return result.trees()
+
+        targets = chain.from_iterable(map(read_sentences, options.target))
+        write_sentences(telling_emptied(trees, targets, options.target[0]), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
     result.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
     for line in result.report:

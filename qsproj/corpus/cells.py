@@ -10,6 +10,13 @@ UNIVERSAL_TAGS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
     *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
 )
+UNIVERSAL_RELATIONS = frozenset(
+    """
+    acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated
+    expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root
+    vocative xcomp
+    """.split()  # noqa: SIM905
+)
 
 
 def cells_of(rows: Sequence[str]) -> list[str]:

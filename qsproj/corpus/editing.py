@@ -32,9 +32,16 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     return with_columns(replace(without, heads=array), deprels=deprels)
 
 
+def with_predicted_heads(
+    sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None
+) -> Sentence:
+    """Do what :func:`with_heads` does, and empty DEPS: enhanced dependencies are those of the old heads."""
+    return with_heads(without_deps(sentence), heads, deprels)
+
+
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
-    """Do what :func:`with_heads` does for a tree that is known to fit, and is not written to any more."""
-    bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
+    """Do what :func:`with_predicted_heads` does for heads that fit and are not written to any more."""
+    bare = without_misc(without_deps(sentence), ARC_PROBABILITY, RELATION_PROBABILITY)
     heads.flags.writeable = False
     return Sentence(
         sent_id=bare.sent_id,
@@ -47,6 +54,24 @@ def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sen
         heads=heads,
         layout=bare.layout,
     )
+
+
+def has_deps(sentence: Sentence) -> bool:
+    """Return whether a word, or an empty node, has DEPS."""
+    lines = () if sentence.layout is None else sentence.layout.lines
+    return any(line[0] != "#" and not line.rpartition("\t")[0].endswith("\t_") for line in lines)
+
+
+def without_deps(sentence: Sentence) -> Sentence:
+    """Return the sentence with DEPS empty, also in the rows of empty nodes."""
+    if sentence.layout is None or not has_deps(sentence):
+        return sentence
+    lines = list(sentence.layout.lines)
+    for at, line in enumerate(lines):
+        if line[0] != "#":
+            row, _, misc = line.rpartition("\t")
+            lines[at] = "\t".join((row.rpartition("\t")[0], UNSPECIFIED, misc))
+    return replace(sentence, layout=replace(sentence.layout, lines=tuple(lines)))
 
 
 def with_columns(

@@ -1,10 +1,12 @@
 """Enhanced dependencies, column DEPS of CoNLL-U: for each word its heads, each with a relation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of
+from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.progress import notice
 
 # For each of the n words its edges, in the order of DEPS.
 Graph = tuple[tuple[Edge, ...], ...]
@@ -62,3 +64,23 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
         cells[DEPS] = "|".join(":".join(edge) for edge in ordered) or UNSPECIFIED
         lines[at] = "\t".join(cells)
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+
+
+def telling_emptied(
+    change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
+) -> Iterator[Sentence]:
+    """Yield sentences with the new trees of ``change``; say once that DEPS of the old ones is emptied."""
+    had = False
+
+    def watched() -> Iterator[Sentence]:
+        nonlocal had
+        for sentence in sentences:
+            had = had or has_deps(sentence)
+            yield sentence
+
+    told = False
+    for sentence in change(watched()):
+        if had and not told and not has_deps(sentence):
+            told = True
+            notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")
+        yield sentence

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qsproj.corpus.editing import lines_in
+from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, counted
@@ -67,7 +68,11 @@ def parse_stream(
     if is_text_parser(parser):
         sentences = _telling_long(sentences, parser, origin, retag=retag)
     on_block = partial(_apply_to_block, apply=apply, origin=origin)
-    return by_blocks(load_parser, model, on_block, _blocks(sentences), workers=workers)
+
+    def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
+        return by_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
+
+    return telling_emptied(parsed, sentences, origin.name)
 
 
 def tag_stream(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.styles.coordination import coordinations_to_core, coordinations_to_style
 from qsproj.styles.function_words import FUNCTION_WORDS
@@ -17,10 +17,10 @@ from qsproj.styles.working_tree import WorkingTree, base_relation
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:
     """Return the sentence in another style: other heads and relations, all else as it was.
 
-    Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; enhanced dependencies
-    stay those of the source style. A tree, which must have no cycle, gives a tree, with as many roots; of a
-    partial tree as many words are without a head. Relations are those of Universal Dependencies or those that
-    this function writes.
+    Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; DEPS, the enhanced
+    dependencies of the source style, are emptied. A tree, which must have no cycle, gives a tree, with as
+    many roots; of a partial tree as many words are without a head. Relations are those of Universal
+    Dependencies or those that this function writes.
     """
     if source == target:
         return sentence
@@ -34,7 +34,7 @@ def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentenc
             rule.to_head(tree)
     coordinations_to_style(tree, target)
     size = tree.n_words + 1
-    return with_heads(sentence, tree.heads[:size], tree.relations[1:size])
+    return with_predicted_heads(sentence, tree.heads[:size], tree.relations[1:size])
 
 
 def convert_all(sentences: Iterable[Sentence], target: Style, *, source: Style = UD) -> Iterator[Sentence]:

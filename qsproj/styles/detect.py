@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 
+from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError
 from qsproj.styles import coordination
 from qsproj.styles.function_words import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, Style, agreeing_presets, style_of
-from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation
+from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, turned_relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,41 @@ class _Ballots:
 
     def evidence(self, dimension: str) -> Evidence:
         return Evidence(dimension, self.places[dimension], self.counts[dimension])
+
+
+# Sentences that show whose relations a treebank has, and the share of others from which on they are not UD's.
+_LOOKED_AT = 200
+_MOST_FOREIGN = 0.2
+
+
+def checked_relations(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
+    """Yield sentences; DataError before the first where the relations of many are not those of UD.
+
+    SUD, for instance, has ``subj``, ``comp:obj`` and ``udep``. What :func:`qsproj.styles.convert.convert`
+    writes counts as UD.
+    """
+    rest = iter(sentences)
+    head = list(islice(rest, _LOOKED_AT))
+    relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
+    foreign = [relation for relation, _ in relations.most_common() if not _is_universal(relation)]
+    share = sum(relations[relation] for relation in foreign) / max(relations.total(), 1)
+    if share > _MOST_FOREIGN:
+        shown = ", ".join(foreign[:3])
+        raise DataError(
+            name,
+            None,
+            found=f"the relations {shown} and others that UD does not have, of {share:.0%} of the words",
+            expected="relations of Universal Dependencies",
+            remedy="learn the conversion from a few trees: qsproj adapt",
+        )
+    yield from chain(head, rest)
+
+
+def _is_universal(relation: str) -> bool:
+    turned = base_relation(turned_relation(relation))
+    return (base_relation(relation) in UNIVERSAL_RELATIONS) or any(
+        rule.relation == turned for rule in FUNCTION_WORDS
+    )
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:

@@ -101,3 +101,31 @@ def test_no_tree_no_conversion(run_cli):
     outcome = run_cli("convert", "--to", "prague", stdin="")
     assert outcome.code == 2
     assert "found no sentence, expected CoNLL-U" in outcome.err
+
+
+SUD = """1\tThe\t_\tDET\t_\t_\t2\tdet\t_\t_
+2\tdog\t_\tNOUN\t_\t_\t3\tsubj\t_\t_
+3\thas\t_\tAUX\t_\t_\t0\troot\t_\t_
+4\tslept\t_\tVERB\t_\t_\t3\tcomp:aux\t_\t_
+5\tin\t_\tADP\t_\t_\t4\tudep\t_\t_
+6\tbed\t_\tNOUN\t_\t_\t5\tcomp:obj\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("way", [("convert",), ("convert", "--from", "auto"), ("styles", "roundtrip")])
+def test_relations_of_sud_are_refused(tmp_path, run_cli, way):
+    path, out = tmp_path / "x.sud.conllu", tmp_path / "out.conllu"
+    path.write_text(SUD * 3)
+    outcome = run_cli(*way, "--to", "prague", path, *(("-o", out) if way[0] == "convert" else ()))
+    assert outcome.code == 2
+    assert "found the relations subj, udep, comp:obj and others that UD does not have" in outcome.err
+    assert "learn the conversion from a few trees: qsproj adapt" in outcome.err
+    assert not out.exists()
+
+
+def test_what_the_command_wrote_is_taken_again(tmp_path, run_cli):
+    there, back = tmp_path / "there.conllu", tmp_path / "back.conllu"
+    every = "prague,determiners=head,prepositions=head,copula=head,auxiliaries=head"
+    assert run_cli("convert", "--to", every, "corpora/en.conllu", "-o", there).code == 0
+    assert run_cli("convert", "--from", every, "--to", "ud", there, "-o", back).code == 0

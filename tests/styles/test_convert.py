@@ -60,14 +60,15 @@ def test_the_same_style_gives_the_same_sentence(sentence, style):
 
 
 def test_only_heads_and_relations_change_in_the_file():
-    """Multiword tokens, empty nodes, enhanced dependencies, MISC and comments are left alone."""
+    """Multiword tokens, empty nodes, MISC and comments are left alone; DEPS, of the old style, is emptied."""
     text = io.StringIO()
     write_conllu(convert_all(read_conllu(io.StringIO(LAID_OUT)), parse_style("prague,function-head")), text)
     changed = 0
     for before, after in zip(LAID_OUT.splitlines(), text.getvalue().splitlines(), strict=True):
         cells, new_cells = before.split("\t"), after.split("\t")
         changed += cells[6:8] != new_cells[6:8]
-        assert cells[:6] + cells[8:] == new_cells[:6] + new_cells[8:]
+        assert cells[:6] + cells[9:] == new_cells[:6] + new_cells[9:]
+        assert new_cells[8:9] in ([], ["_"])
     assert changed == 7
 
 

@@ -23,14 +23,16 @@ def add_source_style(parser: argparse._ActionsContainer) -> None:
 
 def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
     """Return the sentences of a file, its style, and the style to convert to."""
+    from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
-    from qsproj.styles.detect import detect_style
+    from qsproj.styles.detect import checked_relations, detect_style
     from qsproj.styles.style import parse_style
 
     parse_style(to)
+    sentences = checked_relations(read_sentences(path), name_of(path))
     if source == "auto":
-        kept = list(read_sentences(path))
+        kept = list(sentences)
         found = detect_style(kept).style
         return kept, found, parse_style(to, base=found)
     style = parse_style(source or "ud")
-    return read_sentences(path), style, parse_style(to, base=style)
+    return sentences, style, parse_style(to, base=style)

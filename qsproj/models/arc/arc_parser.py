@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities, with_tree
+from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights, aligned_weights
@@ -81,7 +81,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         else:
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
             relations = self.labeller.label(encoded, heads, evidence)
-        parsed = with_heads(sentence, heads, relations)
+        parsed = with_predicted_heads(sentence, heads, relations)
         if probabilities is None:
             return parsed
         return with_probabilities(parsed, ARC_PROBABILITY, of_tree(probabilities, heads))

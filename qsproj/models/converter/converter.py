@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Heads, Scores, frozen_heads
-from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_probabilities
+from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
 from qsproj.errors import MissingTreeError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
@@ -190,7 +190,7 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
 
 
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
-    result = with_heads(sentence, conversion.heads, conversion.relations)
+    result = with_predicted_heads(sentence, conversion.heads, conversion.relations)
     if not confidence:
         return result
     return with_probabilities(result, ARC_PROBABILITY, conversion.probabilities)

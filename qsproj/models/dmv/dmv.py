@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
+from qsproj.corpus.editing import ARC_PROBABILITY, with_misc, with_predicted_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
@@ -331,7 +331,7 @@ class Dmv(Stored):
         probabilities = self._kept_probabilities(sentence, kept)
         heads = self._best(sentence, kept) if decode == "map" else TREES.best(probabilities)
         whole = attach_stripped(heads, kept, len(sentence))
-        parsed = with_heads(sentence, whole, self.relations(sentence, whole))
+        parsed = with_predicted_heads(sentence, whole, self.relations(sentence, whole))
         if not confidence:
             return parsed
         values: list[str | None] = [None] * len(sentence)
@@ -356,7 +356,7 @@ class Dmv(Stored):
                 whole[1:], sentence.heads[1:], sentence.deprels, self.relations(sentence, whole), strict=True
             )
         )
-        return with_heads(sentence, whole, relations)
+        return with_predicted_heads(sentence, whole, relations)
 
     def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
         if self.labeller is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus import editing
-from qsproj.corpus.editing import with_heads, with_probabilities, with_tree
+from qsproj.corpus.editing import with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
@@ -268,7 +268,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         heads = self.heads(posterior, decode=decode)
         scores = self.relation_scores(encoded, posterior, heads)
         names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
-        parsed = with_heads(sentence, heads, names)
+        parsed = with_predicted_heads(sentence, heads, names)
         if not confidence:
             return parsed
         arcs = of_tree(self._tempered(posterior).marginals, heads)

@@ -8,7 +8,7 @@ from itertools import chain, islice
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, is_whole
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, check_name, counted, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
@@ -185,7 +185,7 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     if not len(pair.source) or not is_whole(pair.source.heads):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
-    return with_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))
+    return with_predicted_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))
 
 
 # Relations are learned from so many pairs at most.

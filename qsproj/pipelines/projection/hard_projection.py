@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, check_name, counted
 from qsproj.evaluation.attachment import percentage
@@ -162,7 +162,7 @@ def project_tree(
         judged=int((projected & known).sum()),
         right=int((projected & known & (heads[1:] == gold)).sum()),
     )
-    return with_heads(pair.target, heads, relations), counts
+    return with_predicted_heads(pair.target, heads, relations), counts
 
 
 def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:

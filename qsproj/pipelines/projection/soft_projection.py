@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
@@ -372,7 +372,7 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
     """Return the target with the best tree under parser and log evidence; its relations are not known yet."""
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
-    return with_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
+    return with_predicted_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
+from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, comment_value, misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
@@ -35,14 +35,6 @@ def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping
     return {places[id(pair.target)]: pair for pair in linked}
 
 
-# Of Universal Dependencies, for a draft that does not use all of them.
-UNIVERSAL_RELATIONS = frozenset(
-    """
-    acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated
-    expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root
-    vocative xcomp
-    """.split()  # noqa: SIM905
-)
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
 _BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
