@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(CHECKOUT))
+sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "docs" / "site")]
+
+import commands  # noqa: E402
 
 import qsproj  # noqa: E402
 
@@ -33,6 +35,12 @@ autodoc_preserve_defaults = True
 html_theme = "furo"
 html_title = "qsproj"
 html_copy_source = False
+html_show_sourcelink = False
+# A summary would be fetched from the page, which pages that are read from a folder may not do.
+html_show_search_summary = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 templates_path = ["templates"]
 html_additional_pages = {"index": "to_the_start.html"}
 
@@ -49,6 +57,12 @@ def fields_as_lists(app, what, name, obj, options, lines):
     lines[:] = "\n\n".join(paragraphs).split("\n")
 
 
+def commands_filled_in(app, docname, source):
+    """Fill in the reference of the commands."""
+    source[0] = source[0].replace("{{commands}}", commands.reference())
+
+
 def setup(app):
-    """Come before napoleon, which reads what is left."""
+    """Connect what changes pages and docstrings; of the latter, before napoleon reads what is left."""
+    app.connect("source-read", commands_filled_in)
     app.connect("autodoc-process-docstring", fields_as_lists, priority=100)
