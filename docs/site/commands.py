@@ -13,6 +13,7 @@ def reference() -> str:
 
 
 def command(name: str, summary: str) -> Iterator[str]:
+    """Yield the section of one command."""
     parser = subparsers(build_parser(name)).choices[name]
     module = import_module(module_of(name))
     yield from (f"## {name}", "", f"{summary[0].upper()}{summary[1:]}.", "")
@@ -25,6 +26,7 @@ def command(name: str, summary: str) -> Iterator[str]:
 
 
 def subparsers(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
+    """Return the commands of the parser."""
     return next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
 
 
@@ -53,6 +55,7 @@ def spelled(action: argparse.Action) -> str:
 
 
 def value_of(action: argparse.Action) -> str:
+    """Return how the value of an argument is named."""
     metavar = action.metavar or (
         "{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest.upper()
     )
@@ -61,6 +64,7 @@ def value_of(action: argparse.Action) -> str:
 
 
 def explained(action: argparse.Action) -> str:
+    """Return the help of an argument."""
     text = " ".join(((action.help or "") % (vars(action) | {"prog": "qsproj"})).split())
     return f"{text} (required)" if action.required and action.option_strings else escaped(text)
 
@@ -75,12 +79,14 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def block(language: str, text: str) -> Iterator[str]:
+    """Yield a block of code without the indentation that all its lines share."""
     lines = text.rstrip().split("\n")
     least = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     yield from ("", f"```{language}", *(line[least:] for line in lines), "```", "")
 
 
 def code(text: str) -> str:
+    """Return text as code that may stand in a table."""
     return f"`{text}`".replace("|", "\\|")
 
 

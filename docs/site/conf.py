@@ -32,6 +32,7 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 
+smartquotes = False
 html_theme = "furo"
 html_title = "qsproj"
 html_copy_source = False

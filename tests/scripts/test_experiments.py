@@ -78,12 +78,12 @@ def test_every_page_has_a_template():
     assert sorted(path.stem for path in DOCS.glob("*.md")) == page_names()
 
 
-def test_every_experiment_has_a_record_that_a_page_shows():
-    by_record = {experiment.record: experiment.command for experiment in EXPERIMENTS.values()}
-    assert sorted(by_record) == record_names()
-    assert {name: read_record(name).command for name in by_record} == by_record
+def test_every_record_is_of_an_experiment_and_on_a_page():
+    """An experiment that has not run yet has no record."""
+    commands = {experiment.record: experiment.command for experiment in EXPERIMENTS.values()}
+    assert {name: read_record(name).command for name in record_names()}.items() <= commands.items()
     shown = {name for page in page_names() for name in records_of((PAGES / f"{page}.md").read_text())}
-    assert shown == set(by_record)
+    assert shown == set(record_names())
 
 
 @ALL_PAGES

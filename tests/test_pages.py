@@ -1,0 +1,54 @@
+"""Rules for pages: how many there are, how long they are, what each guide begins and ends with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path("docs")
+GUIDES = sorted((DOCS / "guides").glob("*.md"))
+# Pages to look things up in; the others are read from the beginning.
+TO_LOOK_UP = {"styles", "rest-api", "data", "python"}
+PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(DOCS.rglob("*.md"))]
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_readme_is_short_and_its_table_is_that_of_the_results():
+    readme = read(Path("README.md"))
+    assert len(readme.splitlines()) <= 120
+    table = re.search(r"\| language .*?\n\n", read(DOCS / "results" / "bitext.md"), re.DOTALL)[0]
+    assert table in readme
+
+
+def test_pages_beside_guides_and_notes_are_few():
+    others = [path for path in DOCS.rglob("*.md") if path.parts[1] not in ("guides", "notes")]
+    assert len(others) <= 24
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_a_guide_is_at_most_three_screens(guide):
+    assert len(read(guide).splitlines()) <= 150
+
+
+@pytest.mark.parametrize(
+    "guide", [path for path in GUIDES if path.stem not in TO_LOOK_UP], ids=lambda path: path.stem
+)
+def test_a_guide_says_what_its_reader_has_gets_and_may_read_next(guide):
+    text = read(guide)
+    assert re.match(r"# .+\n\n\*\*You have\*\*", text)
+    assert "**You get**" in text
+    assert text.rpartition("\n## ")[2].startswith("Where to go on\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_of_a_page_lead_somewhere_and_are_called_by_titles(page):
+    text = re.sub(r"```.*?```", "", read(page), flags=re.DOTALL)
+    for name, target in re.findall(r"\[([^]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http:", "https:")):
+            assert (page.parent / target).exists(), target
+        assert not name.endswith(".md") or name in ("CONTRIBUTING.md", "CHANGELOG.md"), name
