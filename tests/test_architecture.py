@@ -6,6 +6,7 @@ import argparse
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,12 @@ def names_in(body):
     return found
 
 
+@cache
+def body_of(path):
+    """Return the statements of a module."""
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
 def is_there(name):
     if "/" in name:
         return (CHECKOUT / name).exists()
@@ -47,7 +54,7 @@ def is_there(name):
     while parts and (place / parts[0]).is_dir():
         place /= parts.pop(0)
     if parts and (place / f"{parts[0]}.py").exists():
-        body = ast.parse((place / f"{parts.pop(0)}.py").read_text(encoding="utf-8")).body
+        body = body_of(place / f"{parts.pop(0)}.py")
         for part in parts:
             defined = names_in(body)
             if part not in defined:

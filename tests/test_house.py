@@ -138,7 +138,12 @@ def test_examples_of_a_command_use_options_that_it_has(command):
             assert build_parser(arguments[0]).parse_args(arguments).command == arguments[0]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(CHECKOUT)))
+@pytest.mark.parametrize(
+    "document",
+    # Those of the README have every step of them.
+    [pytest.param(path, marks=[pytest.mark.slow] * (path.name != "README.md")) for path in DOCUMENTS],
+    ids=lambda path: str(path.relative_to(CHECKOUT)),
+)
 def test_examples_in_the_documents_run(document, tmp_path, monkeypatch):
     (tmp_path / "corpora").symlink_to(CHECKOUT / "corpora")
     monkeypatch.chdir(tmp_path)

@@ -177,6 +177,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, model, number):
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "number"),
     [

@@ -8,6 +8,7 @@ import pytest
 import qsproj
 from qsproj.api.given import check_same_number, generator_of
 from qsproj.errors import UsageError
+from tests.test_kept_models import path_of
 
 ONE = qsproj.Sentence.from_words(
     ["Dogs", "bark"], upos=["NOUN", "VERB"], heads=[2, 0], deprels=["nsubj", "root"]
@@ -185,10 +186,8 @@ def test_lists_of_one_length_pass_and_seeds_may_be_of_numpy():
 
 
 def test_models_take_sentences_and_say_so(parser, german):
-    tagger = qsproj.train_tagger(german[:10])
-    converter = qsproj.adapt(german[:5], german[:5])
-    biparser = qsproj.train_biparser(
-        german[:3], german[:3], qsproj.align(german[:3], german[:3]), source_model=parser
+    tagger, converter, biparser = (
+        qsproj.load_model(path_of(kind)) for kind in ("tagger", "converter", "joint-parser")
     )
     calls = (
         parser.parse,

@@ -117,6 +117,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     assert f"{SIZE} pairs" in said[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "families", "as_trees_teach"),
     [
@@ -316,6 +317,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     assert parser.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_processes_teach_what_one_teaches(run_cli, models, tmp_path):
     cotrain = ("cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", PAIRS[3])
     said = []
@@ -434,6 +436,7 @@ def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
         assert_one_line(run_cli(*action, *files), "only one file can be -")
 
 
+@pytest.mark.slow
 def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
     """From files to files; `info` says what the model is made of."""
     for name in (PAIRS[1], PAIRS[3]):

@@ -144,6 +144,7 @@ def test_suggested_words_are_a_lexicon(made):
     assert lexicon.tags == {word: tuple(sorted(given.split())) for word, given, *_ in rows}
 
 
+@pytest.mark.slow
 def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     folder, *_ = made
     work = ("--work", shutil.copytree(folder / "work", tmp_path / "work"))
@@ -200,6 +201,7 @@ def test_a_second_run_keeps_every_stage_and_writes_the_same_bytes(made, run_cli)
     assert (folder / "model").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     folder, extras, *_ = made
     outcome = run_cli("bootstrap", *options(folder), *extras, "--seed", "2", "-o", folder / "other")
@@ -274,6 +276,7 @@ def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
     assert re.search(r"^source: .*\(kept\)$", outcome.err, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_trees_over_the_source_are_taken_as_they_are(made, tmp_path, run_cli):
     given = [*options(tmp_path), "--work", made[0] / "work"]
     outcome = run_cli("bootstrap", *given, "--parsed-source", CORPORA / "en.conllu")
@@ -285,6 +288,7 @@ def test_trees_over_the_source_are_taken_as_they_are(made, tmp_path, run_cli):
     assert "es.conllu: found no tree over a source line of the bitext" in other.err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     outcome = run_cli(
         "bootstrap",
@@ -306,6 +310,7 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     assert {name[:2] for name in names} == {"1-", "2-"}
 
 
+@pytest.mark.slow
 def test_features_come_along(tmp_path, run_cli):
     report = ("--report", tmp_path / "report.html", "--features")
     outcome = run_cli("bootstrap", *options(tmp_path, source="es"), *report)
@@ -385,6 +390,7 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
         assert said in outcome.err
 
 
+@pytest.mark.slow
 def test_text_without_spaces_needs_sentences_that_are_cut(made, tmp_path, run_cli):
     words = [*options(tmp_path), "--work", made[0] / "work"]
     words[words.index("de")] = "zh"
@@ -398,6 +404,7 @@ def in_kana(text):
     return "".join(chr(0x3041 + ord(one) % 80) if one.isalpha() else one for one in text.lower())
 
 
+@pytest.mark.slow
 def test_text_of_a_script_without_spaces_that_has_spaces(made, tmp_path, run_cli):
     """The words are those of the bitext; the model cuts text that is written as usual."""
     words = options(tmp_path)

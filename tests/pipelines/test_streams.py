@@ -36,6 +36,7 @@ def many(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["parse", "tag"])
 def test_two_processes_give_the_bytes_of_one(run_cli, models, many, tmp_path, command):
     model = models / ("parser" if command == "parse" else "tagger")
@@ -61,6 +62,7 @@ def test_a_sentence_that_is_too_long_is_named_by_its_line(run_cli, models, many,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_sentences_that_are_too_long_for_all_readings_are_named_by_their_lines(run_cli, models, tmp_path):
     """The first of them; in CoNLL-U with tags nothing is in doubt."""
     model, text, tagged = models / "text.model", tmp_path / "text.txt", tmp_path / "tagged.conllu"

@@ -467,6 +467,7 @@ def test_what_is_not_there(page):
     assert page.ask("sentences/1", content=[1], method="PUT").status == 400
 
 
+@pytest.mark.slow
 def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, parser, tmp_path):
     output = str(tmp_path / "better.model")
     with reviewing(serving, path, parser=parser, output=output) as page:

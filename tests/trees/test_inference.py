@@ -240,6 +240,7 @@ def test_log_z_of_zero_scores_counts_the_trees(trees: ModuleType, single_root: b
     assert number == pytest.approx(math.log(count), abs=1e-11)
 
 
+@pytest.mark.slow
 @KINDS
 @ROOTS
 @pytest.mark.parametrize("scale", [1.0, 200.0])

@@ -67,6 +67,7 @@ def stop_after(monkeypatch, pairs):
     monkeypatch.setattr(JointTrainer, "step_above", counting)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("done", "changed"),
     [

@@ -111,6 +111,7 @@ def test_a_long_text_is_looked_at_in_blocks_without_a_difference(monkeypatch):
     assert (np.concatenate(start_keys(text, found, rules)) != whole).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", "_a", ". ", "Aa. ", "他", "(", '" '])
 def test_time_is_linear_in_the_text(splitter, piece):
     assert_linear(splitter.starts, piece)

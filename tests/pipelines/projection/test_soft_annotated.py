@@ -57,6 +57,7 @@ def test_sentences_of_the_bitext_and_few_trees_are_told(sample, german):
     assert few.startswith("fewer than 10 annotated sentences")
 
 
+@pytest.mark.slow
 def test_ten_words_do_no_harm(sample):
     trees = [
         make_sentence(

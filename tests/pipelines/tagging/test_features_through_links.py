@@ -81,6 +81,7 @@ def saying(pairs, feats):
     ]
 
 
+@pytest.mark.slow
 def test_several_sources_vote_and_what_one_alone_marks_is_learned():
     right = made_pairs(600)
     silent = saying(right, lambda cell: "_")
