@@ -66,11 +66,10 @@ def biparsing(bench: Bench, side: Side) -> float:
     return 1000 * (taken[1] - taken[0]) / (MANY - FEW)
 
 
-def against_lu(n: int, to_reach: str) -> Row:
+def against_lu(n: int) -> Row:
     """Return the row of the posterior over all trees of n words."""
     return Row(
         what=f"`nonprojective.posterior`, n = {n}, times as fast as numpy's LU",
-        to_reach=to_reach,
         measure=lambda bench, side: times_as_fast(bench, side, "lu", n),
         shown="{:.2f}".format,
         rounds=3,
@@ -80,17 +79,15 @@ def against_lu(n: int, to_reach: str) -> Row:
 ROWS = (
     Row(
         what="`biparse`, LinES, ms a pair",
-        to_reach="12",
         measure=biparsing,
         shown="{:.1f}".format,
         rounds=2,
     ),
-    against_lu(20, "2"),
-    against_lu(40, "1.5"),
-    against_lu(100, "1"),
+    against_lu(20),
+    against_lu(40),
+    against_lu(100),
     Row(
         what="best arborescence, n = 30, times as fast as `ufal.chu_liu_edmonds`",
-        to_reach="6",
         measure=lambda bench, side: times_as_fast(bench, side, "ufal", 30),
         shown="{:.1f}".format,
         rounds=3,

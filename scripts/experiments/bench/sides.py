@@ -124,7 +124,6 @@ class Row:
     Attributes
     ----------
     what : str
-    to_reach : str
     measure : callable
         From a bench and a side to the figure: seconds by default, less is better.
     shown : callable
@@ -136,24 +135,23 @@ class Row:
     """
 
     what: str
-    to_reach: str
     measure: Callable[[Bench, Side], float]
     shown: Callable[[float], str] = "{:.2f} s".format
     rounds: int = ROUNDS
     warm: bool = True
 
     def measured(self, bench: Bench, commit: str) -> list[str]:
-        """Return the cells: both medians, the median ratio of the rounds, the aim, and the commit measured."""
+        """Return the cells: both medians, the median ratio of the rounds, and the commit measured."""
         if self.warm:
             self.measure(bench, bench.old)
             self.measure(bench, bench.new)
         pairs = [(self.measure(bench, bench.old), self.measure(bench, bench.new)) for _ in range(self.rounds)]
         old, new = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(now / before for before, now in pairs)
-        return [self.what, self.shown(old), self.shown(new), f"{ratio:.2f}", self.to_reach, commit]
+        return [self.what, self.shown(old), self.shown(new), f"{ratio:.2f}", commit]
 
 
-HEADER = ["what", BASE, "now", "ratio", "to reach", "commit"]
+HEADER = ["what", BASE, "now", "ratio", "commit"]
 
 
 def chosen(rows: Sequence[Row], names: Sequence[str] | None) -> list[Row]:

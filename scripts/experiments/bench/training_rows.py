@@ -34,14 +34,12 @@ def align(bench: Bench, side: Side) -> Spent:
 ROWS = (
     Row(
         what="`train`, first order, EWT",
-        to_reach="0.59",
         measure=lambda bench, side: train(bench, side, bench.lab.treebank_path("english-ewt-train")),
         rounds=1,
         warm=False,
     ),
     Row(
         what=f"`train --order 2`, every {SHARE}th sentence of EWT",
-        to_reach="0.45",
         measure=lambda bench, side: train(
             bench, side, every(bench, "english-ewt-train", SHARE), "--order", "2"
         ),
@@ -50,14 +48,12 @@ ROWS = (
     ),
     Row(
         what=f"`align`, {PAIRS:,} pairs",
-        to_reach="0.68",
         measure=lambda bench, side: align(bench, side).seconds,
         rounds=1,
         warm=False,
     ),
     Row(
         what=f"`align`, {PAIRS:,} pairs, peak memory",
-        to_reach="700 MB",
         measure=lambda bench, side: align(bench, side).peak,
         shown="{:,.0f} MB".format,
         rounds=1,
