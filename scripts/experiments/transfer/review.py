@@ -1,4 +1,4 @@
-"""Write the figures of docs/review.md: what an annotator has to do until the trees are gold, with live inference and without.
+"""Count what an annotator has to do until the trees are gold, with live inference and without.
 
 A simulated annotator corrects the first wrong cell of a sentence (tag, head, relation without subtype, word by word),
 over and over, as the page of `qsproj serve --review` lets it: without live inference a correction changes that cell
