@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.files import resolved
@@ -61,13 +62,16 @@ def parse_stream(
     ``retag``: whether a text parser replaces the tags that the sentences have. ``fixed``: whether what is
     known of the trees stays (:mod:`qsproj.models.text.completion`).
 
+    Sentences of more than MAX_WORDS words come out as they are; how many there were is said at the end.
+
     Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line.
     """
     apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
     if is_text_parser(parser):
         sentences = _telling_long(sentences, parser, origin, retag=retag)
-    on_block = partial(_apply_to_block, apply=apply, origin=origin)
+    sentences = _telling_unparsed(sentences, origin)
+    on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
         return by_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
@@ -110,6 +114,22 @@ def parse_all(
     return parse_each(parser, sentences, decode=decode, confidence=confidence)
 
 
+def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator[Sentence]:
+    """Pass sentences on, and count those that are too long to be parsed."""
+    count = first = 0
+    line = 1
+    for sentence in sentences:
+        if len(sentence) > MAX_WORDS:
+            count, first = count + 1, first or line
+        line += lines_in(sentence)
+        yield sentence
+    if count:
+        notice(
+            f"{origin.name}: {counted(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
+            f"{first:,}) are written as read, not parsed; split what is to be parsed"
+        )
+
+
 def _telling_long(
     sentences: Iterable[Sentence], parser: TextParser, origin: Origin, *, retag: bool
 ) -> Iterator[Sentence]:
@@ -118,7 +138,7 @@ def _telling_long(
     for sentence in sentences:
         at = _line_of(sentence) if origin.is_text else line
         line += lines_in(sentence)
-        tried = parser.readings_of(sentence, retag=retag)
+        tried = None if len(sentence) > MAX_WORDS else parser.readings_of(sentence, retag=retag)
         if tried is not None and tried < parser.readings:
             told += 1
             if told <= _LONG_ONES_NAMED:
@@ -191,19 +211,31 @@ def _apply_to_block(
     *,
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     origin: Origin,
+    longest: int | None = None,
 ) -> tuple[list[Sentence], DataError | None]:
-    """Return what the model makes of a block, up to what it does not take, and why it does not take that."""
+    """Return what the model makes of a block, up to what it does not take, and why it does not take that.
+
+    ``longest``: sentences of more words are not given to the model, and stay in their places.
+    """
     line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
+    # Before each sentence that the model takes, and after the last of them, those that it is not given.
+    passed: list[list[Sentence]] = [[]]
 
     def watched() -> Iterator[Sentence]:
         for sentence in sentences:
             taken.append(sentence)
-            yield sentence
+            if longest is not None and len(sentence) > longest:
+                passed[-1].append(sentence)
+            else:
+                passed.append([])
+                yield sentence
 
     try:
-        done.extend(apply(model(), watched()))
+        for number, result in enumerate(apply(model(), watched())):
+            done.extend((*passed[number], result))
+        done.extend(passed[-1])
     except SentenceError as error:
         at = _line_of(taken[-1]) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
         return done, error.at(origin.name, at)
