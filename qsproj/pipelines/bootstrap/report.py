@@ -65,6 +65,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
             ("word", "tags", "in text", "in bitext", "expected wrong", "example"),
             [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]],
         )
+    yield from _contradicted(workspace)
     yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
     fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
     ordered = sorted(fitting, key=lambda example: -example[0])
@@ -96,6 +97,25 @@ def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece
         "Next: parse text (qsproj parse -m MODEL FILE). To make the model better, correct the sentences "
         "(qsproj serve --review FILE) and words listed below, and run the command again with --annotated "
         "FILE and --lexicon FILE."
+    )
+
+
+def _contradicted(workspace: Workspace) -> Iterator[Piece]:
+    """Yield the frequent words whose tags contradict their links."""
+    rows = [row for stage in workspace.stages for row in stage.told.figures.get("contradicted", ())]
+    if not rows:
+        return
+    yield Heading("Frequent words tagged against their links")
+    yield (
+        "Most links of these words are to words with another tag. Either links are wrong, as where a word "
+        "has no translation, or the tagger is; a row in a lexicon settles it."
+    )
+    yield Table(
+        ("word", "in bitext", "linked to", "share", "tagged", "share"),
+        [
+            (word, count, linked, f"{100 * believed:.0f}%", given, f"{100 * share:.0f}%")
+            for word, count, linked, believed, given, share in rows
+        ],
     )
 
 

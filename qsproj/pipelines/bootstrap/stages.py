@@ -289,7 +289,13 @@ def tag_target(
     tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
-        figures={"unshared": list(projected.unshared)} | ({"unknown": compared.share} if text else {}),
+        figures={
+            "unshared": list(projected.unshared),
+            "contradicted": [
+                [one.word, one.count, *one.linked, *one.given] for one in projected.contradicted
+            ],
+        }
+        | ({"unknown": compared.share} if text else {}),
     )
 
 

@@ -41,17 +41,19 @@ from qsproj.pipelines.tagging.more_sentences import (
     in_digits,
 )
 from qsproj.pipelines.tagging.tag_evidence import (
+    Contradiction,
     LinkChannel,
     Sets,
     allowed_tags,
     channel_evidence,
+    contradictions,
     corrected,
+    distributional_tags,
+    function_word_prior,
     learn_channel,
     set_evidence,
-    told_by_company,
     type_sets,
     type_shares,
-    weighed_as_unlinked,
 )
 from qsproj.progress import track
 
@@ -59,6 +61,8 @@ from qsproj.progress import track
 PROJECTED_COLUMNS = ("feats", "lemma")
 # One sentence of so many is not learned from, but used to say how well tagger and links agree.
 HELD_OUT = 100
+# Tags are compared with links in so many sentences; the line for the user names so many words.
+COMPARED, NAMED = 2000, 10
 # Votes of this weight are what the report calls evidence.
 EVIDENT = 0.5
 
@@ -114,6 +118,8 @@ class ProjectedTagger:
     report: tuple[str, ...]
     # conventions of the source that do not hold in the target
     unshared: tuple[str, ...]
+    # frequent words whose tags contradict their links
+    contradicted: tuple[Contradiction, ...] = ()
 
 
 def project_tags(
@@ -159,7 +165,7 @@ def project_tags(
     little = len(chosen) < options.little
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     shares = type_shares(text, text.votes, allowed, stems=little)
-    shares = told_by_company(text, weighed_as_unlinked(text, shares))
+    shares = distributional_tags(text, function_word_prior(text, shares))
     classes = classes_of_both(text, raw_text, options.classes) if little else {}
     learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 
@@ -211,9 +217,16 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
+    contradicted = contradictions(text, tagger, chosen[:: -(-len(chosen) // COMPARED)])
+    if contradicted:
+        and_others = ", ..." if len(contradicted) > NAMED else ""
+        report.append(
+            f"{counted(len(contradicted), 'frequent word')} tagged against most links: "
+            f"{', '.join(map(str, contradicted[:NAMED]))}{and_others}"
+        )
     morphology, told = learn(tagger)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
-    return ProjectedTagger(tagger, (*report, *told), text.unshared)
+    return ProjectedTagger(tagger, (*report, *told), text.unshared, tuple(contradicted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tag_evidence import (
     allowed_by_script,
     allowed_tags,
+    contradictions,
     corrected,
+    distributional_tags,
+    function_word_prior,
     set_evidence,
-    told_by_company,
     type_sets,
     type_shares,
-    weighed_as_unlinked,
 )
 from tests.pipelines.tagging.made_bitext import made_pairs
 
@@ -179,9 +180,9 @@ def test_few_words_lean_on_those_that_begin_alike():
     assert alone[verb] == 0.0 < shares[verb]
 
 
-def text_with_di(*, linked, others=1.0, word="di", times=200):
+def text_with_di(*, linked, others=1.0, word="di", times=200, first=7):
     """Return sentences in which one word is linked to CCONJ, DET and AUX by turns, with a probability."""
-    brought = ["CCONJ"] * 7 + ["DET"] * 2 + ["AUX"]
+    brought = ["CCONJ"] * first + ["DET"] * (9 - first) + ["AUX"]
     pairs = []
     for number in range(200):
         source = Sentence.from_words(["x", "y", "sees"], upos=["NOUN", brought[number % 10], "VERB"])
@@ -195,7 +196,7 @@ def test_a_frequent_word_without_translation_is_weighed_as_a_function_word():
     """*di* is linked to *and* above all, to *the* and *will* now and then: by hand, and no other word."""
     text = text_with_di(linked=0.6)
     shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
-    weighed = weighed_as_unlinked(text, shares)
+    weighed = function_word_prior(text, shares)
     word = text.vocabulary.index("di")
     by_hand = {"AUX": 0.1**0.1 * 0.3, "CCONJ": 0.7**0.1 * 0.005, "DET": 0.2**0.1 * 0.3}
     expected = [by_hand.get(tag, 0.0) / sum(by_hand.values()) for tag in text.tags]
@@ -212,17 +213,19 @@ def test_a_frequent_word_without_translation_is_weighed_as_a_function_word():
         {"linked": 0.4, "others": 0.7},
         {"linked": 0.6, "word": ","},
         {"linked": 0.6, "times": 99},
+        # Few links, and most of them agree.
+        {"linked": 0.6, "first": 8},
     ],
-    ids=["linked", "somewhat linked", "no word is linked well", "a sign", "rare"],
+    ids=["linked", "somewhat linked", "no word is linked well", "a sign", "rare", "links agree"],
 )
 def test_what_other_words_are_linked_to_is_believed(case):
     text = text_with_di(**case)
     shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
     if case.get("times"):
         other = text.vocabulary.index("di")
-        assert np.array_equal(weighed_as_unlinked(text, shares)[other], shares[other])
+        assert np.array_equal(function_word_prior(text, shares)[other], shares[other])
     else:
-        assert np.array_equal(weighed_as_unlinked(text, shares), shares)
+        assert np.array_equal(function_word_prior(text, shares), shares)
 
 
 def test_evidence_is_that_of_the_sentences_asked_for(text):
@@ -254,6 +257,29 @@ def reflexive_text(*, linked):
 def test_words_hardly_linked_are_what_words_in_like_places_are(linked, expected):
     text = reflexive_text(linked=linked)
     allowed = allowed_tags(text.vocabulary, text.tags, {})
-    shares = told_by_company(text, type_shares(text, text.votes, allowed))
+    shares = distributional_tags(text, type_shares(text, text.votes, allowed))
     sets = type_sets(shares, allowed, least=0.15)[text.vocabulary.index("se")]
     assert {tag for tag, kept in zip(text.tags, sets, strict=True) if kept} == expected
+
+
+class Stubborn:
+    """A tagger that has one tag for each word."""
+
+    def __init__(self, tags):
+        self.tags = tags
+
+    def tag_words(self, forms):
+        return [self.tags[form] for form in forms]
+
+
+def test_words_tagged_against_their_links_are_listed():
+    """*di* is CCONJ by 80% of its links; *ana* and *gis* are what theirs say."""
+    text = text_with_di(linked=0.9, first=8)
+    tags = {"ana": "NOUN", "gis": "VERB", "di": "AUX"}
+    (found,) = contradictions(text, Stubborn(tags), range(50))
+    assert (found.word, found.count, found.linked[0], found.given) == ("di", 200, "CCONJ", ("AUX", 1.0))
+    assert found.linked[1] == pytest.approx(0.8)
+    assert str(found) == "di CCONJ 80%, tagged AUX 100%"
+    assert contradictions(text, Stubborn(tags | {"di": "CCONJ"}), range(50)) == []
+    # Where links disagree, nothing contradicts them.
+    assert contradictions(text_with_di(linked=0.9, first=4), Stubborn(tags | {"di": "ADV"}), range(50)) == []
