@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from qsproj.cli.main import COMMANDS, build_parser
 
 DOCS = Path("docs")
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
@@ -52,3 +56,22 @@ def test_links_of_a_page_lead_somewhere_and_are_called_by_titles(page):
         if not target.startswith(("http:", "https:")):
             assert (page.parent / target).exists(), target
         assert not name.endswith(".md") or name in ("CONTRIBUTING.md", "CHANGELOG.md"), name
+
+
+def test_the_reference_has_every_command_with_its_options_and_examples(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "site")
+    reference = import_module("commands").reference()
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", reference, re.MULTILINE | re.DOTALL))
+    assert list(sections) == [name for name, _ in COMMANDS]
+    for name, section in sections.items():
+        assert f"\nqsproj {name}" in section
+        for action in next(iter(build_parser(name)._subparsers._group_actions)).choices[name]._actions:
+            shown = action.help is not argparse.SUPPRESS and "--help" not in action.option_strings
+            assert not shown or all(f"`{option}" in section for option in action.option_strings), name
+
+
+def test_a_table_of_the_reference_has_two_columns(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "site")
+    rows = re.findall(r"^\|.*$", import_module("commands").reference(), re.MULTILINE)
+    assert len(rows) > 100
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}

@@ -4,7 +4,7 @@ import lzma
 from collections import Counter
 from types import SimpleNamespace
 
-from scripts.experiments.bench import performance, stage_samples
+from scripts.experiments.bench import performance
 from scripts.experiments.bench.sides import Bench, Row, Side, Spent, chosen
 
 
@@ -36,12 +36,3 @@ def test_time_and_memory_of_aligning_are_rows_of_one_run(tmp_path, monkeypatch):
 def test_rows_are_chosen_by_words_of_their_names():
     assert chosen(performance.ROWS, None) == list(performance.ROWS)
     assert [row.rounds for row in chosen(performance.ROWS, ["one sentence"])] != []
-
-
-def test_a_sample_counts_for_the_innermost_stage():
-    def frame(function, outer=None, file="/x/qsproj/y.py"):
-        return SimpleNamespace(f_code=SimpleNamespace(co_filename=file, co_name=function), f_back=outer)
-
-    parsing = frame("score_block", frame("parse_all", frame("write")))
-    assert stage_samples.stage(frame("take", parsing, file="/numpy/z.py")) == "scores of arcs"
-    assert stage_samples.stage(frame("main")) == "the rest"

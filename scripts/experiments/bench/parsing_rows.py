@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.experiments.bench import stage_samples
 from scripts.experiments.bench.rows_data import bitext, every, kept, treebank
 from scripts.experiments.bench.sides import Bench, Row, Side
 
@@ -132,18 +130,3 @@ ROWS = (
     first_run_row("first run ever: `demo`, nothing compiled", "all"),
     first_run_row("first run ever, the process that is waited for", "waited_for"),
 )
-
-
-def profile(bench: Bench) -> list[list[str]]:
-    """Return where the time of parsing goes, a row a stage: microseconds a sentence, before and now."""
-    text = treebank(bench, "english-ewt-test") * TIMES
-    data, output = kept(bench, f"test{TIMES}.conllu", text), bench.folder / "samples.json"
-    sides = []
-    for side in (bench.old, bench.new):
-        arguments = ("parse", "-m", first_order(bench), data, "-o", os.devnull)
-        side.run(stage_samples.__file__, output, *arguments)
-        seconds = json.loads(output.read_text(encoding="utf-8"))
-        sides.append({name: 1e6 * taken / text.count("\n\n") for name, taken in seconds.items()})
-    names = [*stage_samples.STAGES, "the rest"]
-    rows = [[name, *(f"{side.get(name, 0.0):.0f}" for side in sides)] for name in names]
-    return [*rows, ["in all", *(f"{sum(side.values()):.0f}" for side in sides)]]

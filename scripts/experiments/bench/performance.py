@@ -13,7 +13,6 @@ from pathlib import Path
 from qsproj.errors import UsageError
 from scripts.experiments.bench.inference_rows import ROWS as INFERENCE
 from scripts.experiments.bench.parsing_rows import ROWS as PARSING
-from scripts.experiments.bench.parsing_rows import profile
 from scripts.experiments.bench.peers import HEADER as PEERS_HEADER
 from scripts.experiments.bench.peers import peers
 from scripts.experiments.bench.sides import BASE, HEADER, Bench, Side, base_side, chosen
@@ -24,7 +23,6 @@ from scripts.experiments.harness.page import Figures, read_record
 from scripts.experiments.harness.tables import table
 
 ROWS = (*PARSING, *TRAINING, *INFERENCE)
-STAGES_HEADER = ["stage", BASE, "now"]
 
 
 def run(lab: Lab) -> Figures:
@@ -33,14 +31,11 @@ def run(lab: Lab) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(lab, base_side(lab), Side("now", CHECKOUT), Path(folder))
         now = {row.what: row.measured(bench, commit()) for row in chosen(ROWS, names)}
-        stages = profile(bench) if names is None or "profile" in names else None
         others = peers(bench) if names is None or "peers" in names else None
     rows = [now.get(row.what) or before["rows"].get(row.what) for row in ROWS]
-    shown = stages or list(before["stages"].values())
     return Figures(
         tables={
             "rows": table(HEADER, [row for row in rows if row]),
-            "stages": table(STAGES_HEADER, shown),
             "peers": table(PEERS_HEADER, others or list(before["peers"].values())),
         },
         values={"base": BASE},
@@ -54,7 +49,7 @@ def known() -> dict[str, dict[str, list[str]]]:
     except UsageError:
         tables = {}
     made = {name: {row[0]: list(row) for row in one.rows} for name, one in tables.items()}
-    return {"rows": {}, "stages": {}, "peers": {}} | made
+    return {"rows": {}, "peers": {}} | made
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         nargs="+",
         metavar="WORD",
-        help="measure rows with one of these words in their names; `profile` for the stages, `peers` for others (default: all)",
+        help="measure rows with one of these words in their names; `peers` for others (default: all)",
     )
 
 

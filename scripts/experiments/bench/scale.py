@@ -23,11 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.pipelines.bootstrap.bootstrap import bootstrap
-from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.workspace import Workspace
-from scripts.experiments.bench.grammar_step import step_of
 from scripts.experiments.bench.watched import Taken, watch
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
@@ -37,7 +32,6 @@ LANGUAGES = "en", "de"
 STAGES = ("source", "words", "links", "trees", "tagger", "tagged", "prior", "parser", "model")
 # Learned from the treebank alone, whatever the bitext.
 WITHOUT_PAIRS = "source"
-E_STEP = "E-step"
 STAGE = re.compile(rf"({'|'.join(STAGES)}): .* \((kept|\d+ s)\)")
 QUICK_PAIRS = 2_000, 4_000
 NAN = math.nan
@@ -53,24 +47,21 @@ class Size:
     pairs: int
 
     def row(self, name: str) -> Row | None:
-        """Return what a stage or the E-step took, where that is kept."""
+        """Return what a stage took, where that is kept."""
         found: Row | None = self.lab.cache.kept(name, **self._source(name))
         return found
 
     @property
     def missing(self) -> list[str]:
         """What is not measured yet."""
-        return [name for name in (*STAGES, E_STEP) if self.row(name) is None]
+        return [name for name in STAGES if self.row(name) is None]
 
     def measure(self, *, until: float) -> None:
-        """Run the stages of which nothing is kept, and the E-step, as long as there is time."""
+        """Run the stages of which nothing is kept, as long as there is time."""
         self._work.mkdir(parents=True, exist_ok=True)
-        if self.missing != [E_STEP]:
-            lines = watch(self._command, go_on=lambda: time.monotonic() < until)
-            for stage, taken in by_stage(lines):
-                self._keep(stage, {"seconds": taken.seconds, "peak": taken.peak})
-        if time.monotonic() < until:
-            self._keep(E_STEP, step_of(self._files()))
+        lines = watch(self._command, go_on=lambda: time.monotonic() < until)
+        for stage, taken in by_stage(lines):
+            self._keep(stage, {"seconds": taken.seconds, "peak": taken.peak})
 
     def _keep(self, name: str, row: Row) -> None:
         self.lab.cache.figures(name, lambda: row, **self._source(name))
@@ -109,11 +100,6 @@ class Size:
             *("--work", str(self._work), "-o", str(self._work.with_suffix(".model"))),
         ]
 
-    def _files(self) -> AlignedFiles:
-        """Return the parsed source, the tagged target and the links that the stages made."""
-        text = SourceText(treebanks=(str(self._treebank),), bitext=(str(self._bitext),), languages=LANGUAGES)
-        return bootstrap([text], workspace=Workspace(self._work, run=LANGUAGES[1])).corpora[0]
-
 
 def by_stage(lines: Iterable[Taken]) -> Iterator[tuple[str, Taken]]:
     """Yield each stage that was made, not kept, and what was taken since the stage before."""
@@ -144,14 +130,12 @@ def run(lab: Lab) -> Figures:
         if size.missing and time.monotonic() < until:
             size.measure(until=until)
     pairs = [size.pairs for size in sizes]
-    rows = {name: [size.row(name) or {} for size in sizes] for name in (*STAGES, E_STEP)}
-    stages = {stage: rows[stage] for stage in STAGES}
+    stages = {stage: [size.row(stage) or {} for size in sizes] for stage in STAGES}
     left = [f"{name} of {size.pairs:,} pairs" for size in sizes for name in size.missing]
     return Figures(
         tables={
             "seconds": seconds_table(pairs, stages),
             "memory": memory_table(pairs, stages),
-            "step": step_table(pairs, rows[E_STEP]),
         },
         values={
             "jobs": str(lab.options.jobs),
@@ -181,16 +165,6 @@ def memory_table(pairs: Sequence[int], stages: dict[str, list[Row]]) -> Table:
     """Show the most memory that the processes of each stage had together."""
     lines = [[stage, *(shown(row.get("peak", NAN)) for row in rows)] for stage, rows in stages.items()]
     return table(["stage", *(f"{size:,} pairs, MB" for size in pairs)], lines)
-
-
-def step_table(pairs: Sequence[int], rows: Sequence[Row]) -> Table:
-    """Show what an E-step takes, and what is packed for it."""
-    columns = {"packing": 0, "step": 1, "packed": 0, "peak": 0}
-    lines = [
-        [f"{size:,}", *(shown(row.get(name, NAN), digits) for name, digits in columns.items())]
-        for size, row in zip(pairs, rows, strict=True)
-    ]
-    return table(["pairs", "read and pack, s", "E-step, s", "packed on disk, MB", "peak memory, MB"], lines)
 
 
 def shown(value: float, digits: int = 0) -> str:
