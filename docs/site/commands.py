@@ -1,6 +1,7 @@
 """The reference of the commands, made from their argument parsers."""
 
 import argparse
+import re
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -17,12 +18,21 @@ def command(name: str, summary: str) -> Iterator[str]:
     parser = subparsers(build_parser(name)).choices[name]
     module = import_module(module_of(name))
     yield from (f"## {name}", "", f"{summary[0].upper()}{summary[1:]}.", "")
-    yield from block("sh", module.EXAMPLES.partition("\n")[2])
+    for title, text in parts(module.EXAMPLES):
+        yield from (
+            block("sh", text) if title == "examples" else (f"{title.capitalize()}:", *block("text", text))
+        )
     yield from (*paragraphs(module.__doc__ or ""), "")
     yield from arguments(parser)
     nested = next((one for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
     for part, below in nested.choices.items() if nested else ():
         yield from (f"### {name} {part}", "", *paragraphs(below.description or ""), "", *arguments(below))
+
+
+def parts(text: str) -> list[tuple[str, str]]:
+    """Return the parts of what stands below the options of a command, by their titles."""
+    pieces = re.split(r"^(\w[^\n]*):\n", text, flags=re.MULTILINE)[1:]
+    return list(zip(pieces[::2], pieces[1::2], strict=True))
 
 
 def subparsers(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
