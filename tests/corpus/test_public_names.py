@@ -21,8 +21,7 @@ def test_unknown_names_are_not():
 
 def test_the_import_is_light():
     program = (
-        "import sys, time; start = time.process_time(); import qsproj; "
-        "assert time.process_time() - start < 0.15; "
+        "import sys, qsproj; "
         "assert not {'numpy', 'numba'} & set(sys.modules); qsproj.read_conllu, qsproj.load_model; "
         "assert 'numba' not in sys.modules"
     )
