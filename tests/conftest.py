@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import qsproj
 from qsproj.cli.main import main
 
 # Tests name the sample as a user in the checkout does ("corpora/en.conllu"), wherever pytest was started.
@@ -99,6 +103,37 @@ def run_cli(capfd, monkeypatch):
         return Outcome(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory):
+    """Return a function that makes a folder of files by ``make(folder)``, once for all processes of this run.
+
+    The folder is named by a digest of the package and of the file that ``make`` stands in.
+    """
+    own = tmp_path_factory.getbasetemp()
+    # The processes of pytest-xdist have folders of their own beside each other.
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "made-once"
+    shared.mkdir(exist_ok=True)
+    package = hashlib.sha256()
+    for path in sorted(Path(qsproj.__file__).parent.rglob("*.py")):
+        package.update(path.read_bytes())
+
+    def folder_of(make) -> Path:
+        digest = package.copy()
+        digest.update(Path(make.__code__.co_filename).read_bytes())
+        folder = shared / f"{make.__name__}-{digest.hexdigest()[:16]}"
+        with folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                beside = folder.with_suffix(".under-way")
+                shutil.rmtree(beside, ignore_errors=True)
+                beside.mkdir()
+                make(beside)
+                beside.rename(folder)
+        return folder
+
+    return folder_of
 
 
 @pytest.fixture(scope="session")

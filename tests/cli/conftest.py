@@ -7,19 +7,19 @@ import pytest
 from tests.cli.refusals import SAMPLE
 
 
-@pytest.fixture(scope="session")
-def model(tmp_path_factory):
+def parser_and_tagger(folder):
+    """Train a parser and a tagger of the German sample."""
     from qsproj.cli.main import main
 
-    path = tmp_path_factory.mktemp("models") / "de.model"
-    assert main(["train", str(SAMPLE), "-o", str(path), "--epochs", "1"]) == 0
-    return path
+    assert main(["train", str(SAMPLE), "-o", str(folder / "de.model"), "--epochs", "1"]) == 0
+    assert main(["train-tagger", str(SAMPLE), "--language", "de", "-o", str(folder / "de.tagger")]) == 0
 
 
 @pytest.fixture(scope="session")
-def tagger(tmp_path_factory):
-    from qsproj.cli.main import main
+def model(made_once):
+    return made_once(parser_and_tagger) / "de.model"
 
-    path = tmp_path_factory.mktemp("models") / "de.tagger"
-    assert main(["train-tagger", str(SAMPLE), "--language", "de", "-o", str(path)]) == 0
-    return path
+
+@pytest.fixture(scope="session")
+def tagger(made_once):
+    return made_once(parser_and_tagger) / "de.tagger"

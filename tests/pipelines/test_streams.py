@@ -13,19 +13,15 @@ from qsproj.models.storage import load_parser
 from qsproj.parallel import AHEAD, Workers
 from qsproj.pipelines import streams
 from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream
+from tests.cli.conftest import parser_and_tagger
 from tests.sentences import make_sentence
 
 GERMAN = Path("corpora/de.conllu")
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    from qsproj.cli.main import main
-
-    folder = tmp_path_factory.mktemp("models")
-    assert main(["train", str(GERMAN), "-o", str(folder / "parser"), "--epochs", "1"]) == 0
-    assert main(["train-tagger", str(GERMAN), "-o", str(folder / "tagger"), "--language", "de"]) == 0
-    return folder
+def models(made_once):
+    return made_once(parser_and_tagger)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +35,7 @@ def many(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["parse", "tag"])
 def test_two_processes_give_the_bytes_of_one(run_cli, models, many, tmp_path, command):
-    model = models / ("parser" if command == "parse" else "tagger")
+    model = models / ("de.model" if command == "parse" else "de.tagger")
     for jobs in ("1", "2"):
         outcome = run_cli(command, "-m", model, many, "--jobs", jobs, "-o", tmp_path / jobs)
         assert outcome.code == 0, outcome.err
@@ -53,7 +49,7 @@ def test_sentences_that_are_too_long_pass_as_they_are(run_cli, models, many, tmp
     text = many.read_text(encoding="utf-8")
     (tmp_path / "in").write_text(rows + text + rows * 2 + text + rows, encoding="utf-8")
     outcome = run_cli(
-        "parse", "-m", models / "parser", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
+        "parse", "-m", models / "de.model", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
     )
     assert outcome.code == 0
     said = [line for line in outcome.err.splitlines() if "more than 1,000 words" in line]
@@ -69,8 +65,8 @@ def test_sentences_that_are_too_long_pass_as_they_are(run_cli, models, many, tmp
 @pytest.mark.slow
 def test_sentences_that_are_too_long_for_all_readings_are_named_by_their_lines(run_cli, models, tmp_path):
     """The first of them; in CoNLL-U with tags nothing is in doubt."""
-    model, text, tagged = models / "text.model", tmp_path / "text.txt", tmp_path / "tagged.conllu"
-    bundled = run_cli("bundle", models / "tagger", models / "parser", "-o", model, "--readings", "16")
+    model, text, tagged = tmp_path / "text.model", tmp_path / "text.txt", tmp_path / "tagged.conllu"
+    bundled = run_cli("bundle", models / "de.tagger", models / "de.model", "-o", model, "--readings", "16")
     assert bundled.code == 0, bundled.err
     text.write_text("Ja .\n" + f"{'ja ' * 160}\n" * 5)
     outcome = run_cli("parse", "-m", model, text, "-o", tagged)
@@ -86,7 +82,7 @@ def test_a_bad_row_far_down_is_one_line(run_cli, models, many, tmp_path, jobs):
     text = many.read_text(encoding="utf-8")
     (tmp_path / "in").write_text(text * 3 + "no row\n\n", encoding="utf-8")
     outcome = run_cli(
-        "parse", "-m", models / "parser", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
+        "parse", "-m", models / "de.model", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
     )
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
@@ -101,7 +97,7 @@ def test_sentences_are_taken_a_few_blocks_ahead(models):
             taken.append(1)
             yield make_sentence("ein Hund", "DET NOUN")
 
-    stream = parse_stream(str(models / "parser"), endless(), workers=Workers(jobs=2))
+    stream = parse_stream(str(models / "de.model"), endless(), workers=Workers(jobs=2))
     next(stream)
     # Whoever writes slowly is not to fill the memory: what would be parsed meanwhile waits.
     time.sleep(1)
@@ -120,7 +116,7 @@ def test_a_model_is_loaded_once_for_each_version_of_its_file(models, tmp_path, m
         calls.append(name)
         return load_parser(name)
 
-    path.write_bytes((models / "parser").read_bytes())
+    path.write_bytes((models / "de.model").read_bytes())
     assert loaded_once(load, str(path)) is loaded_once(load, str(path))
     path.touch()
     loaded_once(load, str(path))
@@ -131,11 +127,11 @@ def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
     with pytest.raises(DataError, match="expected a model file"):
         next(parse_stream(str(tmp_path / "none"), iter(())))
     with pytest.raises(DataError, match="expected a parser"):
-        next(parse_stream(str(models / "tagger"), iter(())))
+        next(parse_stream(str(models / "de.tagger"), iter(())))
     for decode, told in (
         ("x", "unknown decoder 'x'; known: map, mbr"),
         ("max-z", "parsers with hidden clusters"),
     ):
         sentences = [make_sentence("ein Hund", "DET NOUN")]
         with pytest.raises(UsageError, match=told):
-            next(parse_stream(str(models / "parser"), sentences, decode=decode))
+            next(parse_stream(str(models / "de.model"), sentences, decode=decode))

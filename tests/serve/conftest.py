@@ -102,17 +102,20 @@ def launched(kind, names, **options):
         yield browser
 
 
-@pytest.fixture(scope="session")
-def model_files(tmp_path_factory):
-    """Return a folder with ``de.model``, which does everything, ``de.parser`` and ``de.tagger``."""
-    folder = tmp_path_factory.mktemp("models")
+def served_models(folder):
+    """Train models of ten sentences."""
     sample, rng = list(read_conllu("corpora/de.conllu"))[:10], np.random.default_rng(1)
     tagger = train_tagger(sample, rng=rng, language="de", options=TaggerOptions(epochs=2))
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=3, template_set="words"))
     tagger.save(folder / "de.tagger")
     parser.save(folder / "de.parser")
     text_parser(tagger, parser).save(folder / "de.model")
-    return folder
+
+
+@pytest.fixture(scope="session")
+def model_files(made_once):
+    """Return a folder with ``de.model``, which does everything, ``de.parser`` and ``de.tagger``."""
+    return made_once(served_models)
 
 
 @pytest.fixture(scope="session")
