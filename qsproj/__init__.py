@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qsproj.interop.stanza_dicts import from_stanza, to_stanza
     from qsproj.interop.udapi_documents import from_udapi, to_udapi
     from qsproj.models.joint.joint_options import BiparseOptions
-    from qsproj.models.text.completion import complete
+    from qsproj.models.parser import complete
     from qsproj.progress import progress_bars
 
 __version__ = "0.9.0"
@@ -89,7 +89,7 @@ _HOMES = {
         ("interop.stanza_dicts", "from_stanza to_stanza"),
         ("interop.udapi_documents", "from_udapi to_udapi"),
         ("models.joint.joint_options", "BiparseOptions"),
-        ("models.text.completion", "complete"),
+        ("models.parser", "complete"),
         ("progress", "progress_bars"),
     )
     for name in names.split()

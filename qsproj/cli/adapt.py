@@ -53,10 +53,9 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
-    from qsproj.errors import DataError, UsageError
-    from qsproj.models.converter.converter import StoredParser
+    from qsproj.errors import UsageError
     from qsproj.models.converter.converter_training import ConverterOptions
-    from qsproj.models.storage import kind_of, load_parser
+    from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
 
     settings = ConverterOptions(
@@ -68,9 +67,6 @@ def _train(options: argparse.Namespace) -> None:
     names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
         parser = load_parser(options.parser)
-        if not isinstance(parser, StoredParser):
-            expected, remedy = "a parser that can be part of another model", "train one: qsproj train"
-            raise DataError(options.parser, None, f"a model of kind {kind_of(parser)}", expected, remedy)
         with located(options.target) as targets:
             model, report = train_adapted_parser(
                 parser, targets, sources=sources, rng=rng, options=settings, names=names, pairing=options.pair

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from qsproj.cli.options.common import check_files
-    from qsproj.models.storage import load_parser
+    from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.listening import check_installed, listen

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import tell_misfit, tell_one_side
-    from qsproj.models.storage import load_made, load_parser
-    from qsproj.models.text.kinds import load_tags
+    from qsproj.models.parser import load_parser, load_tags
+    from qsproj.models.storage import load_made
     from qsproj.models.text.text_parser import text_parser
 
     check_files(reads=(options.tagger, options.parser), model=options.output)

@@ -26,7 +26,7 @@ from qsproj.errors import DataError, UsageError, counted
 from qsproj.progress import notice, track
 
 if TYPE_CHECKING:
-    from qsproj.models.storage import Parser
+    from qsproj.models.parser import Parser
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
@@ -66,8 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import tell_one_side
     from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.models.storage import load_parser
-    from qsproj.models.text.kinds import is_text_parser
+    from qsproj.models.parser import load_parser
     from qsproj.pipelines.streams import Origin, loaded_once, parse_stream
 
     check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
@@ -77,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
         check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
     tell_one_side(parser, options.model)
-    if options.retag and not is_text_parser(parser):
+    if options.retag and parser.retagging() is None:
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
         )
@@ -103,7 +102,6 @@ def run(options: argparse.Namespace) -> None:
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
     """Read the input as what it is found to be, with the columns that the parser reads."""
     from qsproj.cli.options.given_parsers import telling_ignored, telling_unknown
-    from qsproj.models.text.kinds import fills_in_tags, tagger_of
 
     if not source.is_text:
         if options.language is not None:
@@ -112,16 +110,16 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             if getattr(options, option):
                 raise UsageError(f"--{option} is for plain text, found CoNLL-U; leave it out")
         sentences = source.sentences()
-        if not fills_in_tags(parser):
+        if {"upos", "xpos"} & set(parser.reads):
             sentences = _with_tags(sentences, options.model, source.name)
         name = name_of(source.name)
         sentences = telling_unknown(
-            sentences, None if options.retag else parser, tagger_of(parser), path=options.model, name=name
+            sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
         )
         return telling_ignored(sentences, parser, path=options.model, name=name)
     if options.fixed:
         raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")
-    tagger = tagger_of(parser)
+    tagger = parser.word_tagger
     if tagger is None:
         raise DataError(
             source.name,

@@ -153,10 +153,10 @@ def _processes(
     options: argparse.Namespace, session: Session, folder: str
 ) -> tuple[ComputePool | None, ComputePool | None]:
     """Return the process that trains the model, where it learns, and the one that infers by it."""
-    from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
+    from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference, features_of
-    from qsproj.serve.review.retraining import Retraining, why_not_trained
+    from qsproj.serve.review.retraining import Retraining
 
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
@@ -167,7 +167,7 @@ def _processes(
     parser = load_parser(options.model[0])
     session.features = features_of(parser)
     inference = ComputePool(Inference(parser), processes=1)
-    why = why_not_trained(parser)
+    why = parser.refuses_training
     if why is not None:
         if options.output is not None:
             raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
@@ -175,5 +175,5 @@ def _processes(
         return None, inference
     training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
     session.parts = training.progress
-    session.learns_links = is_of_kind(parser, JOINT_PARSER)
+    session.learns_links = parser.parses_pairs
     return ComputePool(training, processes=1), inference

@@ -22,7 +22,7 @@ from qsproj.progress import track
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
-    from qsproj.models.storage import Parser
+    from qsproj.models.parser import Parser
     from qsproj.pipelines.suggest import Candidate
 
 EXAMPLES = """examples:
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.models.storage import load_parser
+    from qsproj.models.parser import load_parser
     from qsproj.pipelines.suggest import kinds_for, rank
 
     check_files(reads=(options.input, *options.annotated, options.model), writes=[(options.output, None)])
@@ -68,11 +68,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _candidates(parser: Parser, path: str) -> list[Candidate]:
     """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
-    from qsproj.models.converter.converter import Converter
     from qsproj.pipelines.adapt import check_tree
     from qsproj.pipelines.suggest import Candidate, word_uncertainties
 
-    reads_trees = isinstance(parser, Converter)
+    reads_trees = "heads" in parser.reads
     candidates = []
     with located(path) as sentences:
         for sentence in track(sentences, "parsing", unit="sentence"):

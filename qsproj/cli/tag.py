@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import telling_unknown
     from qsproj.corpus.formats import check_has_misc, count_sentences, write_sentences
     from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.models.text.kinds import load_tags
+    from qsproj.models.parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 

@@ -55,7 +55,7 @@ def _reader(options: argparse.Namespace) -> Reader:
     from qsproj.corpus.contractions import known_contractions
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.corpus.text import read_text
-    from qsproj.models.text.kinds import load_tags
+    from qsproj.models.parser import load_tags
 
     if options.model is not None:
         tagger = load_tags(options.model)

@@ -209,14 +209,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: AnyParser) -> dict[str, object]:
     """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
-    from qsproj.models.graph.graph_parser import GraphParser
-    from qsproj.models.tagging.tagging_parser import TaggingParser
-
-    base = parser.base if isinstance(parser, GraphParser | TaggingParser) else parser
     columns = [
         name
         for name in ("upos", "xpos")
-        if name in base.scorer.templates.attributes
+        if name in parser.layers()[-1].reads
         and any(set(getattr(sentence, name)) != {UNSPECIFIED} for sentence in sentences)
     ]
     words = sum(map(len, sentences))

@@ -8,17 +8,16 @@ import json
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
@@ -94,39 +93,6 @@ class Model(Protocol):
     """A stored model, but for the link chooser, which aligns pairs (``LinkChooser.align``)."""
 
     def parse(self, sentence: Sentence) -> Sentence: ...
-
-
-@runtime_checkable
-class Parser(Model, Protocol):
-    """A model that predicts trees."""
-
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]."""
-        ...
-
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
-        ...
-
-
-@runtime_checkable
-class BlockParser(Parser, Protocol):
-    """A parser that is faster where it takes several sentences at once."""
-
-    def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
-    ) -> Iterator[Sentence]:
-        """Do what ``parse`` does for each sentence."""
-        ...
-
-
-def parse_each(
-    parser: Parser, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
-) -> Iterator[Sentence]:
-    """Parse sentences one after the other, several at a time where the parser can."""
-    if isinstance(parser, BlockParser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence)
-    return (parser.parse(one, decode=decode, confidence=confidence) for one in sentences)
 
 
 class Stored(Annotator, ABC):
@@ -288,15 +254,6 @@ def kind_of(model: object) -> str:
 def is_of_kind(model: object, kind: str) -> bool:
     """Tell whether a model is of a kind in KINDS, without importing what else there is."""
     return (type(model).__module__, type(model).__name__) == (KINDS[kind].module, KINDS[kind].name)
-
-
-def load_parser(path: str | Path) -> Parser:
-    """Load a model that parses; one of another kind (a tagger, say) is a DataError."""
-    model = load_model(path)
-    if not isinstance(model, Parser):
-        found = f"a model of kind {kind_of(model)}, which does not parse"
-        raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
-    return model
 
 
 def load_model_of(

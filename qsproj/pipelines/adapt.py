@@ -15,10 +15,10 @@ from qsproj.models.converter.converter import (
     AdaptedParser,
     Conversion,
     Converter,
-    StoredParser,
     converted_sentence,
 )
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
+from qsproj.models.parser import Parser
 from qsproj.progress import track
 
 
@@ -75,7 +75,7 @@ def train_adaptation(
 
 
 def train_adapted_parser(
-    parser: StoredParser,
+    parser: Parser,
     targets: Iterable[Sentence],
     *,
     rng: np.random.Generator,

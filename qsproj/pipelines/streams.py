@@ -14,14 +14,13 @@ from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, counted
-from qsproj.models.storage import Parser, load_parser, parse_each
-from qsproj.models.text.kinds import is_text_parser
+from qsproj.models.constraints import known_part
+from qsproj.models.parser import Parser, check_takes_parts, load_parser, load_tags
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
-    from qsproj.models.text.text_parser import TextParser
 
 # Enough to be worth sending to another process, few enough to be parsed while one waits.
 BLOCK_SENTENCES = 128
@@ -60,7 +59,7 @@ def parse_stream(
     """Yield each sentence parsed, in their order, whoever parses; ``sentences`` are all there is in a file.
 
     ``retag``: whether a text parser replaces the tags that the sentences have. ``fixed``: whether what is
-    known of the trees stays (:mod:`qsproj.models.text.completion`).
+    known of the trees stays (:mod:`qsproj.models.constraints`).
 
     Sentences of more than MAX_WORDS words come out as they are; how many there were is said at the end.
 
@@ -68,8 +67,9 @@ def parse_stream(
     """
     apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
-    if is_text_parser(parser):
-        sentences = _telling_long(sentences, parser, origin, retag=retag)
+    if retag:
+        parser = parser.retagging() or parser
+    sentences = _telling_long(sentences, parser, origin)
     sentences = _telling_unparsed(sentences, origin)
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
@@ -88,8 +88,6 @@ def tag_stream(
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Do for ``Tagger.tag`` what :func:`parse_stream` does."""
-    from qsproj.models.text.kinds import load_tags
-
     apply = partial(_tagged, confidence=confidence, columns=columns)
     on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
     return by_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
@@ -106,12 +104,10 @@ def parse_all(
 ) -> Iterator[Sentence]:
     """Parse with a loaded model, several at a time where it can; parameters as :func:`parse_stream`."""
     if fixed:
-        from qsproj.models.text.completion import complete
-
-        return (complete(parser, one, decode=decode, confidence=confidence, retag=retag) for one in sentences)
-    if is_text_parser(parser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
-    return parse_each(parser, sentences, decode=decode, confidence=confidence)
+        check_takes_parts(parser)
+    parser = (parser.retagging() if retag else None) or parser
+    known = known_part if fixed else None
+    return parser.parse_all(sentences, decode=decode, confidence=confidence, known=known)
 
 
 def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator[Sentence]:
@@ -130,21 +126,19 @@ def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator
         )
 
 
-def _telling_long(
-    sentences: Iterable[Sentence], parser: TextParser, origin: Origin, *, retag: bool
-) -> Iterator[Sentence]:
+def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: Origin) -> Iterator[Sentence]:
     """Pass sentences on, and name those that are too long to be read by all tag sequences in doubt."""
     line, told = 1, 0
     for sentence in sentences:
         at = _line_of(sentence) if origin.is_text else line
         line += lines_in(sentence)
-        tried = None if len(sentence) > MAX_WORDS else parser.readings_of(sentence, retag=retag)
-        if tried is not None and tried < parser.readings:
+        tried, of_short = (None if len(sentence) > MAX_WORDS else parser.readings_of(sentence)) or (0, 0)
+        if tried < of_short:
             told += 1
             if told <= _LONG_ONES_NAMED:
                 notice(
                     f"{origin.name}:{at}: a sentence of {counted(len(sentence), 'word')}, in which "
-                    f"{tried} tags in doubt are tried, not {parser.readings}; put one sentence on a line"
+                    f"{tried} tags in doubt are tried, not {of_short}; put one sentence on a line"
                 )
         yield sentence
     if told > _LONG_ONES_NAMED:

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.converter.converter import Converter
-from qsproj.models.storage import Parser
+from qsproj.models.parser import Parser
 
 # Where sentences are counted, not words: one costs as much as so many words beside its own. With less, short
 # ones come first. Of 2, 5, 10, 20, 50 all but the smallest teach about the same, on development files of
@@ -31,11 +29,7 @@ def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1.
     """
-    if isinstance(parser, ArcParser):
-        # Also of a sentence without tags, which ``arc_probabilities`` refuses.
-        marginals = parser.inference.infer(parser.scores(sentence) / parser.temperature)[1]
-    else:
-        marginals = parser.arc_probabilities(sentence)
+    marginals = parser.posterior(sentence).marginals
     return np.asarray(1.0 - marginals[:, 1:].max(axis=0))
 
 
@@ -59,7 +53,7 @@ def source_kinds(sentence: Sentence) -> list[Kind]:
 
 def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
     """Return :func:`source_kinds` for a converter, which reads trees, and :func:`tag_kinds` for others."""
-    return source_kinds if isinstance(parser, Converter) else tag_kinds
+    return source_kinds if "heads" in parser.reads else tag_kinds
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
-from qsproj.models.storage import Parser
+from qsproj.models.parser import Parser
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.requests import Limits, RequestError, body_of, outcome_of

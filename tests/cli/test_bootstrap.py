@@ -17,7 +17,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.storage import load_parser
+from qsproj.models.parser import load_parser
 
 CORPORA = Path("corpora").resolve()
 
@@ -65,7 +65,7 @@ def test_each_stage_says_in_a_line_what_it_did(made):
 
 def test_the_model_parses_as_the_mean_of_parsers_that_differ(made):
     parsers = [load_parser(path) for path in (made[0] / "work").glob("parser-*.model")]
-    mean = load_parser(made[0] / "model").parser
+    mean = load_parser(made[0] / "model").base
     sentence = next(read_conllu(CORPORA / "de.conllu"))
     each = [parser.scores(sentence)[:, 1:] for parser in parsers]
     assert len(each) == 3
@@ -81,7 +81,7 @@ def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_
     assert re.search(r"^prior: 1 parser .*\(kept\)$", outcome.err, re.MULTILINE)
     assert re.search(r"^parser: .*\(kept\)$", outcome.err, re.MULTILINE)
     sentence = next(read_conllu(CORPORA / "de.conllu"))
-    one, of_three = (load_parser(path).parser for path in (tmp_path / "model", made[0] / "model"))
+    one, of_three = (load_parser(path).base for path in (tmp_path / "model", made[0] / "model"))
     assert not np.allclose(one.scores(sentence)[:, 1:], of_three.scores(sentence)[:, 1:], atol=0.1)
 
 

@@ -4,40 +4,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import qsproj
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.editing import with_heads, with_probabilities
 from qsproj.errors import DataError
+from qsproj.models.parser import ArcPosterior, Parser, load_parser, trees_of
 from qsproj.models.schema import checked, shaped, text
-from qsproj.models.storage import KINDS, Kind, Stored, load_parser
+from qsproj.models.storage import KINDS, Kind
+from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.serve.review.inference import Fixed, infer_rest
+from qsproj.serve.review.retraining import Retraining, Reviewed
 from tests.cli.refusals import SAMPLE
 
 
 @dataclass(frozen=True)
-class Nearest(Stored):
+class Nearest(Parser):
     """A parser whose words depend on the word before, or after, as a weight says."""
 
     relation: str
     weight: np.ndarray
 
-    def arc_probabilities(self, sentence):
-        n = len(sentence)
-        right = 1.0 / (1.0 + np.exp(-self.weight[0]))
-        chances = np.zeros((n + 1, n + 1))
-        for word in range(1, n + 1):
-            chances[word - 1, word] += right
-            chances[word + 1 if word < n else 0, word] += 1.0 - right
-        return chances
+    refuses_training = None
+    inference = TreeInference(projective=False, single_root=False)
 
-    def parse(self, sentence, *, decode="mbr", confidence=False):
-        step = -1 if self.weight[0] >= 0.0 else 1
-        heads = [-1, *((word + step) % (len(sentence) + 1) for word in range(1, len(sentence) + 1))]
-        return with_heads(sentence, heads, (self.relation,) * len(sentence))
+    def scores(self, sentence, given):
+        scores = np.full((len(sentence) + 1,) * 2, -9.0)
+        for word in range(1, len(sentence) + 1):
+            scores[word - 1, word] = self.weight[0]
+            scores[(word + 1) % (len(sentence) + 1), word] = -self.weight[0]
+        return scores, self.inference if given is None else given.within(self.inference)
+
+    def posterior(self, sentence, given=None):
+        scores, inference = self.scores(sentence, given)
+        return ArcPosterior(inference.infer(scores)[1])
+
+    def parse_all(self, sentences, *, decode="mbr", confidence=False, known=None):
+        for sentence in sentences:
+            given = None if known is None else known(sentence)
+            scores, inference = self.scores(sentence, given)
+            names = (self.relation,) * len(sentence)
+            names = names if given is None else given.keep_relations(names)
+            parsed = with_heads(sentence, inference.decode(scores, decode), names)
+            chances = of_tree(inference.infer(scores)[1], parsed.heads)
+            yield with_probabilities(parsed, "ArcProb", chances) if confidence else parsed
+
+    def fine_tuned(self, trees, *, rng):
+        before = [(one.heads[1:] == np.arange(len(one))).mean() for one in trees_of(trees)]
+        return replace(self, weight=np.array([8.0 if np.mean(before) > 0.5 else -8.0]))
 
     def to_archive(self):
         return {"relation": self.relation}, {"weight": self.weight}
@@ -91,6 +110,34 @@ def test_commands_parse_by_it(stranger, run_cli, tmp_path):
     assert qsproj.load_model(both).parse("Der Hund schläft.").heads.tolist() == [-1, 0, 1, 2, 3]
     assert json.loads(run_cli("info", both, "--json").out)["parser"]["direction"] == "one word on"
     assert run_cli("suggest", "-m", stranger, SAMPLE, "--count", "2", "-o", tmp_path / "next").code == 0
+
+
+def test_it_completes_trees(stranger, run_cli, tmp_path):
+    half = tmp_path / "half.conllu"
+    one = qsproj.Sentence.from_words(list("abc"), upos=["X"] * 3)
+    write_conllu([with_heads(one, [-1, 3, -1, -1], ["_", "told", "_"])], half)
+    outcome = run_cli(
+        "parse", "-m", stranger, half, "--fixed", "--confidence", "-o", tmp_path / "whole.conllu"
+    )
+    assert outcome.code == 0, outcome.err
+    (whole,) = qsproj.read_conllu(tmp_path / "whole.conllu")
+    assert whole.heads[1] == 3
+    assert whole.deprels == ("dep", "told", "dep")
+    assert "ArcProb=1.0000" in str(whole.layout.lines)
+
+
+def test_it_is_reviewed_and_trained(stranger, tmp_path):
+    parser, sentence = load_parser(stranger), qsproj.Sentence.from_words(list("abc"), upos=["X"] * 3)
+    fixed = Fixed((3, -1, -1), ("_",) * 3, ("X",) * 3, (False,) * 3)
+    rest = infer_rest(parser, sentence, fixed)
+    assert (rest.heads[0], rest.chances[0]) == (3, 1.0)
+    path = tmp_path / "draft.conllu"
+    others = [with_heads(sentence, [-1, 2, 3, 0], ("dep",) * 3)] * 4
+    write_conllu(others, path)
+    training = Retraining(parser, str(tmp_path / "trained.model"), 1)
+    found = training(Reviewed(path.read_bytes(), str(path), range(3), range(3, 4)))
+    assert found.told["after"]["uas"] == 100.0
+    assert load_parser(found.model).parse(sentence).heads.tolist() == [-1, 2, 3, 0]
 
 
 def test_what_is_wrong_with_its_file_is_told(stranger, tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.errors import DataError, UsageError
-from qsproj.models.storage import load_parser
+from qsproj.models.parser import load_parser
 from qsproj.parallel import AHEAD, Workers
 from qsproj.pipelines import streams
 from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream

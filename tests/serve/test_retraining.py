@@ -28,7 +28,6 @@ from qsproj.serve.review.retraining import (
     gain_of,
     tagged_itself,
     trained_again,
-    why_not_trained,
 )
 from qsproj.serve.review.session import Session
 
@@ -72,7 +71,7 @@ LEARN = {
 @pytest.mark.parametrize("kind", sorted({*LEARN, "adapted-parser", "converter"}))
 def test_what_learns_from_reviewed_trees(kind, sample):
     parser = load_model(f"tests/kept_models/{kind}.model")
-    assert (why_not_trained(parser) is None) == (kind in LEARN)
+    assert (parser.refuses_training is None) == (kind in LEARN)
     if kind not in LEARN:
         with pytest.raises(UsageError, match="trees in both styles: qsproj adapt"):
             trained_again(parser, sample[:8], seed=1)

@@ -17,7 +17,7 @@ from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.models.morphology.morphology_training import train_morphology
-from qsproj.models.storage import JOINT_PARSER, is_of_kind, load_parser
+from qsproj.models.parser import load_parser
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import arc_chances
 from tests.serve.client import Client, until
@@ -65,7 +65,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
         if parser is not None:
             training = Retraining(parser, output or str(path.with_name("trained.model")), 1)
             session.parts = training.progress
-            session.learns_links = is_of_kind(parser, JOINT_PARSER)
+            session.learns_links = parser.parses_pairs
             pools += [ComputePool(work, processes=1) for work in (training, Inference(parser))]
         training, inference = pools or (None, None)
         app = review_app(session, training, Limits(bytes=100_000), inference=inference)

@@ -11,7 +11,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.models.storage import load_parser
+from qsproj.models.parser import load_parser
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
 

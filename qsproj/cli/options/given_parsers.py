@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,50 +12,15 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.storage import load_made
-from qsproj.models.text import kinds
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.converter.converter import Converter
-    from qsproj.models.storage import Parser
+    from qsproj.models.parser import Parser
     from qsproj.models.tagging.tagger import Tagger
 
-# Tags that no treebank has: what a parser seems to know of these are features that share buckets with others.
-_NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
-# A tag of which so much more of the features have weights was learned from.
-_MORE_KNOWN = 0.08
-# The arcs of a sentence of three words.
-_ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
 # Of fewer words nothing is said.
 FEWEST_WORDS = 50
-
-
-def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence]) -> float | None:
-    """Return the share of words whose UPOS a parser has learned from; None where that cannot be told.
-
-    It is told by the features of arcs between words of that tag alone: how many of them have weights.
-    """
-    from qsproj.models.arc.arc_scorer import ArcScorer
-
-    scorer = kinds.scorer_of(parser)
-    if not isinstance(scorer, ArcScorer) or "upos" in kinds.ignored_columns(parser):
-        return None
-    counts = Counter(tag for one in sentences for tag in one.upos if tag != UNSPECIFIED)
-    if counts.total() < FEWEST_WORDS:
-        return None
-    # Scores by weights of one are numbers of features: of those that have a weight, and of all.
-    with_weights, all_of_them = (
-        replace(scorer, weights=weights.astype(np.float32))
-        for weights in (scorer.weights != 0, np.ones_like(scorer.weights))
-    )
-
-    def weighted(tag: str) -> float:
-        features = scorer.features(scorer.encode(Sentence.from_words(["_"] * 3, upos=[tag] * 3)))
-        return float(with_weights.scores(features)[_ARCS].sum() / all_of_them.scores(features)[_ARCS].sum())
-
-    unseen = max(map(weighted, _NO_TAGS))
-    least = unseen + _MORE_KNOWN * (1.0 - unseen)
-    return sum(count for tag, count in counts.items() if weighted(tag) > least) / counts.total()
 
 
 def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float | None:
@@ -85,7 +48,7 @@ LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
 
 def tell_one_side(parser: Parser, path: str) -> None:
     """Say where a parser of pairs is to parse sentences that are in none."""
-    if kinds.is_joint_parser(kinds.inner_parser(parser)):
+    if any(layer.parses_pairs for layer in parser.layers()):
         notice(
             f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
             "alone; its source side is not used. To parse pairs: qsproj biparse"
@@ -98,7 +61,7 @@ def telling_ignored(
     """Pass sentences on, and say once for each column in which they have what the parser ignores."""
     from qsproj.models.arc.arc_scorer import IGNORABLE
 
-    ignored = kinds.ignored_columns(parser)
+    ignored = parser.ignored
     for sentence in sentences:
         for column in ignored:
             if set(getattr(sentence, column)) != {UNSPECIFIED}:
@@ -108,7 +71,9 @@ def telling_ignored(
 
 def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
     """Say where a parser knows few of the tags that it is given."""
-    tags = share_of_known_tags(parser, sentences)
+    from qsproj.models.arc.known_tags import share_of_known_tags
+
+    tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
     if tags is not None and tags < _FEW_TAGS:
         notice(
             f"{path} has learned from {100 * tags:.0f}% of the tags (UPOS) of {name}; give it the tags that "
@@ -129,7 +94,7 @@ def telling_unknown(
             f"{path} has learned from {100 * words:.0f}% of the words of {name}, which seems to be of "
             "another language"
         )
-    if parser is not None and tagger is None and kinds.reads_words(parser):
+    if parser is not None and tagger is None and "forms" in parser.layers()[-1].reads:
         _tell_language(first, load_made(path).get("languages"), path=path, name=name)
     yield from chain(first, sentences)
 
@@ -181,7 +146,7 @@ def tell_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
     """Say where a parser, made so, makes nothing of a tagger's tags, or seems to be of another language."""
-    if "upos" in kinds.ignored_columns(parser):
+    if "upos" in parser.ignored:
         notice(
             f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "
             "(qsproj tag -m), then train it again"
@@ -196,9 +161,10 @@ def tell_misfit(
 
 def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
     """Return the language of a parser that reads words, where it is known, and is not the tagger's."""
-    if tagger.language is None or not kinds.reads_words(parser):
+    if tagger.language is None or "forms" not in parser.layers()[-1].reads:
         return None
-    if kinds.is_text_parser(parser) and parser.tagger.language is not None:
-        return None if parser.tagger.language == tagger.language else parser.tagger.language
+    own = None if parser.word_tagger is None else parser.word_tagger.language
+    if own is not None:
+        return None if own == tagger.language else own
     languages = made.get("languages")
     return other_than(tagger.language, languages) if isinstance(languages, dict) else None

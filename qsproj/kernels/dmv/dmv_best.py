@@ -98,6 +98,33 @@ def _follow(stop, go, half, sealed, opened, top, heads):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
+    """Find the most probable tree of one sentence by the log weights of its arcs, -inf to rule one out.
+
+    ``tags`` int16[n]; ``weights`` float64[n, n], words from 0; ``root_weights`` float64[n]. Written:
+    ``heads`` int16[n], as by :func:`dmv_best`, unless no tree is possible. Returns the score, -inf for none.
+    """
+    n = tags.shape[0]
+    stop, go = np.empty((n, 2, 2)), np.empty((n, 2, 2))
+    for h in range(n):
+        stop[h], go[h] = log_stop[tags[h]], log_go[tags[h]]
+    half, sealed = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
+    opened = np.full((n, n), -np.inf)
+    _fill(weights, stop, go, half, sealed, opened)
+    top, best = 0, -np.inf
+    for h in range(n):
+        left = stop[h, LEFT, NONE] if h == 0 else half[h, 0] + stop[h, LEFT, SOME]
+        right = stop[h, RIGHT, NONE] if h == n - 1 else half[h, n - 1] + stop[h, RIGHT, SOME]
+        value = left + right + root_weights[h]
+        if value > best:
+            best, top = value, h
+    if best > -np.inf:
+        _follow(stop, go, half, sealed, opened, top, heads)
+        heads[top] = 0
+    return best
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
     """Find the most probable tree of each packed sentence.
 
@@ -112,25 +139,13 @@ def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
         words = tags[starts[s] : starts[s + 1]]
         known = known_heads[starts[s] : starts[s + 1]]
         n = words.shape[0]
-        weights = np.full((n, n), -np.inf)
-        stop, go = np.empty((n, 2, 2)), np.empty((n, 2, 2))
+        weights, root_weights = np.full((n, n), -np.inf), np.full(n, -np.inf)
         for h in range(n):
-            stop[h], go[h] = log_stop[words[h]], log_go[words[h]]
+            if known[h] <= 0:
+                root_weights[h] = log_root[words[h]]
             for d in range(n):
                 if h != d and (known[d] == FREE or known[d] == h + 1):
                     weights[h, d] = log_child[words[h], RIGHT if d > h else LEFT, words[d]]
-        half, sealed = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
-        opened = np.full((n, n), -np.inf)
-        _fill(weights, stop, go, half, sealed, opened)
-        top = 0
-        for h in range(n):
-            left = stop[h, LEFT, NONE] if h == 0 else half[h, 0] + stop[h, LEFT, SOME]
-            right = stop[h, RIGHT, NONE] if h == n - 1 else half[h, n - 1] + stop[h, RIGHT, SOME]
-            value = left + right + log_root[words[h]] if known[h] <= 0 else -np.inf
-            if value > scores[s]:
-                scores[s], top = value, h
-        if scores[s] > -np.inf:
-            tree = heads[starts[s] : starts[s + 1]]
-            _follow(stop, go, half, sealed, opened, top, tree)
-            tree[top] = 0
+        tree = heads[starts[s] : starts[s + 1]]
+        scores[s] = dmv_best_by_arcs(words, log_stop, log_go, weights, root_weights, tree)
     return heads, scores

@@ -69,6 +69,24 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def dmv_arcs(tags, stop_by_tag, weights, root_weights):
+    """Sum over the derivations of one sentence by the weights of its arcs, 0 for those that are ruled out.
+
+    ``tags`` int16[n]; ``stop_by_tag`` float64[T, 2, 2]; ``weights`` float64[n, n], words from 0;
+    ``root_weights`` float64[n]. Returns the natural log of the total, -inf where it is 0, and the posterior
+    probability of the arcs float64[n, n] and of the root's float64[n].
+    """
+    n = tags.shape[0]
+    space = chart_space(n, n)
+    space.weights[:, :] = weights
+    space.root_weights[:] = root_weights
+    stop_counts = np.zeros((stop_by_tag.shape[0], 2, 2, 2))
+    first_node = np.arange(n + 1, dtype=np.int32)
+    log_likelihood = sum_derivations(first_node, tags, stop_by_tag, space, stop_counts)
+    return log_likelihood, space.opened, space.root_weights
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_tree_counts(tags, starts, heads, size):
     """Count the decisions that build given trees, of T = ``size`` tags."""
     stop_counts = np.zeros((size, 2, 2, 2))

@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
 from qsproj.models.arc.right_trees import Lesson, right_trees
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
-from qsproj.models.storage import Parser, parse_each
+from qsproj.models.parser import Parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training import objectives
 from qsproj.training.margins import DualTree, Margins
@@ -116,7 +116,7 @@ def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
 
     def score(parser: Parser) -> float:
         # Not by ``parse`` where it refuses a sentence without tags: training does not.
-        return right_heads(dev, (sentence.heads for sentence in parse_each(parser, dev)))
+        return right_heads(dev, (sentence.heads for sentence in parser.parse_all(dev)))
 
     return score
 

@@ -1,21 +1,21 @@
 """The first-order parser: an arc scorer, exact tree inference, and a labeller."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.features.atoms import EncodedSentence
+from qsproj.features.atoms import EncodedSentence, columns_read
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights, aligned_weights
 from qsproj.models.arc.labeller import Labeller, mean_labeller
+from qsproj.models.constraints import Constraints, decode_blocks
 from qsproj.models.packing import joined
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
-from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
 from qsproj.parallel import blocks_of
 
@@ -25,7 +25,7 @@ Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
 @dataclass(frozen=True)
-class FirstOrderParser(Stored, Generic[Scorer]):
+class FirstOrderParser(Parser, Generic[Scorer]):
     """A trained parser whose trees are sums of arcs. Abstract.
 
     ``scorer`` scores arcs; ``labeller`` is None when the training data had no relations; ``inference`` says
@@ -35,31 +35,66 @@ class FirstOrderParser(Stored, Generic[Scorer]):
     scorer: Scorer
     labeller: Labeller | None
     inference: TreeInference
+    refuses_training = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        read = columns_read(self.scorer.templates.attributes)
+        return tuple(column for column in read if column not in self.ignored)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.scorer.ignored
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence; SentenceLengthError when it is too long."""
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations.
+    def parse(
+        self,
+        sentence: Sentence,
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        given: Constraints | None = None,
+    ) -> Sentence:
+        """Return the sentence with heads and relations; see :meth:`Parser.parse`.
 
-        ``decode``: ``map``, the best tree, labelled or not, or ``mbr``, that of most expected right arcs.
         ``confidence``: put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``,
         that of arc and relation), into MISC.
 
         Raises SentenceLengthError when the sentence has more than MAX_WORDS words: time grows with the cube
         of the length; UntaggedError when no word has a tag, and the parser reads tags; UsageError when
-        ``decode`` is unknown.
+        ``decode`` is unknown. :meth:`parse_all` takes untagged sentences among others.
         """
         self.scorer.check_tagged(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
+        return super().parse(sentence, decode=decode, confidence=confidence, given=given)
 
-    @abstractmethod
-    def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
-    ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, also such as have no tags among others that have."""
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        self.scorer.check_tagged(sentence)
+        return super().arc_probabilities(sentence)
+
+    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeInference:
+        """Return inference over the trees that have what is known of a sentence.
+
+        The relation of a word without a head weighs the arcs into it by how likely each has that relation.
+        """
+        if given is None or given.leave_trees_free:
+            return self.inference
+        inference = given.within(self.inference)
+        words = given.without_head(self.labeller.relations) if self.labeller else []
+        if not words or self.labeller is None:
+            return inference
+        encoded = self.encode(sentence)
+        heads = inference.decode(self.scorer.scores(self.scorer.features(encoded)), "mbr")
+        evidence = self.labeller.evidence(encoded, heads, words, given.relations)
+        return replace(inference, evidence=evidence)
+
+    def allowing_crossings(self) -> Self | None:
+        if not self.inference.projective:
+            return None
+        return replace(self, inference=replace(self.inference, projective=False))
 
     def attached(
         self,
@@ -69,18 +104,21 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         encoded: EncodedSentence | None = None,
         probabilities: Scores | None = None,
         evidence: Scores | None = None,
+        given: Constraints | None = None,
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
         ``encoded``: the sentence, where it has been encoded already. ``probabilities`` float64[n+1, n+1] of
         each arc: those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added to
-        relations' scores.
+        relations' scores. ``given``: whose known relations stay.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)
         else:
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
             relations = self.labeller.label(encoded, heads, evidence)
+        if given is not None:
+            relations = given.keep_relations(relations)
         parsed = with_predicted_heads(sentence, heads, relations)
         if probabilities is None:
             return parsed
@@ -147,16 +185,21 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """
         return self.scorer.scores(self.scorer.features(self.encode(sentence)))
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        self.scorer.check_tagged(sentence)
-        return self.inference.infer(self.scores(sentence) / self.temperature)[1]
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        """Return the probabilities of arcs at the parser's temperature; see :meth:`Parser.posterior`."""
+        inference = self.constrained(sentence, given)
+        return ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         return self.inference.decode(scores, decode)
 
     def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, a fifth faster than each for itself.
 
@@ -164,25 +207,36 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         while it is in the cache. A SentenceLengthError is of the sentence last taken from ``sentences``.
         """
         for block in checked_blocks(sentences):
-            yield from self._parsed(block, decode=decode, confidence=confidence)
+            yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
 
-    def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
+    def _parsed(
+        self, sentences: list[Sentence], *, decode: str, confidence: bool, known: KnownPart | None
+    ) -> Iterator[Sentence]:
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
-        heads, chances = self.inference.decode_block(scores, block.sizes, decode)
+        given = [None if known is None else known(sentence) for sentence in sentences]
+        inferences = list(map(self.constrained, sentences, given))
+        heads, chances = decode_blocks(inferences, scores, block.sizes, decode)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)
         end, end_of_scores = 0, 0
-        for sentence, relations, size in zip(sentences, labels, block.sizes.tolist(), strict=True):
+        rows = zip(sentences, labels, given, inferences, block.sizes.tolist(), strict=True)
+        for sentence, found, own_part, inference, size in rows:
             end, end_of_scores = end + size, end_of_scores + size * size
+            relations = found if own_part is None else own_part.keep_relations(found)
             parsed = with_tree(sentence, heads[end - size : end], relations)
             if confidence:
                 stated = chances[end - size + 1 : end]
                 if self.temperature != 1.0 or np.isnan(stated).any():
                     own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
-                    marginals = self.inference.infer(own / self.temperature)[1]
+                    marginals = inference.infer(own / self.temperature)[1]
                     stated = of_tree(marginals, parsed.heads)
                 parsed = with_probabilities(parsed, ARC_PROBABILITY, stated.tolist())
             yield parsed
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ArcParser":
+        from qsproj.models.arc.above import fine_tuned
+
+        return fine_tuned(self, trees_of(trees), rng=rng)
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()

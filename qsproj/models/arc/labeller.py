@@ -114,6 +114,25 @@ class Labeller(RelationWeights):
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
+    def evidence(
+        self, encoded: atoms.EncodedSentence, heads: Heads, words: Iterable[int], wanted: Sequence[str]
+    ) -> Scores:
+        """Return the log probability that an arc into each of some words has the wanted relation of the word.
+
+        In float64[n+1, n+1], 0 for other words; ``heads`` int32[n+1]: the tree around the arc. ``wanted``: of
+        each word 1..n, for ``words`` relations that the labeller knows.
+        """
+        size = len(heads)
+        found = np.zeros((size, size))
+        for word in words:
+            column = self.relations.index(wanted[word - 1])
+            for head in set(range(size)) - {word}:
+                other = heads.copy()
+                other[word] = head
+                chance = self.chances(encoded, other)[word, column]
+                found[head, word] = np.log(max(chance, np.finfo(np.float64).tiny))
+        return found
+
     def label_block(self, block: atoms.EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
         """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
         inside = block.inside

@@ -1,6 +1,6 @@
 """The first-order parser with hidden clusters: cluster scores, exact tree inference, and a labeller."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
+from qsproj.models.constraints import Constraints
 from qsproj.models.packing import unpack_weights
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
-from qsproj.models.tree_inference import DECODERS, MAX_Z
+from qsproj.models.tree_inference import DECODERS, MAX_Z, TreeInference
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import Rule
 
@@ -148,33 +150,46 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     def scores(self, sentence: Sentence) -> Scores:
         return summed_out(self.cluster_scores(sentence))[0]
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        self.scorer.check_tagged(sentence)
-        return self.inference.infer(self.scores(sentence))[1]
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        return ArcPosterior(self.constrained(sentence, given).infer(self.scores(sentence))[1])
 
-    def heads(self, cluster_scores: Floats, *, decode: str = "mbr") -> Heads:
+    def heads(
+        self, cluster_scores: Floats, *, decode: str = "mbr", inference: TreeInference | None = None
+    ) -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 
         ``decode``: ``map``: the most probable tree, clusters summed out; ``mbr``: that of most expected right
-        heads; ``max-z``: the tree that is most probable together with its clusters.
+        heads; ``max-z``: the tree that is most probable together with its clusters. ``inference``: over the
+        trees to choose from, where they are not all that the model has.
         """
+        inference = inference or self.inference
         if decode == MAX_Z:
-            return self.inference.best(cluster_scores.max(axis=2))
+            return inference.decode(cluster_scores.max(axis=2), "map")
         if decode not in DECODERS:
             raise unknown_name("decoder", decode, [*DECODERS, MAX_Z])
-        return self.inference.decode(summed_out(cluster_scores)[0], decode)
+        return inference.decode(summed_out(cluster_scores)[0], decode)
 
     def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
         for sentence in sentences:
             encoded = self.encode(sentence)
             scores = self.scorer.cluster_scores(self.scorer.features(encoded))
-            marginals = self.inference.infer(summed_out(scores)[0])[1] if confidence else None
-            yield self.attached(
-                sentence, self.heads(scores, decode=decode), encoded=encoded, probabilities=marginals
-            )
+            given = None if known is None else known(sentence)
+            inference = self.constrained(sentence, given)
+            marginals = inference.infer(summed_out(scores)[0])[1] if confidence else None
+            heads = self.heads(scores, decode=decode, inference=inference)
+            yield self.attached(sentence, heads, encoded=encoded, probabilities=marginals, given=given)
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
+        from qsproj.models.clusters.cluster_training import fine_tuned_clusters
+
+        return fine_tuned_clusters(self, trees_of(trees), rng=rng)
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

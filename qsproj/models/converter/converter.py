@@ -7,10 +7,10 @@ in the source tree.
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
-from qsproj.errors import MissingTreeError
+from qsproj.errors import MissingTreeError, UsageError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.models.constraints import Constraints
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
-from qsproj.models.storage import KINDS, Parser, Stored, described, kind_of, model_from
+from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
@@ -56,7 +58,7 @@ class Conversion:
 
 
 @dataclass(frozen=True)
-class Converter(Stored):
+class Converter(Parser):
     """Converts trees of one annotation style to another; learned from trees in both.
 
     ``weights`` float32[2**HASH_BITS]. ``inference``: which trees the target style has; where arcs of a source
@@ -101,27 +103,58 @@ class Converter(Stored):
             kernels.add_scores(source.nodes, self.templates, self.weights, source.share, scores)
         return scores
 
-    def arc_probabilities(self, sentence: Sentence, source_posteriors: Scores | None = None) -> Scores:
+    refuses_parts = (
+        "a model of kind converter takes no trees of which a part is known, as it reads whole ones; give the "
+        "known part to a parser"
+    )
+    refuses_training = "a converter learns from trees in both styles: qsproj adapt"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("forms", "upos", "heads", "deprels")
+
+    def posterior(
+        self,
+        sentence: Sentence,
+        given: Constraints | None = None,
+        *,
+        source_posteriors: Scores | None = None,
+    ) -> Posterior:
+        """Return beliefs about the target tree of a sentence whose tree is its source tree.
+
+        ``given``: the known part of the target tree. ``source_posteriors``: see :func:`encode_sources`.
+        """
         sources = self.encode(sentence, source_posteriors)
-        return inference_for(self.inference, sources).infer(self.scores(sources))[1]
+        return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
+
+    def _inference(self, sources: Sequence[WeightedSource], given: Constraints | None) -> TreeInference:
+        inference = inference_for(self.inference, sources)
+        return inference if given is None or given.leave_trees_free else given.within(inference)
 
     def convert(
-        self, sentence: Sentence, *, decode: str = "mbr", source_posteriors: Scores | None = None
+        self,
+        sentence: Sentence,
+        *,
+        decode: str = "mbr",
+        source_posteriors: Scores | None = None,
+        given: Constraints | None = None,
     ) -> Conversion:
         """Find the target tree of a sentence whose heads and relations are its source tree.
 
         ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable one.
-        ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`. Raises UsageError when
-        ``decode`` is not one of DECODERS; SentenceLengthError when the sentence has more than MAX_WORDS
-        words.
+        ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`. ``given``: the known part
+        of the target tree. Raises UsageError when ``decode`` is not one of DECODERS; SentenceLengthError when
+        the sentence has more than MAX_WORDS words.
         """
         check_decoder(decode)
         sources = self.encode(sentence, source_posteriors)
-        inference = inference_for(self.inference, sources)
+        inference = self._inference(sources, given)
         scores = self.scores(sources)
         marginals = inference.infer(scores)[1]
         heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
         relations = self.relations.adapt(sentence, sources[0].nodes, heads)
+        if given is not None:
+            relations = given.keep_relations(relations)
         return Conversion(heads, relations, np.clip(of_tree(marginals, heads), 0.0, 1.0))
 
     def convert_sentence(
@@ -136,9 +169,18 @@ class Converter(Stored):
             raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
         """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
-        return self.convert_sentence(sentence, decode=decode, confidence=confidence)
+        if known is not None:
+            raise UsageError(self.refuses_parts)
+        return (self.convert_sentence(one, decode=decode, confidence=confidence) for one in sentences)
 
     def to_archive(self) -> Archive:
         header, arrays = self.relations.to_archive()
@@ -226,37 +268,61 @@ def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
 SOURCE_PREFIX = "source_"
 
 
-@runtime_checkable
-class StoredParser(Parser, Protocol):
-    """A parser that can be part of another model file."""
-
-    def to_archive(self) -> Archive: ...
-
-
 @dataclass(frozen=True)
-class AdaptedParser(Stored):
+class AdaptedParser(Wrapper[Parser]):
     """Parses in the source style and converts the tree."""
 
-    source_parser: StoredParser
+    base: Parser
     converter: Converter
+    refuses_parts = None
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
+    @property
+    def word_tagger(self) -> None:
+        """None: the source parser may tag words, but the converted sentence keeps its own tags."""
+        return None
+
+    @property
+    def refuses_training(self) -> str | None:  # type: ignore[override]
+        return self.converter.refuses_training
+
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        """Yield each sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
         Probabilities are those of the converter, given the best tree of the source parser.
         """
-        source = self.source_parser.parse(sentence, decode=decode)
-        return converted_sentence(
-            sentence, self.converter.convert(source, decode=decode), confidence=confidence
-        )
+        for sentence in sentences:
+            given = None if known is None else known(sentence)
+            source = self.base.parse(sentence, decode=decode)
+            conversion = self.converter.convert(source, decode=decode, given=given)
+            yield converted_sentence(sentence, conversion, confidence=confidence)
+
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        return self.converter.posterior(self.base.parse(sentence), given)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        return self.converter.arc_probabilities(self.source_parser.parse(sentence))
+        return self.posterior(sentence).marginals
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> Self:
+        raise UsageError(self.converter.refuses_training)
+
+    def allowing_crossings(self) -> Self | None:
+        inference = self.converter.inference
+        if not inference.projective:
+            return None
+        free = replace(self.converter, inference=replace(inference, projective=False))
+        return replace(self, converter=free)
 
     def to_archive(self) -> Archive:
-        source_header, source_arrays = self.source_parser.to_archive()
+        source_header, source_arrays = self.base.to_archive()
         header, arrays = self.converter.to_archive()
-        return {"source_kind": kind_of(self.source_parser), "source": source_header, "converter": header}, {
+        return {"source_kind": kind_of(self.base), "source": source_header, "converter": header}, {
             **arrays,
             **nested(SOURCE_PREFIX, source_arrays),
         }
@@ -269,4 +335,4 @@ class AdaptedParser(Stored):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "AdaptedParser":
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
-        return AdaptedParser(cast(StoredParser, source), Converter.from_archive(header["converter"], arrays))
+        return AdaptedParser(cast(Parser, source), Converter.from_archive(header["converter"], arrays))

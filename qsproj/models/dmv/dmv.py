@@ -1,6 +1,6 @@
 """The dependency model with valence: a parser of tags that can be learned without trees."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
@@ -12,9 +12,10 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_misc, with_predicted_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name
-from qsproj.kernels.dmv.dmv_best import dmv_best
-from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.kernels.dmv.dmv_best import dmv_best, dmv_best_by_arcs
+from qsproj.kernels.dmv.dmv_expectation import dmv_arcs, dmv_expectation
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.constraints import ConstrainedInference, Constraints
 from qsproj.models.dmv.siblings import (
     LONGEST,
     SiblingParameters,
@@ -23,9 +24,9 @@ from qsproj.models.dmv.siblings import (
     whatever_the_sibling,
 )
 from qsproj.models.packing import joined
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
-from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import DECODERS, TreeInference
+from qsproj.models.tree_inference import DECODERS, TreeInference, arcs_in
 from qsproj.parallel import Workers, map_in_order
 from qsproj.trees import second_order
 from qsproj.trees.crossings import nearest_projective
@@ -284,13 +285,18 @@ def uniform_parameters(tags: int) -> DmvParameters:
     )
 
 
-def over_all_words(among_kept: Scores, kept: NDArray[np.int64], n: int) -> Scores:
-    """Return probabilities of arcs over all n words; those that were stripped have one head, by rule."""
+def over_all_words(
+    among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeInference | None = None
+) -> Scores:
+    """Return probabilities of arcs over all n words; those that were stripped have one head, by rule.
+
+    ``inference``: over the trees of the kept words.
+    """
     places = np.concatenate([[ROOT], kept])
     whole = np.zeros((n + 1, n + 1))
     whole[np.ix_(places, places)] = among_kept
     if len(kept) < n:
-        heads = attach_stripped(TREES.best(among_kept), kept, n)
+        heads = attach_stripped((inference or TREES).best(among_kept), kept, n)
         stripped = np.setdiff1d(np.arange(1, n + 1), kept)
         whole[heads[stripped], stripped] = 1.0
     return whole
@@ -298,11 +304,13 @@ def over_all_words(among_kept: Scores, kept: NDArray[np.int64], n: int) -> Score
 
 # A decision that training ruled out must not leave a new sentence without a tree.
 PARSING_FLOOR = 1e-9
+# The least log probability of a known relation of an arc.
+LEAST_EVIDENCE = -200.0
 TREES = TreeInference(projective=True, single_root=True)
 
 
 @dataclass(frozen=True)
-class Dmv(Stored):
+class Dmv(Parser):
     """A trained dependency model with valence over UPOS tags.
 
     ``inventory``: the T tags; the first stands for every tag not among them. ``punctuation``: ``keep``, it is
@@ -319,19 +327,44 @@ class Dmv(Stored):
     labeller: Labeller | None = None
     siblings: SiblingParameters | None = None
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
+    refuses_training = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("upos",)
+
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        """Yield each sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
 
         With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation that was attached by rule.
         Raises UsageError when ``decode`` is not one of ``map``, ``mbr``; SentenceLengthError when the
         sentence has no words or too many.
         """
         check_name("decoder", decode, DECODERS)
-        kept = self._kept(sentence)
-        probabilities = self._kept_probabilities(sentence, kept)
-        heads = self._best(sentence, kept) if decode == "map" else TREES.best(probabilities)
+        for sentence in sentences:
+            given = None if known is None else known(sentence)
+            yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
+
+    def _parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        kept, inference = self._constrained(sentence, given)
+        probabilities = self._kept_probabilities(sentence, kept, inference)
+        heads = (inference or TREES).best(probabilities)
+        if decode == "map":
+            heads = self._best_within(sentence, kept, inference)
         whole = attach_stripped(heads, kept, len(sentence))
-        parsed = with_predicted_heads(sentence, whole, self.relations(sentence, whole))
+        relations = self.relations(sentence, whole)
+        parsed = with_predicted_heads(
+            sentence, whole, relations if given is None else given.keep_relations(relations)
+        )
         if not confidence:
             return parsed
         values: list[str | None] = [None] * len(sentence)
@@ -339,11 +372,48 @@ class Dmv(Stored):
             values[word - 1] = f"{min(probabilities[heads[place], place], 1.0):.4f}"
         return with_misc(parsed, ARC_PROBABILITY, values)
 
+    def _constrained(
+        self, sentence: Sentence, given: Constraints | None
+    ) -> tuple[NDArray[np.int64], ConstrainedInference | None]:
+        """Return the words that are not stripped, and inference over their trees that have what is known.
+
+        Punctuation that known heads or spans name is not stripped; it heads no words but those known to be
+        its dependents, where that leaves a tree. The relation of a word without a head weighs its arcs.
+        """
+        kept = self._kept(sentence)
+        if given is None or given.leave_trees_free:
+            return kept, None
+        given.within(TREES)
+        words = np.union1d(kept, np.array(sorted(given.named()), dtype=np.int64))
+        own = given.among(words)
+        inference = own.within(TREES)
+        leaves = np.flatnonzero(~np.isin(words, kept)) + 1
+        arcs = arcs_in(own.heads) & (own.heads != NO_HEAD)
+        cases = [case.copy() for case in inference.cases]
+        for case in cases:
+            case[leaves] &= arcs[leaves]
+        inference = replace(inference, cases=tuple(filter(TREES.admits, cases)) or inference.cases)
+        wanted = given.without_head(self.labeller.relations) if self.labeller else []
+        if not wanted or self.labeller is None:
+            return words, inference
+        heads = attach_stripped(self._best_within(sentence, words, inference), words, len(sentence))
+        evidence = self.labeller.evidence(self.labeller.encode(sentence), heads, wanted, given.relations)
+        places = np.concatenate([[ROOT], words])
+        # A grammar multiplies probabilities: none may vanish.
+        return words, replace(
+            inference, evidence=np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
+        )
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Dmv":
+        from qsproj.models.dmv.dmv_training import fine_tuned_dmv
+
+        return fine_tuned_dmv(self, trees_of(trees), rng=rng)
+
     def complete(self, sentence: Sentence) -> Sentence:
         """Return the sentence with its most probable tree among those that keep the heads it has.
 
-        Crossing arcs are undone first; where no tree has all that is left, none of it is kept. The known
-        relations stay. Raises as :meth:`parse`.
+        Crossing arcs are undone first; where no tree has all that is left, none of it is kept: what a
+        projection says may be wrong. The known relations stay. Raises as :meth:`parse`.
         """
         kept = self._kept(sentence)
         heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
@@ -363,13 +433,14 @@ class Dmv(Stored):
             return tuple("root" if head == ROOT else "dep" for head in heads[1:])
         return self.labeller.label(self.labeller.encode(sentence), heads)
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one.
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        """Return the probabilities of arcs; see :meth:`Parser.posterior`.
 
         Punctuation that is attached by rule has its one head with probability 1. Raises as :meth:`parse`.
         """
-        kept = self._kept(sentence)
-        return over_all_words(self._kept_probabilities(sentence, kept), kept, len(sentence))
+        kept, inference = self._constrained(sentence, given)
+        among_kept = self._kept_probabilities(sentence, kept, inference)
+        return ArcPosterior(over_all_words(among_kept, kept, len(sentence), inference))
 
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
@@ -431,6 +502,29 @@ class Dmv(Stored):
         heads, _ = dmv_best(*self._packed(sentence, kept, known), *logs)
         return np.concatenate([[NO_HEAD], heads]).astype(np.int32)
 
+    def _best_within(
+        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
+    ) -> Heads:
+        """Return the most probable tree over the kept words."""
+        if inference is None:
+            return self._best(sentence, kept)
+        if self._reads_siblings(kept):
+            scores = self._sibling_scores(sentence, kept)
+            return inference.best_case(
+                lambda case: second_order.best(replace(scores, arcs=scores.arcs + case), single_root=True)
+            )
+        tags, model = self._packed(sentence, kept)[0], self.parameters.floored(PARSING_FLOOR)
+        with np.errstate(divide="ignore"):
+            logs = np.log(_arc_weights(tags, model))
+
+        def best(case: Scores) -> tuple[Heads, float]:
+            heads, own = np.full(len(tags), NO_HEAD, dtype=np.int16), logs + case
+            ends = np.log(model.stop), np.log1p(-model.stop)
+            score = dmv_best_by_arcs(tags, *ends, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:], heads)
+            return np.concatenate([[NO_HEAD], heads]).astype(np.int32), score
+
+        return inference.best_case(best)
+
     def _reads_siblings(self, kept: NDArray[np.int64]) -> bool:
         return self.siblings is not None and len(kept) <= LONGEST
 
@@ -460,12 +554,45 @@ class Dmv(Stored):
         model = self.parameters.floored(PARSING_FLOOR)
         return dmv_expectation(*self._packed(sentence, kept), model.stop, model.child, model.root)
 
-    def _kept_probabilities(self, sentence: Sentence, kept: NDArray[np.int64]) -> Scores:
+    def _kept_probabilities(
+        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None = None
+    ) -> Scores:
         if self._reads_siblings(kept):
             scores = self._sibling_scores(sentence, kept)
-            return second_order.posterior(scores, single_root=True).marginals
-        arcs, root_arcs = self._expectation(sentence, kept)[-2:]
-        whole = np.zeros((len(kept) + 1, len(kept) + 1))
-        whole[ROOT, 1:] = root_arcs
-        whole[1:, 1:] = arcs
-        return whole
+            if inference is None:
+                return second_order.posterior(scores, single_root=True).marginals
+
+            def sums(case: Scores) -> tuple[float, Scores]:
+                own = second_order.posterior(replace(scores, arcs=scores.arcs + case), single_root=True)
+                return own.log_z, own.marginals
+
+            return inference.sum_cases(sums)[1]
+        if inference is None:
+            return _with_root(*self._expectation(sentence, kept)[-2:])
+        tags, model = self._packed(sentence, kept)[0], self.parameters.floored(PARSING_FLOOR)
+        weights = _arc_weights(tags, model)
+
+        def sums_by_valence(case: Scores) -> tuple[float, Scores]:
+            own = weights * np.exp(case)
+            log_z, *arcs = dmv_arcs(tags, model.stop, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:])
+            return log_z, _with_root(*arcs)
+
+        return inference.sum_cases(sums_by_valence)[1]
+
+
+def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
+    """Return the probability of each dependent's tag given its head, float64[n+1, n+1]; 0 for no arc."""
+    sides = np.triu(np.ones((len(tags), len(tags)), dtype=np.int64))
+    weights = np.zeros((len(tags) + 1, len(tags) + 1))
+    weights[1:, 1:] = model.child[tags[:, None], sides, tags[None, :]]
+    weights[ROOT, 1:] = model.root[tags]
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def _with_root(arcs: Scores, root_arcs: Floats) -> Scores:
+    """Return float64[n+1, n+1] of arcs between words float64[n, n] and those of the root float64[n]."""
+    whole = np.zeros((len(root_arcs) + 1, len(root_arcs) + 1))
+    whole[ROOT, 1:] = root_arcs
+    whole[1:, 1:] = arcs
+    return whole

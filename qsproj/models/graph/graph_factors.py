@@ -33,6 +33,7 @@ from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc.arc_scorer import HashedWeights
+from qsproj.models.constraints import ConstrainedInference, span_arcs
 from qsproj.models.tree_inference import TreeInference
 
 # Where the groups of the families begin in a sentence's graph: LINK comes before them, and the hard
@@ -125,14 +126,23 @@ class Arcs:
 
 
 def sentence_graph(
-    candidates: Mask, inference: TreeInference, *, families: Sequence[str], constraint: str = "tree"
+    candidates: Mask,
+    inference: TreeInference,
+    *,
+    families: Sequence[str],
+    constraint: str = "tree",
+    spans: Sequence[tuple[int, int]] = (),
 ) -> SentenceGraph:
+    """Lay out factors over candidate arcs; of the arcs into each span from outside exactly one is true."""
     links, size = chosen_links(candidates), len(candidates)
     heads, dependents, _ = arcs_of(links)
     arcs = Arcs(
         heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32), inference.single_root
     )
-    return _graph_of(links, arcs, families, CONSTRAINTS[constraint](links, inference))
+    hard = CONSTRAINTS[constraint](links, inference)
+    if spans:
+        hard = [exactly_one(span_arcs(links, spans)), *hard]
+    return _graph_of(links, arcs, families, hard)
 
 
 def block_graph(arcs: Arcs, trees: Sequence[Tree], *, families: Sequence[str]) -> SentenceGraph:
@@ -296,6 +306,8 @@ Expectations = tuple[Floats, list[Floats]]
 def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> Mask:
     """Return bool[n+1, n+1], the arcs of at least this probability and those of the best tree."""
     candidates = marginals >= threshold
+    if isinstance(inference, ConstrainedInference):
+        candidates &= inference.allowed
     heads = inference.best(marginals)
     candidates[heads[1:], np.arange(1, len(heads))] = True
     return candidates

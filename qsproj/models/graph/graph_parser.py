@@ -3,8 +3,9 @@
 *Source*: thesis chapters 2 and 3.4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
 from qsproj.models.arc.arc_parser import ArcParser, checked_blocks, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.constraints import ConstrainedInference, Constraints
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, always
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, restored, told
-from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder
 
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
@@ -63,10 +65,12 @@ class GraphOptions:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
-    def layout(self, candidates: Mask, inference: TreeInference) -> graph_factors.SentenceGraph:
+    def layout(
+        self, candidates: Mask, inference: TreeInference, *, spans: Sequence[tuple[int, int]] = ()
+    ) -> graph_factors.SentenceGraph:
         families = self.families_for(inference)
         return graph_factors.sentence_graph(
-            candidates, inference, families=families, constraint=self.constraint
+            candidates, inference, families=families, constraint=self.constraint, spans=spans
         )
 
 
@@ -90,7 +94,7 @@ class ArcBeliefs:
 
 
 @dataclass(frozen=True)
-class GraphParser(Stored):
+class GraphParser(Parser):
     """A trained second-order dependency parser.
 
     ``base`` prunes, labels, and parses what is beyond the limit. It prunes by its scores as learned, whatever
@@ -107,35 +111,62 @@ class GraphParser(Stored):
     def inference(self) -> TreeInference:
         return self.base.inference
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.base.reads
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.base.ignored
+
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        """Return the believed probability of every arc; see :meth:`arc_beliefs`."""
+        return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
+
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the believed probability of every arc, float64[n+1, n+1]; see :meth:`arc_beliefs`."""
         self.base.scorer.check_tagged(sentence)
-        return self.arc_beliefs(sentence).probabilities
+        return super().arc_probabilities(sentence)
 
     def arc_beliefs(
-        self, sentence: Sentence, *, allowed: Mask | None = None, decode: str = "mbr"
+        self,
+        sentence: Sentence,
+        *,
+        allowed: Mask | None = None,
+        given: Constraints | None = None,
+        decode: str = "mbr",
     ) -> ArcBeliefs:
         """Return what is believed of the arcs of a sentence.
 
-        ``allowed`` bool[n+1, n+1]: arcs that may be in the tree; all by default. ``decode``: ``map`` for
-        max-product instead of sum-product.
+        ``allowed`` bool[n+1, n+1]: arcs that may be in the tree; all by default. ``given``: the known part of
+        the tree. ``decode``: ``map`` for max-product instead of sum-product.
 
         Raises SentenceLengthError when the sentence has more words than the first-order parser takes,
         NoTreeError when no tree lies within ``allowed``, UsageError when ``decode`` is not one of DECODERS.
         """
         check_decoder(decode)
-        return self._beliefs(self.base.encode(sentence), allowed, maximise=decode == "map")
+        inference = self.base.constrained(sentence, given)
+        spans = () if given is None else given.spans
+        encoded = self.base.encode(sentence)
+        return self._beliefs(encoded, inference, allowed, spans=spans, maximise=decode == "map")
 
-    def _beliefs(self, encoded: EncodedSentence, allowed: Mask | None, *, maximise: bool) -> ArcBeliefs:
+    def _beliefs(
+        self,
+        encoded: EncodedSentence,
+        inference: TreeInference,
+        allowed: Mask | None = None,
+        *,
+        spans: Sequence[tuple[int, int]] = (),
+        maximise: bool,
+    ) -> ArcBeliefs:
         """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
-        options, inference = self.options, self.inference
+        options = self.options
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
         if allowed is not None:
             first_order = np.where(allowed, first_order, -np.inf)
         marginals = inference.infer(first_order)[1]
         candidates = graph_factors.candidate_arcs(marginals, inference, threshold=options.threshold)
-        graph = options.layout(candidates, inference)
+        graph = options.layout(candidates, inference, spans=spans)
         beliefs, n_factors = None, 0
         if graph.n_factors <= options.max_factors:
             scores = self.factors.scores(self.factors.features(encoded, graph.families))
@@ -144,6 +175,8 @@ class GraphParser(Stored):
                 scores = graph_factors.by_gain(graph, chances, scores, least=options.gain)
             n_factors = sum(int(np.count_nonzero(values)) for values in scores)
             links = self.links.scores_of(features, graph.heads, graph.dependents)
+            if isinstance(inference, ConstrainedInference):
+                links = links + inference.evidence[graph.heads, graph.dependents]
             beliefs = graph_factors.propagate(
                 graph, links, scores, iterations=options.iterations, maximise=maximise
             )
@@ -155,17 +188,29 @@ class GraphParser(Stored):
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+    def parse(
+        self,
+        sentence: Sentence,
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        given: Constraints | None = None,
+    ) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
         A sentence that the first order parses instead has ``Order=1`` there. ``map`` maximises approximately.
         Raises what :meth:`arc_beliefs` does.
         """
         self.base.scorer.check_tagged(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
+        return super().parse(sentence, decode=decode, confidence=confidence, given=given)
 
     def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other; trees ``mbr`` without ``confidence`` are found by the block.
 
@@ -174,11 +219,12 @@ class GraphParser(Stored):
         """
         check_decoder(decode)
         for block in checked_blocks(sentences):
-            if decode == "mbr" and not confidence:
+            if decode == "mbr" and not confidence and known is None:
                 yield from self._parsed_block(block)
             else:
                 for sentence in block:
-                    yield self._parsed(sentence, decode=decode, confidence=confidence)
+                    given = None if known is None else known(sentence)
+                    yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
 
     def _parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
         block = self.base.scorer.encode_block(sentences)
@@ -237,19 +283,32 @@ class GraphParser(Stored):
         decode_block(cells, sizes, single_root, False, heads, np.empty(0), done)
         return heads if done.all() else None
 
-    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:
-        encoded = self.base.encode(sentence)
-        believed = self._beliefs(encoded, None, maximise=False)
+    def _parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None = None
+    ) -> Sentence:
+        encoded, inference = self.base.encode(sentence), self.base.constrained(sentence, given)
+        spans = () if given is None else given.spans
+        believed = self._beliefs(encoded, inference, spans=spans, maximise=False)
         if believed.order == 1:
-            told = with_misc(sentence, "Order", ["1"] * len(sentence))
-            return next(self.base.parse_all([told], decode=decode, confidence=confidence))
+            noted = with_misc(sentence, "Order", ["1"] * len(sentence))
+            known = None if given is None else partial(always, given)
+            return next(self.base.parse_all([noted], decode=decode, confidence=confidence, known=known))
+        decoded = believed
         if decode == "map":
-            highest = self._beliefs(encoded, None, maximise=True)
-            heads = self.inference.most_right(highest.probabilities)
-        else:
-            heads = self.inference.most_right(believed.probabilities)
+            decoded = self._beliefs(encoded, inference, spans=spans, maximise=True)
+        heads = inference.most_right(decoded.probabilities)
         probabilities = believed.probabilities if confidence else None
-        return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
+        return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities, given=given)
+
+    refuses_training = None
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "GraphParser":
+        """Learn scores of the first order; see :meth:`Parser.fine_tuned`."""
+        return replace(self, base=self.base.fine_tuned(trees, rng=rng))
+
+    def allowing_crossings(self) -> ArcParser | None:
+        """Return the first-order parser, its arcs free to cross."""
+        return self.base.allowing_crossings()
 
     def to_archive(self) -> Archive:
         parts = {"base": ("", self.base), "links": ("link_", self.links), "factors": ("", self.factors)}

@@ -1,6 +1,6 @@
 """The joint model: parses both sides of a sentence pair and aligns them, in one factor graph."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -28,8 +28,9 @@ from qsproj.models.joint.joint_trees import (
 )
 from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
 from qsproj.models.packing import joined, unnested
+from qsproj.models.parser import Lesson, Wrapper
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
-from qsproj.models.storage import Stored, described
+from qsproj.models.storage import described
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # Arrays of labeller and tagger.
@@ -62,7 +63,7 @@ class ParsedPair(SentencePair):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParser(Stored):
+class JointParser(Wrapper[TreeParser]):
     """A trained joint model (thesis 4.7).
 
     Its parsers are learned monolingually; factors of the second order, of either side, take part.
@@ -225,13 +226,37 @@ class JointParser(Stored):
             without_itg=beyond_itg(self.options.families, pair.alignment.links),
         )
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the target parser's posterior of every arc, float64[n+1, n+1], without a source."""
-        return self.target.arc_probabilities(self.with_tags_alone(sentence))
+    parses_pairs = True
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
-        return self.target.parse(self.with_tags_alone(sentence), decode=decode, confidence=confidence)
+    @property
+    def base(self) -> TreeParser:  # type: ignore[override]
+        """The target parser, which parses sentences alone."""
+        return self.target
+
+    def prepared(self, sentence: Sentence) -> Sentence:
+        """Return a target sentence alone; a model that tags has tagged words that had no tag."""
+        return self.with_tags_alone(sentence)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        if self.tagger is None:
+            return self.base.reads
+        return ("forms", *(name for name in self.base.reads if name not in ("forms", "upos", "xpos")))
+
+    def over(self, base: TreeParser) -> "JointParser":
+        return self.with_target(base)
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
+        """Learn target trees, and from pairs joint weights, too; links by hand are observed."""
+        from qsproj.models.joint.joint_pairs import train_on_more_pairs
+
+        pairs = [lesson for lesson in trees if isinstance(lesson, SentencePair)]
+        learned = train_on_more_pairs(self, pairs, rng=rng) if pairs else self
+        return learned.over(learned.target.fine_tuned(trees, rng=rng))
+
+    def allowing_crossings(self) -> "ArcParser | None":
+        """Return the target's first-order parser, its arcs free to cross."""
+        return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
         """Return a pair whose untagged target words have tags, where the model tags.

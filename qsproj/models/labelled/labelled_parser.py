@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus import editing
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import arc_features
@@ -19,9 +21,11 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, best_relations, score_relations
 from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
-from qsproj.models.arc.arc_parser import FirstOrderParser, checked_blocks, parts_from
+from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, checked_blocks, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
+from qsproj.models.constraints import LEAST_LOG, Constraints
+from qsproj.models.parser import KnownPart, Lesson
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
@@ -147,13 +151,17 @@ class LabelledPosterior:
     """Beliefs about the labelled arcs of a sentence.
 
     ``log_z``: of all labelled trees. ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances``
-    float64[k, L]: that of each relation given each arc of ``scores``.
+    float64[k, L]: that of each relation given each arc of ``scores``. ``inference``: over the
+    trees that they are of. ``free``: the scores without ``columns``, the known relations of some words.
     """
 
     scores: LabelledScores
     log_z: float
     marginals: Scores
     chances: Floats
+    inference: TreeInference
+    free: LabelledScores
+    columns: Mapping[int, int]
 
     def labelled(self) -> Floats:
         """Return the probability of each labelled arc, float64[n+1, n+1, L]."""
@@ -198,39 +206,65 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     temperature: float = 1.0
     relation_temperature: float = 1.0
 
-    def posterior(self, sentence: Sentence) -> LabelledPosterior:
+    def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
         """Return what is believed of the labelled arcs by the scores as learned; O(n^3 + k L) for k arcs."""
         encoded = self.encode(sentence)
         arcs = self.scorer.scores(self.scorer.features(encoded))
-        return self.believed(
-            self.relations.scores(self.relations.features(encoded), arcs, self._possible(arcs))
-        )
+        features = self.relations.features(encoded)
+        inference = self.constrained(sentence, given)
+        words = [] if given is None else given.without_head(self.relations.relations)
+        if given is None or not words:
+            return self.believed(
+                self.relations.scores(features, arcs, self._possible(arcs, inference)), inference
+            )
+        columns = {word: self.relations.relations.index(given.relations[word - 1]) for word in words}
+        # What prunes counts what is known of relations.
+        every = with_relations(self.relations.scores(features, arcs, all_arcs(len(given))), columns)
+        own = np.isin(every.dependents, words)
+        weighed = arcs.copy()
+        weighed[every.heads[own], every.dependents[own]] += every.relations[own].max(axis=1)
+        scores = self.relations.scores(features, arcs, self._possible(weighed, inference))
+        return self.believed(scores, inference, columns)
 
-    def believed(self, scores: LabelledScores) -> LabelledPosterior:
-        summed, chances = scores.summed()
-        log_z, marginals = self.inference.infer(summed)
-        return LabelledPosterior(scores, log_z, marginals, chances)
+    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeInference:
+        """Return inference over the trees with known heads and spans; relations are part of these trees."""
+        if given is None or given.leave_trees_free:
+            return self.inference
+        return given.within(self.inference)
 
-    def _possible(self, arcs: Scores) -> Mask:
+    def believed(
+        self,
+        scores: LabelledScores,
+        inference: TreeInference | None = None,
+        columns: Mapping[int, int] = MappingProxyType({}),
+    ) -> LabelledPosterior:
+        """Sum over labelled trees; ``columns``: the known relations of some words, by their places."""
+        inference = inference or self.inference
+        clamped = with_relations(scores, columns) if columns else scores
+        summed, chances = clamped.summed()
+        log_z, marginals = inference.infer(summed)
+        return LabelledPosterior(clamped, log_z, marginals, chances, inference, scores, columns)
+
+    def _possible(self, arcs: Scores, inference: TreeInference) -> Mask:
         """Choose the arcs that may be in a tree, bool[n+1, n+1]; those of one tree are among them."""
         if self.least == 0.0:
             return all_arcs(len(arcs) - 1)
-        marginals = self.inference.infer(arcs)[1]
+        marginals = inference.infer(arcs)[1]
         possible = marginals >= self.least
-        heads = self.inference.best(marginals)
+        heads = inference.best(marginals)
         possible[heads[1:], np.arange(1, len(heads))] = True
         possible[:, 0] = False
         return possible
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        self.scorer.check_tagged(sentence)
-        return self._tempered(self.posterior(sentence)).marginals
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
+        """Return what is believed of the labelled arcs at the parser's temperature."""
+        return self._tempered(self.beliefs(sentence, given))
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
         if self.temperature == 1.0:
             return posterior
-        return self.believed(posterior.scores.tempered(self.temperature))
+        tempered = posterior.free.tempered(self.temperature)
+        return self.believed(tempered, posterior.inference, posterior.columns)
 
     def relation_probabilities(self, sentence: Sentence) -> Floats:
         """Return the posterior probability of every labelled arc, float64[n+1, n+1, L].
@@ -238,10 +272,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` takes its
         relation from what is known once there is a tree, too.
         """
-        return self._tempered(self.posterior(sentence)).labelled()
+        return self.posterior(sentence).labelled()
 
     def parse_all(
-        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, faster than each for itself.
 
@@ -249,32 +288,44 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         """
         check_decoder(decode)
         # The kernels of blocks know all projective trees, and no others.
-        whole = type(self.inference) is TreeInference and self.inference.projective
-        plain = decode == "mbr" and whole and not confidence
+        plain = decode == "mbr" and self.inference.projective and not confidence and known is None
         for block in checked_blocks(sentences):
             parsed = self._parsed_block(block) if plain else None
-            if parsed is None:
-                yield from (self._parsed(one, decode=decode, confidence=confidence) for one in block)
-            else:
+            if parsed is not None:
                 yield from parsed
+                continue
+            for one in block:
+                given = None if known is None else known(one)
+                yield self._parsed(one, decode=decode, confidence=confidence, given=given)
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
         """Return the heads int32[n+1] of the labelled tree that :meth:`parse` explains."""
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
-        return self.inference.best(values)
+        return posterior.inference.best(values)
 
-    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:
-        encoded, posterior = self.encode(sentence), self.posterior(sentence)
+    def _parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        encoded, posterior = self.encode(sentence), self.beliefs(sentence, given)
         heads = self.heads(posterior, decode=decode)
         scores = self.relation_scores(encoded, posterior, heads)
         names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
-        parsed = with_predicted_heads(sentence, heads, names)
+        parsed = with_predicted_heads(
+            sentence, heads, names if given is None else given.keep_relations(names)
+        )
         if not confidence:
             return parsed
         arcs = of_tree(self._tempered(posterior).marginals, heads)
-        right = arcs * best_chances(scores, temperature=self.relation_temperature)
+        of_relations = best_chances(scores, temperature=self.relation_temperature)
+        if given is not None:
+            of_relations[[name != UNSPECIFIED for name in given.relations]] = 1.0
         parsed = with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
-        return with_probabilities(parsed, editing.RELATION_PROBABILITY, right)
+        return with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> LabelledParser:
+        """Learn scores of arcs alone; see :meth:`Parser.fine_tuned`."""
+        arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
+        return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
         """Return the score of each relation given a tree, float64[n, L], by word; natural log.
@@ -364,6 +415,22 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             header["temperature"],
             header["relation_temperature"],
         )
+
+
+def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> LabelledScores:
+    """Return scores by which some words have the relations that are known, by their columns.
+
+    An arc that cannot have the relation of its dependent has it with the least of probabilities: it is left
+    where no tree is without such an arc.
+    """
+    relations = scores.relations.copy()
+    for word, column in columns.items():
+        own = scores.dependents == word
+        values = relations[own, column]
+        least = np.logaddexp.reduce(relations[own], axis=1) + LEAST_LOG
+        relations[own] = -np.inf
+        relations[own, column] = np.maximum(values, least)
+    return replace(scores, relations=relations)
 
 
 def best_chances(scores: Floats, *, temperature: float) -> Floats:

@@ -151,7 +151,7 @@ def _learned(
     def right_on_dev(learned: tuple[ArcScorer, RelationScorer]) -> float:
         own = untrained(f"{learned[0].template_set}{IN_TREE}", learned[1].relations)
         parser = LabelledParser(learned[0], own, inference, learned[1])
-        return right_heads(dev, (parser.heads(parser.posterior(sentence)) for sentence in dev))
+        return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
 
     (arcs, relations), records = learn(
         LabelledTrainer(scorer, support, options=options),
@@ -205,7 +205,7 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
 
     *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """
-    posteriors = [parser.posterior(sentence) for sentence in sentences]
+    posteriors = [parser.beliefs(sentence) for sentence in sentences]
     trees = [parser.heads(posterior) for posterior in posteriors]
     scores = [
         parser.relation_scores(parser.encode(sentence), posterior, heads)

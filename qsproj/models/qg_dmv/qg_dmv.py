@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Floats, Scores
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import (
     CONFIGURATION_NAMES,
@@ -19,8 +19,8 @@ from qsproj.features.qg_configurations import (
 )
 from qsproj.kernels.dmv.qg_expectation import qg_expectation
 from qsproj.models.dmv import dmv
+from qsproj.models.parser import Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
-from qsproj.models.storage import Stored
 from qsproj.parallel import THIS_PROCESS, Workers
 
 # A link that an aligner gave no weight at all is a candidate still, if hardly.
@@ -252,11 +252,11 @@ def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> Qg
 
 
 @dataclass(frozen=True)
-class QgDmv(Stored):
+class QgDmv(Wrapper[dmv.Dmv]):
     """A trained QG-DMV.
 
     ``source_inventory``: tags of source words; the first stands for every tag not among them. NULL is counted
-    after them. ``monolingual`` parses new text: the same expected counts with the source summed out, but for
+    after them. ``base`` parses new text: the same expected counts with the source summed out, but for
     words without a link.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
@@ -264,18 +264,10 @@ class QgDmv(Stored):
 
     source_inventory: tuple[str, ...]
     parameters: QgParameters
-    monolingual: dmv.Dmv
-
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        return self.monolingual.parse(sentence, decode=decode, confidence=confidence)
+    base: dmv.Dmv
 
     def nodes(self, pair: SentencePair) -> PairNodes:
-        return pair_nodes(
-            pair, self.monolingual.inventory, self.source_inventory, punctuation=self.monolingual.punctuation
-        )
-
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        return self.monolingual.arc_probabilities(sentence)
+        return pair_nodes(pair, self.base.inventory, self.source_inventory, punctuation=self.base.punctuation)
 
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
         """Return the posterior probability of every target arc given the source tree and the links.
@@ -288,7 +280,7 @@ class QgDmv(Stored):
         *_, logs, arcs, root_arcs = expectation(pack_pairs([nodes]), self.parameters)
         if logs[0] == -np.inf:
             raise UsageError("a sentence pair has probability 0 under the model; train with smoothing")
-        kept = dmv.kept_words(pair.target.upos, punctuation=self.monolingual.punctuation)
+        kept = dmv.kept_words(pair.target.upos, punctuation=self.base.punctuation)
         words = nodes.first[:-1]
         among_kept = np.zeros((len(kept) + 1, len(kept) + 1))
         among_kept[1:, 1:] = np.add.reduceat(np.add.reduceat(arcs, words, axis=0), words, axis=1)
@@ -296,7 +288,7 @@ class QgDmv(Stored):
         return dmv.over_all_words(among_kept, kept, len(pair.target))
 
     def to_archive(self) -> Archive:
-        header, arrays = self.monolingual.to_archive()
+        header, arrays = self.base.to_archive()
         parameters = self.parameters
         return {
             "source_inventory": list(self.source_inventory),

@@ -6,7 +6,7 @@ these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,27 +14,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.factors.booleans import link
+from qsproj.bp.factors.booleans import exactly_one, link
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph, rescored
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.run import Passing, Status, probability, run
 from qsproj.conventions import ROOT, Floats, Mask, Scores
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import check_name
+from qsproj.errors import SentenceError, check_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
 from qsproj.models.graph.graph_factors import arc_log_odds, candidate_arcs
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, shaped
 from qsproj.models.spec import check, restored, told
-from qsproj.models.storage import Stored, described
+from qsproj.models.storage import described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tree_inference import TreeInference
 
@@ -101,13 +104,22 @@ class TaggingGraph:
             rescored(groups[TRIGRAM], scores.trigrams),
             rescored(groups[ROOT_TAGLINK], of_root, self.pair_slots[:rooted]),
             rescored(groups[TAGLINK], between, self.pair_slots[rooted:]),
-            groups[TREE],
+            *groups[TREE:],
         )
         return replace(self.graph, groups=scored)
 
 
-def tagging_graph(candidates: Mask, possible: Mask, inference: TreeInference) -> TaggingGraph:
-    """Lay out the factors over arcs bool[n+1, n+1], with a tree among them, and tags bool[n, K], K >= 2."""
+def tagging_graph(
+    candidates: Mask,
+    possible: Mask,
+    inference: TreeInference,
+    *,
+    spans: Sequence[tuple[int, int]] = (),
+) -> TaggingGraph:
+    """Lay out the factors over arcs bool[n+1, n+1], with a tree among them, and tags bool[n, K], K >= 2.
+
+    Of the arcs into each of the ``spans`` from outside, exactly one is in the tree.
+    """
     n, n_tags = possible.shape
     links = chosen_links(candidates)
     heads, dependents, arcs = arcs_of(links)
@@ -131,6 +143,7 @@ def tagging_graph(candidates: Mask, possible: Mask, inference: TreeInference) ->
             tags[dependents[rooted:] - 1],
             np.zeros((arcs.size - rooted, n_tags, n_tags)),
         ),
+        *([exactly_one(span_arcs(links, spans))] if spans else []),
         make_tree(links, single_root=inference.single_root),
     ]
     states = np.repeat([2, n_tags, 1], [arcs.size, n, 1])
@@ -336,7 +349,7 @@ class TagsAndArcs:
 
 
 @dataclass(frozen=True)
-class TaggingParser(Stored):
+class TaggingParser(Parser):
     """A trained parser of words alone.
 
     ``base``: the first-order parser that reads the tagger's tags; it prunes and labels.
@@ -351,28 +364,74 @@ class TaggingParser(Stored):
     def inference(self) -> TreeInference:
         return self.base.inference
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the believed probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        return self.beliefs(sentence).arcs
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("forms",)
 
-    def beliefs(self, sentence: Sentence) -> TagsAndArcs:
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.base.ignored
+
+    @property
+    def word_tagger(self) -> Tagger:
+        return self.tagger
+
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        return ArcPosterior(self.beliefs(sentence, given).arcs)
+
+    def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> TagsAndArcs:
         """Return what is believed of the sentence; of its columns only FORM is read."""
+        return self._beliefs(sentence, given)[0]
+
+    def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeInference]:
+        """Return beliefs, and the inference over the trees that they are of."""
         check_sentence(sentence)
-        encoded = self.base.scorer.encode(self.tagger.tag(sentence))
+        tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
+        if given is not None:
+            known = self._known_tags(given)
+            distribution = distribution.copy()
+            for word, tag in known.items():
+                distribution[word] = np.arange(len(self.tagger.tags)) == tag
+            upos = [
+                self.tagger.tags[known[word]] if word in known else tag
+                for word, tag in enumerate(tagged.upos)
+            ]
+            tagged = with_columns(tagged, upos=upos)
+        inference = self.base.constrained(tagged, given)
+        encoded = self.base.scorer.encode(tagged)
         first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
-        marginals = self.inference.infer(first_order)[1]
-        features = self.features(encoded, distribution, marginals)
+        marginals = inference.infer(first_order)[1]
+        spans = () if given is None else given.spans
+        features = self.features(encoded, distribution, marginals, inference=inference, spans=spans)
         arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
+        if isinstance(inference, ConstrainedInference):
+            arc_scores = arc_scores + inference.evidence
         graph = features.graph
         found = infer_tags_and_tree(
             graph, self.weights.scores(features, arc_scores), iterations=self.options.iterations
         )
         if found.status is Status.CONTRADICTION:
-            return TagsAndArcs(distribution, marginals, found.status)
+            return TagsAndArcs(distribution, marginals, found.status), inference
         arcs = np.zeros_like(marginals)
         arcs[graph.heads, graph.dependents] = found.expected.links
-        return TagsAndArcs(found.expected.tags, arcs, found.status)
+        return TagsAndArcs(found.expected.tags, arcs, found.status), inference
+
+    def _known_tags(self, given: Constraints) -> dict[int, int]:
+        """Return the number of each known tag, by word from 0; SentenceError for one that is not known."""
+        known = {}
+        for word, own in enumerate(given.tags):
+            if own == UNSPECIFIED:
+                continue
+            if own not in self.tagger.tags:
+                raise SentenceError(
+                    found=f"the tag {own}, which is to be kept",
+                    expected=f"one that the model knows: {', '.join(self.tagger.tags)}",
+                    remedy="change it, or put _ in its place",
+                    word=word + 1,
+                )
+            known[word] = self.tagger.tags.index(own)
+        return known
 
     def features(
         self,
@@ -382,14 +441,17 @@ class TaggingParser(Stored):
         *,
         required_arcs: Mask | None = None,
         required_tags: Mask | None = None,
+        inference: TreeInference | None = None,
+        spans: Sequence[tuple[int, int]] = (),
     ) -> TaggingFeatures:
         """Prune and lay out the graph of a sentence.
 
         ``distribution`` float64[n, K], ``marginals`` float64[n+1, n+1]: of tags and arcs by tagger and first
         order. ``required_arcs``, ``required_tags`` bool of these shapes: what must not be pruned away, in
-        training.
+        training. ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
-        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.arc_threshold)
+        inference = inference or self.inference
+        candidates = candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
         possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
         if required_arcs is not None:
@@ -397,7 +459,7 @@ class TaggingParser(Stored):
         if required_tags is not None:
             possible |= required_tags
         attributes, tags = self.base.scorer.templates.attributes, self.tagger.tags
-        graph = tagging_graph(candidates, possible, self.inference)
+        graph = tagging_graph(candidates, possible, inference, spans=spans)
         pairs = tag_link_features(
             encoded,
             attributes,
@@ -408,19 +470,37 @@ class TaggingParser(Stored):
         )
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        """Yield each sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
 
         Each tag is the most probable one, and the tree that of most expected right heads. The chances are
         ``ArcProb=`` and ``UposProb=``.
         """
         check_name("decoder of a parser that tags", decode, DECODERS)
-        believed = self.beliefs(sentence)
-        tags = believed.tags.argmax(axis=1)
-        heads = self.inference.most_right(believed.arcs)
-        tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
-        parsed = self.base.attached(tagged, heads, probabilities=believed.arcs if confidence else None)
-        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
+        for sentence in sentences:
+            given = None if known is None else known(sentence)
+            believed, inference = self._beliefs(sentence, given)
+            tags = believed.tags.argmax(axis=1)
+            heads = inference.most_right(believed.arcs)
+            tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
+            chances = believed.arcs if confidence else None
+            parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
+            if confidence:
+                parsed = with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
+            yield parsed
+
+    refuses_training = None
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TaggingParser":
+        """Learn scores of the first order; see :meth:`Parser.fine_tuned`."""
+        return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def cut(self, text: str) -> Iterator[Sentence]:
         return self.tagger.cut(text)

@@ -8,8 +8,7 @@ in the mean for as much as they believe in it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
 
@@ -24,9 +23,11 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, counted
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.constraints import Constraints
 from qsproj.models.packing import nested, unnested
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
-from qsproj.models.storage import Parser, Stored, is_of_kind, kind_of, parse_each
+from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
 
 # What closes an opening mark; German closes with the mark that opens in English, and some print »so«.
@@ -214,17 +215,30 @@ MOST_READINGS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TextParser(Stored):
+class TextParser(Wrapper[Parser]):
     """A tagger, which also knows how text is cut into words, and a parser that reads its tags.
 
-    The tagger's tokeniser or the rules of its language cut plain text; the parser is any model that parses.
+    The tagger's tokeniser or the rules of its language cut plain text; ``base`` is any model that parses.
     ``readings``: so many tags that the tagger doubts are tried with a first-order parser where a sentence
-    comes without tags; see :mod:`qsproj.models.text.text_parser`. 0: the best sequence alone.
+    comes without tags; see :mod:`qsproj.models.text.text_parser`. 0: the best sequence alone. ``retags``:
+    whether tags that sentences have are replaced.
     """
 
     tagger: Tagger
-    parser: Parser
+    base: Parser
     readings: int = 0
+    retags: bool = False
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("forms",)
+
+    @property
+    def word_tagger(self) -> Tagger:
+        return self.tagger
+
+    def retagging(self) -> "TextParser":
+        return replace(self, retags=True)
 
     def read(
         self,
@@ -252,7 +266,13 @@ class TextParser(Stored):
         return self.tagger.tag(sentence, confidence=confidence)
 
     def parse(
-        self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
+        self,
+        sentence: Sentence | str,
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        given: Constraints | None = None,
+        retag: bool = False,
     ) -> Sentence:
         """Return the sentence parsed; words without UPOS are tagged first, with ``retag`` all words.
 
@@ -263,7 +283,8 @@ class TextParser(Stored):
         """
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence, retag=retag))
+        parser = self.retagging() if retag else self
+        return super(TextParser, parser).parse(sentence, decode=decode, confidence=confidence, given=given)
 
     def parse_all(
         self,
@@ -271,43 +292,56 @@ class TextParser(Stored):
         *,
         decode: str = "mbr",
         confidence: bool = False,
+        known: KnownPart | None = None,
         retag: bool = False,
     ) -> Iterator[Sentence]:
-        for uncertain, run in groupby(sentences, key=partial(self._is_uncertain, retag=retag)):
+        if retag and not self.retags:
+            own = self.retagging()
+            yield from own.parse_all(sentences, decode=decode, confidence=confidence, known=known)
+            return
+        for uncertain, run in groupby(sentences, key=self._is_uncertain):
             if uncertain:
                 for sentence in run:
-                    yield self._parsed(sentence, decode=decode, confidence=confidence, retag=retag)
+                    given = None if known is None else known(sentence)
+                    yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
                 continue
-            tagged = (self.tagged(sentence, retag=retag) for sentence in run)
-            yield from parse_each(self.parser, tagged, decode=decode, confidence=confidence)
+            tagged = map(self.tagged, run)
+            yield from self.base.parse_all(tagged, decode=decode, confidence=confidence, known=known)
 
-    def _is_uncertain(self, sentence: Sentence, *, retag: bool = False) -> bool:
+    def _is_uncertain(self, sentence: Sentence) -> bool:
         """Tell whether the sentence is read by several tag sequences, not by one."""
-        several = self.readings > 0 and isinstance(self.parser, ArcParser)
-        return several and (retag or UNSPECIFIED in sentence.upos)
+        several = self.readings > 0 and isinstance(self.base, ArcParser)
+        return several and (self.retags or UNSPECIFIED in sentence.upos)
 
-    def readings_of(self, sentence: Sentence, *, retag: bool = False) -> int | None:
-        """Return how many other tags are tried in a sentence at most; None where none is in doubt."""
-        in_doubt = self._is_uncertain(sentence, retag=retag)
-        return readings_of(len(sentence), self.readings) if in_doubt else None
+    def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
+        """Return how many other tags are tried in a sentence, and in a short one; None: no tag is open."""
+        if not self._is_uncertain(sentence):
+            return None
+        return readings_of(len(sentence), self.readings), self.readings
 
-    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
-        parser = cast(ArcParser, self.parser)
-        readings = self._readings(sentence, retag=retag)
+    def _parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        parser, readings = self._readings(sentence, given)
         marginals = readings.arc_probabilities(parser) if confidence else None
         return parser.attached(
-            self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=retag),
+            self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=self.retags),
             parser.heads(readings.scores, decode=decode),
             probabilities=marginals,
+            given=given,
         )
 
-    def _readings(self, sentence: Sentence, *, retag: bool = False) -> Readings:
+    def _readings(self, sentence: Sentence, given: Constraints | None) -> tuple[ArcParser, Readings]:
+        """Return the parser of the trees that have the known part, and what it makes of the sentence."""
         check_sentence(sentence)
-        parser = cast(ArcParser, self.parser)
+        parser, tagged = cast(ArcParser, self.base), self.tagged(sentence)
+        parser = replace(parser, inference=parser.constrained(tagged, given))
         # What a parser reads of features and lemmas is that of the best tags, whichever others are tried.
         if self.tagger.morphology is not None:
-            sentence = with_columns(self.tagged(sentence, retag=retag), upos=sentence.upos)
-        return read_uncertain(parser, self.tagger, sentence, readings=self.readings, retag=retag)
+            sentence = with_columns(tagged, upos=sentence.upos)
+        return parser, read_uncertain(
+            parser, self.tagger, sentence, readings=self.readings, retag=self.retags
+        )
 
     def _cut(self, text: str) -> Sentence:
         """Return a text of one sentence, cut into words."""
@@ -325,32 +359,48 @@ class TextParser(Stored):
         sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
         return list(self.parse_all(sentences, confidence=confidence))
 
+    def posterior(self, sentence: Sentence | str, given: Constraints | None = None) -> Posterior:
+        """Return beliefs about the tree of a sentence; words without UPOS are tagged."""
+        if isinstance(sentence, str):
+            sentence = self._cut(sentence)
+        if self._is_uncertain(sentence):
+            parser, readings = self._readings(sentence, given)
+            return ArcPosterior(readings.arc_probabilities(parser))
+        return self.base.posterior(self.tagged(sentence), given)
+
     def arc_probabilities(self, sentence: Sentence | str) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
         if self._is_uncertain(sentence):
-            return self._readings(sentence).arc_probabilities(cast(ArcParser, self.parser))
-        return self.parser.arc_probabilities(self.tagged(sentence))
+            return self.posterior(sentence).marginals
+        return self.base.arc_probabilities(self.tagged(sentence))
 
-    def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
-        """Return the sentence with UPOS on every word, its own kept unless ``retag``."""
-        if is_of_kind(self.parser, storage.TAGGING_PARSER):
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
+        """Learn tags and trees; see :meth:`Parser.fine_tuned`."""
+        from qsproj.models.tagging.tagger_training import fine_tuned_tagger
+
+        tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)
+        return replace(self, tagger=tagger, base=self.base.fine_tuned(trees, rng=rng))
+
+    def tagged(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with UPOS on every word, its own kept unless the model ``retags``."""
+        if self.base.word_tagger is not None:
             return sentence
-        if not retag and UNSPECIFIED not in sentence.upos:
+        if not self.retags and UNSPECIFIED not in sentence.upos:
             return self.tagger.with_morphology(sentence, anew=False)
         tags = self.tagger.tag_words(sentence.forms)
-        if not retag:
+        if not self.retags:
             pairs = zip(sentence.upos, tags, strict=True)
             tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
-        return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=retag)
+        return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=self.retags)
 
     def to_archive(self) -> Archive:
         tagger_header, tagger_arrays = self.tagger.to_archive()
-        parser_header, parser_arrays = cast(Stored, self.parser).to_archive()
+        parser_header, parser_arrays = self.base.to_archive()
         header = {
             "tagger": tagger_header,
-            "parser": {"kind": kind_of(self.parser), "model": parser_header},
+            "parser": {"kind": kind_of(self.base), "model": parser_header},
             "readings": self.readings,
         }
         return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
@@ -373,7 +423,7 @@ class TextParser(Stored):
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        return TextParser(tagger=tagger, parser=parser, readings=header.get("readings") or 0)
+        return TextParser(tagger=tagger, base=parser, readings=header.get("readings") or 0)
 
 
 def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:
@@ -385,7 +435,7 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     Raises UsageError when the parser is a model of pairs or trees, which does not read a sentence alone, or
     is to read several tags of a word and is not a first-order parser; for more than MOST_READINGS.
     """
-    inner = parser.parser if isinstance(parser, TextParser) else parser
+    inner = parser.base if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):
         raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
     if readings > MOST_READINGS:
@@ -395,4 +445,4 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
             f"found readings for a model of kind {kind_of(inner)}, which reads one tag of a word; give a "
             "first-order parser without clusters or relations in its trees, or leave readings out"
         )
-    return TextParser(tagger=tagger, parser=inner, readings=readings)
+    return TextParser(tagger=tagger, base=inner, readings=readings)

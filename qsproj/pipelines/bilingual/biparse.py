@@ -7,30 +7,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS, is_whole
-from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint import joint_options, joint_training, joint_trees
+from qsproj.models.joint.joint_pairs import NO_LINK, joint_example, usable_pairs
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
+from qsproj.models.joint.tag_choices import GIVEN, learned_tags
 from qsproj.models.storage import load_model_of
-from qsproj.models.tree_inference import reachable
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.streams import by_blocks
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
-
-NO_LINK = "no candidate link"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +126,13 @@ def train_joint_parser(
         target_training = replace(target_training, template_set=target_training.template_set or "words")
     stages = None
     if checkpoint is not None:
-        parsers = [source_parser, *([target] if isinstance(target, ArcParser | GraphParser) else [])]
+        parsers = [
+            source_parser,
+            *([] if target is None or isinstance(target, joint_trees.TrainedTarget) else [target]),
+        ]
         true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
         stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
-    if isinstance(target, ArcParser | GraphParser):
+    if target is not None and not isinstance(target, joint_trees.TrainedTarget):
         target = joint_trees.given_target(
             usable, target, least_probability=shape.least_probability, tags=tags
         )
@@ -160,7 +158,7 @@ def train_joint_parser(
         joined = replace(synchronous_parser(source_parser, target.parser), options=shape, tagger=tags.tagger)
         return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
     examples = [
-        _joint_example(untrained, pair, scores, *tags.of(number))
+        joint_example(untrained, pair, scores, *tags.of(number))
         for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
     if options.target_weights == "fixed":
@@ -183,91 +181,6 @@ def train_joint_parser(
         by_epoch=tuple(statuses),
         hand=joint_training.count_hand_links(usable),
     )
-
-
-_MORE_EPOCHS = 3
-
-
-def train_on_more_pairs(
-    parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
-) -> JointParser:
-    """Return a joint parser whose joint weights have learned from more pairs; its two parsers stay.
-
-    The target parser is one that has not seen their trees. Links by hand are candidates, too, and observed.
-    A parser of SYNCH, which has no such weights, stays as it is.
-    """
-    usable, skipped = usable_pairs(map(_with_hand_links, pairs))
-    if not usable:
-        raise NothingToLearnError(f"found no pair to learn from; left out: {listed_reasons(skipped)}")
-    if parser.options.families == (joint_options.SYNCH,):
-        return parser
-    least = parser.options.least_probability
-    target = joint_trees.given_target(usable, parser.target, least_probability=least)
-    examples = [
-        _joint_example(parser, pair, scores, None, None)
-        for pair, scores in zip(usable, target.scores, strict=True)
-    ]
-    options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
-    weights, *_ = joint_training.train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
-    return replace(parser, weights=weights)
-
-
-def _with_hand_links(pair: SentencePair) -> SentencePair:
-    if pair.hand is None:
-        return pair
-    given, hand = pair.alignment, pair.hand
-    links = np.concatenate([given.links, hand.links])
-    weights = None
-    if given.weights is not None:
-        least = given.weights.min(initial=0.5)
-        weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
-    alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
-    return replace(pair, alignment=alignment)
-
-
-def _joint_example(
-    parser: JointParser,
-    pair: SentencePair,
-    scores: joint_trees.TreeScores,
-    choices: TagChoices | None,
-    target_tags: NDArray[np.int8] | None,
-) -> joint_training.JointExample:
-    heads = reachable(pair.target.heads, parser.target.inference)
-    prepared = parser.prepare(pair, target_scores=scores, choices=choices)
-    states = (
-        None
-        if pair.hand is None
-        else joint_training.observed_links(pair.alignment, pair.hand, parser.options.families)
-    )
-    inferred = not prepared.structure.source.observed
-    return joint_training.JointExample(
-        prepared,
-        heads,
-        states,
-        joint_trees.heads_alone(parser.source, pair.source) if inferred else None,
-        target_tags,
-    )
-
-
-def usable_pairs(
-    pairs: Iterable[SentencePair], *, with_trees: bool = True
-) -> tuple[list[SentencePair], dict[str, int]]:
-    """Leave out, and count by reason, pairs that cannot be learned from."""
-    usable: list[SentencePair] = []
-    skipped: Counter[str] = Counter()
-    for pair in pairs:
-        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
-            skipped[f"a side of more than {MAX_WORDS} words"] += 1
-        elif with_trees and not is_whole(pair.target.heads):
-            skipped["no whole target tree"] += 1
-        elif len(pair.alignment.links):
-            usable.append(pair)
-        else:
-            skipped[NO_LINK] += 1
-    for side in ("source", "target"):
-        if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
-            raise NothingToLearnError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
-    return usable, dict(skipped)
 
 
 def parse_pairs(

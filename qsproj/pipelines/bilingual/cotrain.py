@@ -29,6 +29,7 @@ from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_pairs import usable_pairs
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_training import convergence
@@ -85,7 +86,7 @@ def cotrain(
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
-    usable, reasons = biparse.usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     biparse.tell_without_itg(bilingual.options.families, usable)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(
@@ -221,7 +222,7 @@ def train_noisy_channel(
         )
     source, base = first_order(bilingual.source), first_order(bilingual.target)
     bilingual = replace(bilingual, source=source, target=base)
-    usable, reasons = biparse.usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
     following = track(usable, "preparing", unit="pair")

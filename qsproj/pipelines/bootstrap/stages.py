@@ -31,11 +31,11 @@ from qsproj.models.morphology.morphology_training import (
     columns_shown,
     train_morphology,
 )
+from qsproj.models.parser import load_tags
 from qsproj.models.storage import Made, load_model_of
 from qsproj.models.tagging.tagger import UPOS_COLUMN, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.word_judge import word_judge_for
-from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer

@@ -130,7 +130,7 @@ def project_qg(
     projected = _WholeTrees(passed, training)
     unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
     given_source = partial(tree_given_source, unlabelled)
-    monolingual = unlabelled.monolingual
+    monolingual = unlabelled.base
     if training.sibling_pairs:
         usable = (
             pair
@@ -139,7 +139,7 @@ def project_qg(
         )
         monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
     labelled = with_relations(monolingual, passed.kept, given_source, rng=rng)
-    model = replace(unlabelled, monolingual=labelled)
+    model = replace(unlabelled, base=labelled)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
         model,
@@ -185,7 +185,7 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     if not len(pair.source) or not is_whole(pair.source.heads):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
-    return with_predicted_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))
+    return with_predicted_heads(pair.target, heads, model.base.relations(pair.target, heads))
 
 
 # Relations are learned from so many pairs at most.

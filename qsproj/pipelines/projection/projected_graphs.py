@@ -20,7 +20,7 @@ from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.enhanced.enhanced_parser import EnhancedParser
 from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of, train_enhancer
-from qsproj.models.storage import Parser
+from qsproj.models.parser import Parser
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
 

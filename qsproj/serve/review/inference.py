@@ -1,21 +1,18 @@
 """The rest of a tree under what an annotator has fixed, inferred after each correction."""
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.conventions import NO_HEAD, Scores, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
-from qsproj.models.enhanced.enhanced_parser import EnhancedParser
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.storage import TAGGING_PARSER, Parser, is_of_kind, load_parser
-from qsproj.models.text.completion import completed
-from qsproj.models.text.text_parser import TextParser
-from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.models.constraints import Constraints, spans_of
+from qsproj.models.parser import Parser, check_takes_parts, load_parser
+from qsproj.models.tree_inference import of_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,10 @@ class Inferred:
 
 def features_of(parser: Parser) -> set[str]:
     """Return the cells of FEATS that a model may give; none where it gives no features."""
-    if isinstance(parser, EnhancedParser):
-        return features_of(parser.parser)
-    morphology = parser.tagger.morphology if isinstance(parser, TextParser) else None
-    return set() if morphology is None else {analysis.feats for analysis in morphology.table.analyses}
+    tagger = parser.word_tagger
+    if tagger is None or tagger.morphology is None:
+        return set()
+    return {analysis.feats for analysis in tagger.morphology.table.analyses}
 
 
 def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
@@ -55,14 +52,15 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
 
     Raises SentenceError when no tree has what is fixed; UsageError when the model takes no part of a tree.
     """
-    given = _with_fixed(parser, sentence, fixed)
+    check_takes_parts(parser)
+    sentence, given = _with_fixed(sentence, fixed)
     try:
-        tree, beliefs = completed(parser, given)
+        tree, beliefs = _inferred(parser, sentence, given)
     except SentenceError:
-        free = _allowing_crossings(parser)
+        free = parser.allowing_crossings()
         if free is None:
             raise
-        tree, beliefs = completed(free, given)
+        tree, beliefs = _inferred(free, sentence, given)
     heads = np.asarray(tree.heads)
     chances = of_tree(beliefs, tree.heads)
     others = beliefs.copy()
@@ -79,30 +77,22 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     )
 
 
-def _with_fixed(parser: Parser, sentence: Sentence, fixed: Fixed) -> Sentence:
+def _inferred(parser: Parser, sentence: Sentence, given: Constraints) -> tuple[Sentence, Scores]:
+    return parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals
+
+
+def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints]:
+    """Return the sentence with its tags, and what is known of its analysis."""
     n = len(sentence)
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")
     if not all(NO_HEAD <= head <= n for head in fixed.heads):
         raise UsageError(f"found a head that is no word, expected {NO_HEAD} to {n}")
-    inner = parser.parser if isinstance(parser, TextParser) else parser
-    upos = fixed.upos
-    if is_of_kind(inner, TAGGING_PARSER):
-        upos = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))
+    tags = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))
     heads = frozen_heads([NO_HEAD, *fixed.heads])
-    return replace(with_columns(sentence, upos=upos), heads=heads, deprels=fixed.relations)
-
-
-def _allowing_crossings(parser: Parser) -> Parser | None:
-    """Return a parser whose arcs may cross, of two the first-order one; None where there is none."""
-    if isinstance(parser, TextParser):
-        inner = _allowing_crossings(parser.parser)
-        return None if inner is None else replace(parser, parser=inner)
-    own: Any = parser.base if isinstance(parser, GraphParser) else parser
-    inference = getattr(own, "inference", None)
-    if not isinstance(inference, TreeInference) or not inference.projective:
-        return None
-    return cast(Parser, replace(own, inference=replace(inference, projective=False)))
+    spans = tuple(sorted(spans_of(sentence)))
+    given = Constraints(heads=heads, relations=fixed.relations, tags=tags, spans=spans)
+    return replace(with_columns(sentence, upos=fixed.upos), heads=heads, deprels=fixed.relations), given
 
 
 def _probability(value: float) -> float:

@@ -1,35 +1,17 @@
 """Training a parser on what was reviewed, in a process of its own, and what that gains."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing.sharedctypes import RawArray
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from qsproj import __version__
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.models.arc.above import fine_tuned
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.clusters.cluster_parser import ClusterParser
-from qsproj.models.clusters.cluster_training import fine_tuned_clusters
-from qsproj.models.converter.converter import AdaptedParser, Converter
-from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_training import fine_tuned_dmv
-from qsproj.models.enhanced.enhanced_parser import EnhancedParser
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_trees import TreeParser
-from qsproj.models.labelled.labelled_parser import LabelledParser
-from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.storage import Parser, kind_of
-from qsproj.models.tagging.tagger_training import fine_tuned_tagger
-from qsproj.models.tagging.tagging_parser import TaggingParser
-from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.bilingual.biparse import train_on_more_pairs
+from qsproj.models.parser import Lesson, Parser, trees_of
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
 
@@ -45,55 +27,12 @@ class Gain:
     folds: int
 
 
-# What is learned from: a tree, or for a joint parser a pair whose target has one.
-Lesson = Sentence | SentencePair
-
-
-def tree_in(lesson: Lesson) -> Sentence:
-    return lesson.target if isinstance(lesson, SentencePair) else lesson
-
-
 def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Parser:
     """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
 
-    Of a parser of text also the tagger; of second-order parsers, of those of labelled arcs and of those that
-    infer tags, what is of the first order. A joint parser also learns from pairs, whose links by hand it
-    observes; of a grammar of pairs learns the part that parses. UsageError for a converter.
+    Raises UsageError for a model that does not learn so, as a converter.
     """
-    rng, trees = np.random.default_rng(seed), [tree_in(lesson) for lesson in lessons]
-    if isinstance(parser, JointParser):
-        pairs = [lesson for lesson in lessons if isinstance(lesson, SentencePair)]
-        joined = train_on_more_pairs(parser, pairs, rng=rng) if pairs else parser
-        return joined.with_target(cast(TreeParser, trained_again(parser.target, trees, seed=seed)))
-    if isinstance(parser, TextParser):
-        tagger = fine_tuned_tagger(parser.tagger, trees, rng=rng)
-        return replace(parser, tagger=tagger, parser=trained_again(parser.parser, trees, seed=seed))
-    if isinstance(parser, EnhancedParser):
-        return replace(parser, parser=trained_again(parser.parser, trees, seed=seed))
-    if isinstance(parser, GraphParser | TaggingParser):
-        return replace(parser, base=fine_tuned(parser.base, trees, rng=rng))
-    if isinstance(parser, LabelledParser):
-        arcs = ArcParser(parser.scorer, parser.labeller, parser.inference, parser.temperature)
-        tuned = fine_tuned(arcs, trees, rng=rng)
-        return replace(parser, scorer=tuned.scorer)
-    if isinstance(parser, ArcParser):
-        return fine_tuned(parser, trees, rng=rng)
-    if isinstance(parser, ClusterParser):
-        return fine_tuned_clusters(parser, trees, rng=rng)
-    if isinstance(parser, QgDmv):
-        return replace(parser, monolingual=fine_tuned_dmv(parser.monolingual, trees, rng=rng))
-    if isinstance(parser, Dmv):
-        return fine_tuned_dmv(parser, trees, rng=rng)
-    raise UsageError(why_not_trained(parser) or f"found a model of kind {kind_of(parser)}, expected a parser")
-
-
-def why_not_trained(parser: Parser) -> str | None:
-    """Say why :func:`trained_again` does not train a model; None: it does."""
-    if isinstance(parser, TextParser | EnhancedParser):
-        return why_not_trained(parser.parser)
-    if isinstance(parser, Converter | AdaptedParser):
-        return "a converter learns from trees in both styles: qsproj adapt"
-    return None
+    return parser.fine_tuned(lessons, rng=np.random.default_rng(seed))
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
@@ -101,7 +40,8 @@ def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
 
     Then it parsed the sentence without tags, and by several readings: so it is measured, and parses again.
     """
-    return isinstance(parser, TextParser) and parser.parse(sentence, retag=True).upos == sentence.upos
+    retagging = parser.retagging()
+    return retagging is not None and retagging.parse(sentence).upos == sentence.upos
 
 
 def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: bool = False) -> Sentence:
@@ -110,11 +50,11 @@ def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: b
     A joint parser parses it together with its translation, by the links of the aligner.
     """
     if isinstance(lesson, SentencePair):
-        return cast(JointParser, parser).parse_pair(lesson.source, lesson.target, lesson.alignment).target
-    sentence = lesson
-    if isinstance(parser, TextParser):
-        return parser.parse(sentence, retag=retag, confidence=confidence)
-    return parser.parse(sentence, confidence=confidence)
+        of_pairs: Any = parser
+        target: Sentence = of_pairs.parse_pair(lesson.source, lesson.target, lesson.alignment).target
+        return target
+    parser = (parser.retagging() if retag else None) or parser
+    return parser.parse(lesson, confidence=confidence)
 
 
 def gain_of(
@@ -128,7 +68,7 @@ def gain_of(
     folds = min(_MOST_FOLDS, len(lessons))
     if folds < 2:
         return None
-    trees = [tree_in(lesson) for lesson in lessons]
+    trees = trees_of(lessons)
     own = [tagged_itself(parser, tree) for tree in trees]
     parsed = list[Sentence](trees)
     for fold in range(folds):
@@ -193,8 +133,7 @@ class Retraining:
         tuned = trained_again(self.parser, lessons, seed=self.seed)
         self._done()
         made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
-        # All kinds that learn have it.
-        cast(TextParser, tuned).save(self.output, made=made)
+        tuned.save(self.output, made=made)
         parsed = {
             index: parsed_as_used(
                 tuned,

@@ -12,16 +12,12 @@ from qsproj.corpus.formats import Format, sentence_formats
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
-from qsproj.models.converter.converter import Converter
-from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.storage import Parser, kind_of, load_model
+from qsproj.models.parser import Parser
+from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import ignored_columns, tagger_of
 from qsproj.pipelines.streams import parse_all
 
 TOKENIZER, TAGGER, PARSER = "tokenizer", "tagger", "parser"
-# Of pairs and of trees: they read no sentence alone.
-_NOT_ALONE = (Converter, JointParser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +77,9 @@ def _load(name: str, path: str) -> ServedModel:
     model = load_model(path)
     if isinstance(model, Tagger):
         return ServedModel(name, model, None)
-    if isinstance(model, Parser) and not isinstance(model, _NOT_ALONE):
-        return ServedModel(name, tagger_of(model), model)
+    # Models of pairs and of trees read no sentence alone.
+    if isinstance(model, Parser) and not model.parses_pairs and "heads" not in model.reads:
+        return ServedModel(name, model.word_tagger, model)
     raise DataError(
         path,
         None,
@@ -241,7 +238,7 @@ def parsed(
 
     Raises UsageError when no word has a tag, and the model has no tagger.
     """
-    needs_tags = model.tagger is None and "upos" not in ignored_columns(parser)
+    needs_tags = model.tagger is None and "upos" in parser.reads
     if sentences and needs_tags and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
         raise UsageError(
             f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"

@@ -93,7 +93,7 @@ def parts(parser: LabelledParser, test: Sequence[Sentence]) -> dict[str, Any]:
     counts = {"by posterior": 0, "by labeller": 0}
     arcs = 0
     for sentence in test:
-        posterior = parser.posterior(sentence)
+        posterior = parser.beliefs(sentence)
         heads = parser.heads(posterior)
         arcs += len(posterior.scores.heads)
         names = parser.relations.relations

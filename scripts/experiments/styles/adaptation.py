@@ -20,7 +20,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import Converter
 from qsproj.models.converter.converter_training import train_converter
-from qsproj.models.storage import load_parser
+from qsproj.models.parser import load_parser
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
 from scripts.experiments.harness.cache import Source

@@ -161,7 +161,7 @@ def curve(lab: Lab, row: Row, costs: Costs) -> dict[str, Any]:
                     order = [int(one.sent_id or 0) for one in ranked]
                 speaker.correct(order, drafts, left)
             model, words = made(lab, row, raw, speaker)
-        scores = scores_by_tags(model.parser, [Part(rest, model.tagger)], kinds=[UNCERTAIN_TAGS])
+        scores = scores_by_tags(model.base, [Part(rest, model.tagger)], kinds=[UNCERTAIN_TAGS])
         answered = {"words": len(speaker.words), "sentences": len(speaker.sentences)}
         found[str(end)] = scores[UNCERTAIN_TAGS] | answered
     return found

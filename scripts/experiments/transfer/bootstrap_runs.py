@@ -77,5 +77,5 @@ def measured(lab: Lab, language: str, path: Path) -> Row:
     tests = {name: list(read_conllu(gold)) for name, gold in tests_of(lab, language).items()}
     return {
         "run": said(path),
-        **{test: scores_by_tags(model.parser, [Part(gold, model.tagger)]) for test, gold in tests.items()},
+        **{test: scores_by_tags(model.base, [Part(gold, model.tagger)]) for test, gold in tests.items()},
     }

@@ -11,9 +11,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.storage import Parser
+from qsproj.models.parser import Parser, load_tags
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bootstrap.stages import TAG_READINGS
 from scripts.experiments.transfer.stages import TAGGER_TREEBANKS, Stages

@@ -24,7 +24,7 @@ import numpy as np
 from qsproj.cli.options.common import add_fields, values_of
 from qsproj.errors import QsprojError
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
-from qsproj.models.storage import Parser
+from qsproj.models.parser import Parser
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
 from qsproj.pipelines.projection.projected import SoftProjectionOptions

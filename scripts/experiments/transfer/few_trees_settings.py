@@ -19,8 +19,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.parser import load_tags
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import load_tags
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, Part
 from scripts.experiments.transfer.soft_parsers import SoftParsers, load, project, trees_of

@@ -17,8 +17,8 @@ from pathlib import Path
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
+from qsproj.models.parser import load_tags
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import load_tags
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.texts import SourceText

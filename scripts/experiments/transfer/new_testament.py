@@ -230,7 +230,7 @@ def measured(lab: Lab, row: Row) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part, gold in scored.items():
         kinds = [UNCERTAIN_TAGS]
-        found[part] = scores_by_tags(model.parser, [Part(gold, model.tagger)], kinds=kinds)[UNCERTAIN_TAGS]
+        found[part] = scores_by_tags(model.base, [Part(gold, model.tagger)], kinds=kinds)[UNCERTAIN_TAGS]
     found["pairs"] = sum(1 for _ in read_conllu(done.trees))
     if row in EXAMINED:
         found["took"] = took(lab, row)
@@ -288,7 +288,7 @@ def made_right(gold: Sequence[Sentence], model: TextParser, of: Sort) -> dict[st
         tagged.append(
             with_columns(one, upos=[right if of(form, right) else tag for form, right, tag in best])
         )
-    return scores(gold, [model.parser.parse(one, confidence=True) for one in tagged])
+    return scores(gold, [model.base.parse(one, confidence=True) for one in tagged])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -46,7 +46,7 @@ def written(sentence):
 
 def enumerated(parser, sentence):
     """Return the log of the summed scores of all labelled trees, all trees, and the score of each."""
-    scores = parser.posterior(sentence).scores
+    scores = parser.beliefs(sentence).scores
     size, relations = len(sentence) + 1, len(parser.relations.relations)
     table = np.full((size, size, relations), -np.inf)
     table[scores.heads, scores.dependents] = (
@@ -73,7 +73,7 @@ def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, 
     inference = TreeInference(projective=projective, single_root=single_root)
     exact = replace(parser, least=0.0, inference=inference, temperature=temperature)
     used, trees, scores = enumerated(exact, SHORT)
-    posterior = exact.posterior(SHORT)
+    posterior = exact.beliefs(SHORT)
     assert posterior.log_z == pytest.approx(log_sum(scores.tolist()))
     log_z = log_sum((scores / temperature).tolist())
     expected = np.zeros_like(posterior.labelled())
@@ -88,7 +88,7 @@ def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, 
 def test_decoding_finds_the_best_labelled_tree_and_that_of_most_expected_arcs(parser, projective):
     exact = replace(parser, least=0.0, inference=TreeInference(projective=projective, single_root=True))
     _, trees, scores = enumerated(exact, SHORT)
-    posterior = exact.posterior(SHORT)
+    posterior = exact.beliefs(SHORT)
     best = trees[int(scores.argmax())]
     assert exact.heads(posterior, decode="map")[1:].tolist() == [head for head, _ in best]
     used = enumerated(exact, SHORT)[0]
@@ -120,7 +120,7 @@ def test_candidates_score_what_all_relations_score(parser, sample):
 def test_hardly_probable_arcs_are_left_out_and_nothing_changes(parser, sample):
     exact = replace(parser, least=0.0)
     for sentence in sample[60:70]:
-        pruned, whole = parser.posterior(sentence), exact.posterior(sentence)
+        pruned, whole = parser.beliefs(sentence), exact.beliefs(sentence)
         assert len(pruned.scores.heads) < len(whole.scores.heads) == all_arcs(len(sentence)).sum()
         assert np.abs(pruned.marginals - whole.marginals).max() < 0.2
 
@@ -157,7 +157,7 @@ def test_blocks_parse_as_sentences_do(parser, sample):
     ]
     assert written(block[0]) == written(alone[0])
     many = replace(parser, inference=TreeInference(projective=True, single_root=False), least=0.0)
-    trees = [many.heads(many.posterior(one)).tolist() for one in sample[60:64]]
+    trees = [many.heads(many.beliefs(one)).tolist() for one in sample[60:64]]
     assert [one.heads.tolist() for one in many.parse_all(sample[60:64])] == trees
 
 
@@ -168,7 +168,7 @@ def test_relations_are_as_sure_as_their_temperature_says(parser, sample, tempera
     for sentence in sample[60:70]:
         parsed = tempered.parse(sentence, confidence=True)
         arcs, found = (np.array(misc_values(parsed, key), dtype=float) for key in ("ArcProb", "RelProb"))
-        scores = parser.relation_scores(parser.encode(sentence), parser.posterior(sentence), parsed.heads)
+        scores = parser.relation_scores(parser.encode(sentence), parser.beliefs(sentence), parsed.heads)
         chances = np.exp((scores - scores.max(axis=1)[:, None]) / temperature)
         expected = [row[parser.relations.relations.index(r)] for row, r in zip(chances, parsed.deprels)]
         np.testing.assert_allclose(found, arcs * expected / chances.sum(axis=1), atol=1e-3)

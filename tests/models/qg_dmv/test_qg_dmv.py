@@ -155,7 +155,7 @@ def test_arc_probabilities_are_those_of_all_derivations():
     )
     pairs = [first, *(random_pair(rng, 3, 3) for _ in range(20))]
     model, _ = train_qg_dmv(pairs, options=QgOptions(iterations=2, punctuation="keep", min_linked=0.0))
-    assert (model.monolingual.inventory, model.source_inventory) == (TAGS, SOURCE_TAGS)
+    assert (model.base.inventory, model.source_inventory) == (TAGS, SOURCE_TAGS)
     pair = pairs[1]
     probabilities = model.arc_probabilities_given_source(pair)
     np.testing.assert_allclose(probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-12)
@@ -231,7 +231,7 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     )
     before, _ = train_qg_dmv(pairs, options=options)
     model, report = train_qg_dmv(pairs, options=replace(options, iterations=3))
-    inventories = model.monolingual.inventory, model.source_inventory
+    inventories = model.base.inventory, model.source_inventory
     corpus = pack_pairs(pair_nodes(pair, *inventories, punctuation="keep") for pair in pairs)
     # The last step is taken from where one step less ends.
     counts, log_likelihood = expected_counts([corpus], before.parameters)
@@ -239,11 +239,9 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     np.testing.assert_allclose(model.parameters.child, counts.estimate(0.0).child)
     # The last sense is NULL: dependents without a link are not counted.
     child = normalised(counts.child[:, :, :-1].sum(axis=2), 0.0)
-    np.testing.assert_allclose(model.monolingual.parameters.child, child)
-    np.testing.assert_allclose(model.monolingual.parameters.stop, normalised(counts.stop, 0.0)[..., 0])
-    np.testing.assert_allclose(
-        model.monolingual.parameters.root, normalised(counts.root[:-1].sum(axis=0), 0.0)
-    )
+    np.testing.assert_allclose(model.base.parameters.child, child)
+    np.testing.assert_allclose(model.base.parameters.stop, normalised(counts.stop, 0.0)[..., 0])
+    np.testing.assert_allclose(model.base.parameters.root, normalised(counts.root[:-1].sum(axis=0), 0.0))
 
 
 def test_null_is_for_words_without_links_alone():
@@ -341,9 +339,9 @@ def test_a_start_that_held_out_pairs_prefer_is_what_comes_back():
     options = QgOptions(iterations=3, tolerance=-1.0)
     model, report = train_qg_dmv(pairs, dev=dev, start=lambda: start, options=options)
     assert not report.learned
-    of_start = start.parameters.over(tag_numbers(model.monolingual.inventory, start.inventory))
+    of_start = start.parameters.over(tag_numbers(model.base.inventory, start.inventory))
     for name in ("stop", "child", "root"):
-        one, other = getattr(model.monolingual.parameters, name), getattr(of_start, name)
+        one, other = getattr(model.base.parameters, name), getattr(of_start, name)
         np.testing.assert_array_equal(one, other)
     assert model.parse(dev[0].target).heads.tolist() == start.parse(dev[0].target).heads.tolist()
     assert train_qg_dmv(pairs, start=lambda: start, options=options)[1].learned
@@ -353,7 +351,7 @@ def test_without_a_step_it_is_what_it_starts_from():
     start, pairs = misleading()
     model, report = train_qg_dmv(pairs, start=lambda: start, options=QgOptions(iterations=0))
     assert (report.learned, report.iterations) == (False, ())
-    np.testing.assert_allclose(model.monolingual.parameters.child, start.parameters.child)
+    np.testing.assert_allclose(model.base.parameters.child, start.parameters.child)
 
 
 def test_the_report_tells_the_likelihood_after_the_last_step():
@@ -373,7 +371,7 @@ def test_smoothing_adds_to_the_counts_of_both_models():
     pairs = [random_pair(rng, 4, 3) for _ in range(6)]
     options = QgOptions(smoothing=0.3, monolingual_smoothing=0.7, punctuation="keep", min_linked=0.0)
     model, _ = train_qg_dmv(pairs, options=options)
-    tags, senses = model.monolingual.inventory, model.source_inventory
+    tags, senses = model.base.inventory, model.source_inventory
     corpus = pack_pairs(pair_nodes(pair, tags, senses, punctuation="keep") for pair in pairs)
     start = biased_parameters(len(tags), len(senses) + 1, parent_child=options.parent_child)
     counts, _ = expected_counts([corpus], start)
@@ -385,7 +383,7 @@ def test_smoothing_adds_to_the_counts_of_both_models():
     np.testing.assert_allclose(model.parameters.root, shares(counts.root, 0.3))
     np.testing.assert_allclose(model.parameters.stop, shares(counts.stop, 0.3)[..., 0])
     np.testing.assert_allclose(model.parameters.configuration, shares(counts.configuration, 0.3))
-    alone, target = counts.without_source(), model.monolingual.parameters
+    alone, target = counts.without_source(), model.base.parameters
     np.testing.assert_allclose(target.child, shares(alone.child, 0.7))
     np.testing.assert_allclose(target.root, shares(alone.root, 0.7))
     np.testing.assert_allclose(target.stop, shares(alone.stop, 0.7)[..., 0])

@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.errors import DataError, SentenceLengthError, UsageError
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.storage import load_parser
+from qsproj.models.parser import load_parser
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_parser_training import cross_fitted_tags, train_tagging_parser

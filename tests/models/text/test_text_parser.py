@@ -11,8 +11,8 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv import Dmv, uniform_parameters
+from qsproj.models.parser import load_tags
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import text_parser
 
 

@@ -61,9 +61,9 @@ def log_weight(model, sentence, tags):
     emissions, transitions = model.tagger.emissions(sentence.forms), model.tagger.transitions
     of_tags = transitions[-1, numbers[0]] + sum(transitions[pair] for pair in pairwise(numbers))
     of_tags += sum(emissions[word, tag] for word, tag in enumerate(numbers))
-    inference = model.parser.inference
+    inference = model.base.inference
     shape = {"projective": inference.projective, "single_root": inference.single_root}
-    scores = model.parser.scores(with_columns(sentence, upos=tags)) / model.parser.temperature
+    scores = model.base.scores(with_columns(sentence, upos=tags)) / model.base.temperature
     trees = np.array([tree_score(scores, tree) for tree in all_trees(len(tags), **shape)])
     chances = np.exp(trees - trees.max())
     return of_tags + TRUST_IN_TREES * (chances @ trees) / chances.sum()
@@ -92,9 +92,9 @@ def test_the_search_is_that_of_plain_lists(model, sample, limit):
     changed = 0
     for sentence in short_sentences(sample):
         tried, best = searched(model, sentence, limit)
-        readings = read_uncertain(model.parser, model.tagger, sentence, readings=limit)
+        readings = read_uncertain(model.base, model.tagger, sentence, readings=limit)
         weights = np.exp([weight for _, weight in tried])
-        scores = [model.parser.scores(with_columns(sentence, upos=tags)) for tags, _ in tried]
+        scores = [model.base.scores(with_columns(sentence, upos=tags)) for tags, _ in tried]
         expected = np.average(scores, axis=0, weights=weights)
         np.testing.assert_allclose(readings.scores, expected, atol=1e-9)
         assert readings.tags == best
@@ -109,18 +109,18 @@ def test_closing_marks_stand_below_the_word_that_opening_ones_do(model, sample, 
     marks = {first, last}
     tags = ["PUNCT" if place in marks else "_" for place in range(1, len(sentence) + 1)]
     sentence = with_columns(sentence, upos=tags)
-    found = read_uncertain(model.parser, model.tagger, sentence, readings=0)
+    found = read_uncertain(model.base, model.tagger, sentence, readings=0)
     monkeypatch.setattr("qsproj.models.text.text_parser.paired_marks", lambda forms: [])
-    alone = read_uncertain(model.parser, model.tagger, sentence, readings=0)
+    alone = read_uncertain(model.base, model.tagger, sentence, readings=0)
     assert found.tags[first - 1] == found.tags[last - 1] == "PUNCT"
-    opening = model.parser.arc_probabilities(with_columns(sentence, upos=alone.tags))[:, first]
+    opening = model.base.arc_probabilities(with_columns(sentence, upos=alone.tags))[:, first]
     gained = found.scores - alone.scores
     for head in range(len(sentence) + 1):
         inside = first < head < last
         assert gained[head, last] == pytest.approx(TOGETHER * opening[head] if inside else 0.0, abs=1e-9)
     gained[:, last] = 0.0
     assert not gained.any()
-    heads = model.parser.heads(found.scores)
+    heads = model.base.heads(found.scores)
     assert first < heads[first] == heads[last] < last
 
 
@@ -133,7 +133,7 @@ def test_tags_that_a_sentence_has_stay(model, sample):
 
 def test_what_is_tagged_is_parsed_as_given(model, sample):
     for sentence in sample[:10]:
-        assert list(model.parse(sentence).heads) == list(model.parser.parse(sentence).heads)
+        assert list(model.parse(sentence).heads) == list(model.base.parse(sentence).heads)
 
 
 def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
@@ -159,17 +159,17 @@ def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
 
 def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
-    readings = read_uncertain(model.parser, model.tagger, sentence, readings=model.readings)
+    readings = read_uncertain(model.base, model.tagger, sentence, readings=model.readings)
     surest = model.tagger.tag_distribution(sentence).max(axis=1)
     assert 0.0 < readings.doubt == pytest.approx(1.0 - surest.mean())
-    flattened = readings.scores / (model.parser.temperature * (1.0 + DOUBT * readings.doubt))
-    marginals = model.parser.inference.infer(flattened)[1]
+    flattened = readings.scores / (model.base.temperature * (1.0 + DOUBT * readings.doubt))
+    marginals = model.base.inference.infer(flattened)[1]
     np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
     parsed = model.parse(sentence, confidence=True)
     stated = np.array([float(value) for value in misc_values(parsed, "ArcProb")])
     words = np.arange(1, len(parsed) + 1)
     np.testing.assert_allclose(stated, marginals[parsed.heads[1:], words], atol=1e-4)
-    assert list(parsed.heads) == list(model.parser.heads(readings.scores))
+    assert list(parsed.heads) == list(model.base.heads(readings.scores))
     assert parsed.upos == readings.tags
 
 
@@ -177,13 +177,13 @@ def test_tags_that_are_given_are_not_doubted(model, sample):
     """Half of the tags are given: the doubt is that of the others."""
     whole = sample[40]
     half = with_columns(whole, upos=[tag if i % 2 else "_" for i, tag in enumerate(whole.upos)])
-    readings = read_uncertain(model.parser, model.tagger, half, readings=model.readings)
+    readings = read_uncertain(model.base, model.tagger, half, readings=model.readings)
     surest = model.tagger.tag_distribution(half).max(axis=1)
     assert readings.doubt == pytest.approx((1.0 - surest[::2]).sum() / len(half))
-    given = read_uncertain(model.parser, model.tagger, whole, readings=model.readings)
+    given = read_uncertain(model.base, model.tagger, whole, readings=model.readings)
     assert given.doubt == 0.0
-    alone = model.parser.arc_probabilities(whole)
-    np.testing.assert_allclose(given.arc_probabilities(model.parser), alone)
+    alone = model.base.arc_probabilities(whole)
+    np.testing.assert_allclose(given.arc_probabilities(model.base), alone)
 
 
 def test_readings_are_stored(model, sample, tmp_path):

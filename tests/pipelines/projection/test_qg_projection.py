@@ -27,7 +27,7 @@ def projected_qg(pairs, training=OPTIONS):
 
 
 def child(parser):
-    return parser.monolingual.parameters.child
+    return parser.base.parameters.child
 
 
 def test_it_starts_from_the_trees_that_project_whole(sample):
@@ -76,7 +76,7 @@ def test_the_report_tells_what_the_step_gained(sample):
 
 def test_siblings_are_read_unless_no_pair_is_to_tell_of_them(sample):
     for pairs, known in ((0, False), (50, True)):
-        qg = projected_qg(sample, replace(OPTIONS, sibling_pairs=pairs)).parser.monolingual
+        qg = projected_qg(sample, replace(OPTIONS, sibling_pairs=pairs)).parser.base
         hard = project_hard_em(
             sample,
             projection=ProjectedArcs(min_attached=0.5),

@@ -11,8 +11,9 @@ from qsproj.corpus.editing import lines_in, misc_values, with_columns, with_head
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.constraints import known_part, spans_of
+from qsproj.models.parser import complete
 from qsproj.models.storage import load_model
-from qsproj.models.text.completion import complete, conditioned, spans_of
 from qsproj.trees.crossings import crossing_arcs
 from tests.oracles.trees import all_trees
 
@@ -78,18 +79,20 @@ def test_probabilities_are_those_among_all_trees_with_what_is_known(kind, senten
     if kind == "labelled-parser":
         parser = replace(parser, least=0.0)
     if kind == "labelled-parser":
-        scores = parser._tempered(parser.posterior(bare)).scores.summed()[0]
+        scores = parser.posterior(bare).scores.summed()[0]
     else:
         scores = parser.scores(bare) / getattr(parser, "temperature", 1.0)
     if kind == "labelled-parser" and any(name != "_" for name in sentence.deprels):
         pytest.skip("a relation weighs arcs here: see the next test")
     expected = enumerated(parser, sentence, scores, allows)
-    np.testing.assert_allclose(conditioned(parser, sentence).arc_probabilities(sentence), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        parser.posterior(sentence, known_part(sentence)).marginals, expected, atol=1e-9
+    )
 
 
 def test_a_relation_weighs_the_arcs_by_how_likely_they_have_it():
     parser = replace(kept("labelled-parser"), least=0.0, temperature=1.0)
-    posterior = parser.posterior(partly())
+    posterior = parser.beliefs(partly())
     chances = np.zeros((N + 1, N + 1))
     place = int(posterior.labelled()[:, 5].sum(axis=0).argsort()[-2])
     chances[posterior.scores.heads, posterior.scores.dependents] = posterior.scores.summed()[1][:, place]
@@ -97,7 +100,9 @@ def test_a_relation_weighs_the_arcs_by_how_likely_they_have_it():
         parser, partly(), posterior.scores.summed()[0], lambda tree: (tree[1] == 2) * chances[tree[5], 5]
     )
     sentence = partly([(1, 2)], [(5, parser.relations.relations[place])])
-    np.testing.assert_allclose(conditioned(parser, sentence).arc_probabilities(sentence), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        parser.posterior(sentence, known_part(sentence)).marginals, expected, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,7 +137,7 @@ def test_the_rest_of_a_parser_of_higher_order_follows_what_is_known(kind):
         key=lambda arc: free[arc[1], arc[0]],
     )
     known = partly([(word, head)])
-    chances = conditioned(parser, known).arc_probabilities(known)
+    chances = parser.posterior(known, known_part(known)).marginals
     assert chances[head, word] == pytest.approx(1.0, abs=1e-6)
     np.testing.assert_allclose(chances[:, 1:].sum(axis=0), 1.0, atol=1e-6)
     others = [other for other in range(1, N + 1) if other != word]

@@ -1,0 +1,310 @@
+"""Known parts of trees, as a value that inference takes: heads, relations, tags and spans.
+
+A span says that exactly one of its words has its head outside. Known heads and spans leave some arcs of a
+sentence; several spans leave several sets of arcs, which share no tree. Relations of words without a head
+weigh arcs, or the labelled arcs of a model that has some.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Mask, Scores
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.editing import misc_values
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceError, counted
+from qsproj.models.tree_inference import TreeInference, arcs_in, check_decoder
+from qsproj.trees.crossings import crossing_arcs
+from qsproj.trees.family import NoTreeError
+
+SPAN = "Span"
+_SPAN = re.compile(r"(\d+)-(\d+)")
+# Each span multiplies the cases by its number of words; more of them are refused.
+MOST_CASES = 1000
+Answer = TypeVar("Answer", bound=tuple[object, object])
+# The log probability of what a model holds to be impossible, where nothing else is left.
+LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstrainedInference(TreeInference):
+    """Inference over the trees within one of several sets of arcs, which share no tree.
+
+    ``cases``: bool[n+1, n+1] each; a tree lies within one of them at least. ``evidence`` float64[n+1, n+1]:
+    added to the score of each arc, natural log, finite.
+    """
+
+    cases: tuple[Mask, ...]
+    evidence: Scores
+
+    @property
+    def allowed(self) -> Mask:
+        """bool[n+1, n+1], the arcs of all cases."""
+        return np.any(self.cases, axis=0)
+
+    def sum_cases(self, sums: Callable[[Scores], tuple[float, Scores]]) -> tuple[float, Scores]:
+        """Return log Z over the cases and arc marginals; a case without a tree adds nothing.
+
+        ``sums`` returns both for one case, float64[n+1, n+1]: the evidence, -inf for arcs that are ruled out.
+        Raises NoTreeError where no case has a tree.
+        """
+        found = self._of_cases(sums, self.evidence)
+        log_z = np.array([own for own, _ in found])
+        total = float(np.logaddexp.reduce(log_z))
+        return total, np.tensordot(np.exp(log_z - total), [own for _, own in found], axes=1)
+
+    def best_case(self, best: Callable[[Scores], tuple[Heads, float]]) -> Heads:
+        """Return the best tree of all cases by ``best``, which takes each as in :meth:`sum_cases`."""
+        return max(self._of_cases(best, self.evidence), key=lambda found: found[1])[0]
+
+    def _of_cases(self, asked: Callable[[Scores], Answer], evidence: Scores | float) -> list[Answer]:
+        found = []
+        for case in self.cases:
+            try:
+                found.append(asked(np.where(case, evidence, -np.inf)))
+            except NoTreeError as error:
+                impossible = error
+        if not found:
+            raise impossible
+        return found
+
+    def infer(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z over the cases and arc marginals; see :meth:`sum_cases`."""
+        return self.sum_cases(lambda case: self._trees.marginals(scores + case, single_root=self.single_root))
+
+    def best(self, scores: Scores) -> Heads:
+        """Return the best tree of all cases; the evidence does not count, unlike in :meth:`infer`."""
+        ranked = self._of_cases(
+            lambda case: self._trees.best(scores + case, single_root=self.single_root), 0.0
+        )
+        return max(ranked, key=lambda found: found[1])[0]
+
+    def decode(self, scores: Scores, decode: str) -> Heads:
+        check_decoder(decode)
+        return self.best(self.infer(scores)[1] if decode == "mbr" else scores + self.evidence)
+
+    def most_right(self, probabilities: Scores) -> Heads:
+        """Return the tree of most expected right heads; it has arcs of probability 0 only where it must."""
+        return self.best(np.where(probabilities > 0.0, probabilities, -float(len(probabilities))))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Constraints:
+    """The known part of the analysis of one sentence; see :func:`known_part`.
+
+    ``heads`` int32[n+1]: -1 where unknown. ``relations``, ``tags``: of each word, ``_`` where unknown; tags
+    constrain models that infer tags. ``spans``: first and last word of each.
+    """
+
+    heads: Heads
+    relations: tuple[str, ...]
+    tags: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    @property
+    def leave_trees_free(self) -> bool:
+        """Whether every tree and every relation is allowed."""
+        return not self.spans and bool((self.heads[1:] == NO_HEAD).all()) and not self.has_relations
+
+    @cached_property
+    def has_relations(self) -> bool:
+        """Whether any relation is known."""
+        return any(relation != UNSPECIFIED for relation in self.relations)
+
+    def without_head(self, relations: Sequence[str]) -> list[int]:
+        """Return the words of which the relation is known, one of these, and the head is not."""
+        return [
+            word
+            for word, relation in enumerate(self.relations, start=1)
+            if relation in relations and relation != UNSPECIFIED and self.heads[word] == NO_HEAD
+        ]
+
+    def among(self, kept: NDArray[np.int64]) -> "Constraints":
+        """Return the constraints on some words int64[k], 1-based, counted anew; they name no other words."""
+        places = np.full(len(self) + 1, NO_HEAD, dtype=np.int32)
+        places[ROOT] = ROOT
+        places[kept] = np.arange(1, len(kept) + 1)
+        heads = np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
+        known = self.heads[kept] != NO_HEAD
+        heads[1:][known] = places[self.heads[kept][known]]
+        return Constraints(
+            heads=heads,
+            relations=tuple(self.relations[word - 1] for word in kept),
+            tags=tuple(self.tags[word - 1] for word in kept),
+            spans=tuple((int(places[first]), int(places[last])) for first, last in self.spans),
+        )
+
+    def named(self) -> set[int]:
+        """Return the words that known heads, relations to the root, or spans name."""
+        known = np.flatnonzero(self.heads[1:] != NO_HEAD) + 1
+        words = {*known.tolist(), *self.heads[known].tolist()} - {ROOT}
+        words |= {word for word, name in enumerate(self.relations, start=1) if bare_relation(name) == "root"}
+        return words.union(*(range(first, last + 1) for first, last in self.spans))
+
+    def keep_relations(self, predicted: Sequence[str]) -> tuple[str, ...]:
+        """Return predicted relations with the known ones in their places."""
+        pairs = zip(self.relations, predicted, strict=True)
+        return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
+
+    def within(self, inference: TreeInference, evidence: Scores | None = None) -> ConstrainedInference:
+        """Return inference over the trees of ``inference`` that have the known heads and spans.
+
+        ``evidence`` float64[n+1, n+1]: added to the scores of arcs, natural log. Raises SentenceError where
+        there is no such tree, naming heads that exclude each other.
+        """
+        if not inference.admits(arcs_in(self.heads)):
+            raise self._impossible(inference)
+        size = len(self) + 1
+        allowed = arcs_in(self.heads)
+        allowed[:, 0] = False
+        if inference.single_root and (self.heads == ROOT).any():
+            allowed[ROOT] &= self.heads == ROOT
+        for word, relation in enumerate(self.relations, start=1):
+            if bare_relation(relation) == "root" and self.heads[word] == NO_HEAD:
+                allowed[:, word] &= np.arange(size) == ROOT
+        cases = tuple(case for case in self._cases(allowed) if inference.admits(case))
+        if not cases:
+            raise self._impossible(inference)
+        return ConstrainedInference(
+            projective=inference.projective,
+            single_root=inference.single_root,
+            cases=cases,
+            evidence=np.zeros((size, size)) if evidence is None else evidence,
+        )
+
+    def _cases(self, allowed: Mask) -> list[Mask]:
+        """Return the arcs that are left for each choice of the word of every span whose head lies outside."""
+        spans = sorted(self.spans)
+        if prod(last - first + 1 for first, last in spans) > MOST_CASES:
+            raise SentenceError(
+                found=f"{counted(len(spans), 'span')}, whose words can be heads of them in too many ways",
+                expected=f"{MOST_CASES:,} ways at most",
+                remedy="leave some spans out, or give some heads",
+            )
+        cases = []
+        for heads in product(*(range(first, last + 1) for first, last in spans)):
+            case = allowed.copy()
+            for (first, last), head in zip(spans, heads, strict=True):
+                inside = np.zeros(len(case), dtype=np.bool_)
+                inside[first : last + 1] = True
+                case[~inside, first : last + 1] &= np.arange(first, last + 1) == head
+                case[inside, head] = False
+            if case[:, 1:].any(axis=0).all():
+                cases.append(case)
+        return cases
+
+    def _impossible(self, inference: TreeInference) -> SentenceError:
+        """Name the known heads that exclude each other."""
+        heads = self.heads
+        remedy = "correct HEAD, or put _ in its place"
+        roots = np.flatnonzero(heads[1:] == ROOT) + 1
+        if inference.single_root and len(roots) > 1:
+            return SentenceError(
+                found=f"the words {', '.join(map(str, roots))} at the root",
+                expected="one, as the model learned it",
+                remedy=remedy,
+                word=int(roots[1]),
+            )
+        if inference.projective and crossing_arcs(heads).any():
+            first, second = np.flatnonzero(crossing_arcs(heads))[:2]
+            return SentenceError(
+                found=f"arcs that cross: {heads[first]} -> {first} and {heads[second]} -> {second}",
+                expected="arcs that do not, as the model builds none",
+                remedy=f"{remedy}; or train the model with --nonprojective",
+                word=int(first),
+            )
+        what = "heads and spans" if self.spans else "heads and relations"
+        return SentenceError(
+            found=f"{what} that no tree of the model has together",
+            expected="a part of one of its trees",
+            remedy=remedy,
+        )
+
+
+def known_part(sentence: Sentence) -> Constraints:
+    """Return what a sentence has: cells of HEAD, DEPREL and UPOS, and spans, ``Span=3-7`` in MISC.
+
+    Raises SentenceError when a span is none.
+    """
+    spans = tuple(sorted(spans_of(sentence)))
+    return Constraints(heads=sentence.heads, relations=sentence.deprels, tags=sentence.upos, spans=spans)
+
+
+def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
+    """Return first and last word of each span that MISC names.
+
+    Raises SentenceError when one is none.
+    """
+    spans = set()
+    for word, cell in enumerate(misc_values(sentence, SPAN), start=1):
+        for text in cell.split(",") if cell else ():
+            match = _SPAN.fullmatch(text)
+            first, last = map(int, match.groups()) if match else (0, 0)
+            if not 1 <= first <= last <= len(sentence):
+                raise SentenceError(
+                    found=f"{SPAN}={cell} in MISC",
+                    expected=f"first and last word of a span, as {SPAN}=1-{len(sentence)}",
+                    remedy="name words of the sentence",
+                    word=word,
+                )
+            spans.add((first, last))
+    return spans
+
+
+def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> list[NDArray[np.int32]]:
+    """Return the variables of the arcs into each span from outside, by ``links`` int32[n+1, n+1], -1: none.
+
+    Exactly one of them is in a tree that has the span.
+    """
+    found = []
+    for first, last in spans:
+        entering = links[:, first : last + 1].copy()
+        entering[first : last + 1] = -1
+        found.append(entering[entering >= 0])
+    return found
+
+
+def decode_blocks(
+    inferences: Sequence[TreeInference],
+    scores: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    decode: str,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Do :meth:`TreeInference.decode_block` for sentences each of which has its own inference.
+
+    They differ by constraints alone. Sentences without spans share one call of the kernels.
+    """
+    constrained = {
+        place: inference
+        for place, inference in enumerate(inferences)
+        if isinstance(inference, ConstrainedInference)
+    }
+    trees = TreeInference(projective=inferences[0].projective, single_root=inferences[0].single_root)
+    if not constrained:
+        return trees.decode_block(scores, sizes, decode)
+    ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
+    masked, alone = scores.copy(), {}
+    for place, inference in constrained.items():
+        size = sizes[place]
+        part = slice(ends_of_scores[place] - size**2, ends_of_scores[place])
+        own = scores[part].reshape(size, size)
+        if len(inference.cases) == 1:
+            masked[part] = np.where(inference.cases[0], own + inference.evidence, -np.inf).reshape(-1)
+        else:
+            alone[place] = inference.decode(own, decode)
+    heads, chances = trees.decode_block(masked, sizes, decode)
+    for place, own_heads in alone.items():
+        first = ends[place] - sizes[place]
+        heads[first : ends[place]], chances[first : ends[place]] = own_heads, np.nan
+    return heads, chances

@@ -1,0 +1,279 @@
+"""The contract of parsers: what commands, servers and pipelines ask of a model, whatever its kind."""
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import DataError, UsageError
+from qsproj.models.constraints import Constraints, known_part
+from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model
+
+if TYPE_CHECKING:
+    from qsproj.models.tagging.tagger import Tagger
+
+# A tree to learn from, or for a joint parser a pair whose target has one.
+Lesson = Sentence | SentencePair
+# The known part of each sentence that is parsed.
+KnownPart = Callable[[Sentence], Constraints]
+Base = TypeVar("Base", bound="Parser")
+
+
+class Posterior(Protocol):
+    """Beliefs about the tree of one sentence."""
+
+    @property
+    def marginals(self) -> Scores:
+        """float64[n+1, n+1], the probability of each arc [head, dependent]; columns 1..n sum to one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcPosterior:
+    """Probabilities of the arcs of one sentence, float64[n+1, n+1], [head, dependent]."""
+
+    marginals: Scores
+
+
+class Parser(Stored):
+    """A model that predicts trees. Abstract.
+
+    A kind of parser implements :meth:`parse_all` and :meth:`posterior`, and declares :attr:`reads`. With
+    these it serves every command: known parts of trees (``parse --fixed``, the review page) reach it as
+    :class:`~qsproj.models.constraints.Constraints`, and it predicts a tree that has them; nothing is put
+    back afterwards. It can be trained again where it implements :meth:`fine_tuned`. A model that wraps
+    another parser is a :class:`Wrapper`, which asks its :attr:`base` for all that it does not do itself.
+
+    ``base``: the parser inside this one, as that of a text parser, or the first order of a second-order
+    parser; None: there is none. ``refuses_parts``: why trees of which a part is known are refused; None: they
+    are not. ``refuses_training``: why the model is not trained again by :meth:`fine_tuned`; None: it is.
+    """
+
+    __slots__ = ()
+    base: "Parser | None"
+    refuses_parts: ClassVar[str | None] = None
+    refuses_training: ClassVar[str | None] = "models of its kind are not trained again"
+    # Whether it has ``parse_pair``, for both sides of a sentence pair, and learns from pairs.
+    parses_pairs: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A kind without a field of that name wraps no parser.
+        if not any("base" in inspect.get_annotations(one) for one in cls.__mro__ if one is not Parser):
+            cls.base = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of a :class:`~qsproj.corpus.sentence.Sentence` that the model reads.
+
+        Of ``upos`` and ``xpos`` one must be filled where they are among them; ``heads`` where trees are read.
+        """
+        return ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that the model's features read, but that were empty in all that it learned from."""
+        return ()
+
+    @property
+    def word_tagger(self) -> "Tagger | None":
+        """The tagger by which the model cuts plain text and tags words without UPOS; None without one."""
+        return None
+
+    def layers(self) -> "list[Parser]":
+        """Return the parser, the one inside it, the one inside that, and so on."""
+        return [self, *([] if self.base is None else self.base.layers())]
+
+    def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
+        """Return how many other tags are tried in a sentence, and in a short one; None: no tag is open."""
+        return None
+
+    def parse(
+        self,
+        sentence: Sentence,
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        given: Constraints | None = None,
+    ) -> Sentence:
+        """Return the sentence with heads and relations.
+
+        ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable tree.
+        ``confidence``: put ``ArcProb=``, the probability of each arc, into MISC. ``given``: the known part of
+        the tree, which the result has; the rest, and the probabilities, are inferred given it.
+
+        Raises SentenceError when the model has no such tree, naming heads that exclude each other.
+        """
+        known = None if given is None else partial(always, given)
+        return next(self.parse_all([sentence], decode=decode, confidence=confidence, known=known))
+
+    @abstractmethod
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        """Parse sentences one after the other, several at a time where that is faster; see :meth:`parse`.
+
+        ``known`` returns the known part of each sentence, as :func:`~qsproj.models.constraints.known_part`
+        reads it off the sentence itself.
+        """
+
+    @abstractmethod
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        """Return beliefs about the tree of a sentence, given the known part of it.
+
+        Sentences without tags are taken, as by :meth:`parse_all`. Raises SentenceError when the model has no
+        such tree.
+        """
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        return self.posterior(sentence).marginals
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Parser":
+        """Return a parser that has learned from some more trees, whole or partial.
+
+        Raises UsageError where the model does not learn so, and when no tree can be learned from.
+        """
+        raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
+
+    def allowing_crossings(self) -> "Parser | None":
+        """Return a parser of the same weights whose arcs may cross; None: there is none, or arcs may."""
+        return None
+
+    def retagging(self) -> "Parser | None":
+        """Return the parser as it parses by its own tags, whatever UPOS sentences have; None: it has none."""
+        return None
+
+
+def always(given: Constraints, _: Sentence) -> Constraints:
+    return given
+
+
+def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:
+    """Return the trees to learn from; of pairs those of their targets."""
+    return [lesson.target if isinstance(lesson, SentencePair) else lesson for lesson in lessons]
+
+
+class Wrapper(Parser, Generic[Base]):
+    """A parser around another one, its ``base``, which does all that the wrapper does not. Abstract.
+
+    A wrapper prepares sentences (:meth:`prepared`) and finishes parsed ones.
+    """
+
+    __slots__ = ()
+    base: Base
+
+    def prepared(self, sentence: Sentence) -> Sentence:
+        """Return the sentence as the base reads it."""
+        return sentence
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.base.reads
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.base.ignored
+
+    @property
+    def refuses_training(self) -> str | None:  # type: ignore[override]
+        return self.base.refuses_training
+
+    @property
+    def refuses_parts(self) -> str | None:  # type: ignore[override]
+        return self.base.refuses_parts
+
+    @property
+    def word_tagger(self) -> "Tagger | None":
+        return self.base.word_tagger
+
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        prepared = map(self.prepared, sentences)
+        return self.base.parse_all(prepared, decode=decode, confidence=confidence, known=known)
+
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        return self.base.posterior(self.prepared(sentence), given)
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        return self.base.arc_probabilities(self.prepared(sentence))
+
+    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> Self:
+        return self.over(self.base.fine_tuned(trees, rng=rng))
+
+    def allowing_crossings(self) -> Parser | None:
+        other = self.base.allowing_crossings()
+        return None if other is None else self.over(other)
+
+    def over(self, base: Any) -> Self:
+        """Return the wrapper around another parser."""
+        changed: Any = self
+        return replace(changed, base=base)
+
+
+def complete(
+    parser: Parser, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
+) -> Sentence:
+    """Return the sentence with the tree that a parser finds given the part of it that the sentence has.
+
+    Heads, relations and tags that the sentence has stay, and so do spans (``Span=3-7`` in MISC); the rest is
+    inferred given these, and so are the probabilities.
+
+    ``parser`` is any model that parses, as :func:`qsproj.load_model` returns it; ``decode`` and
+    ``confidence`` are those of its own ``parse``, and so is ``retag``, for models of text. Unknown heads of
+    the sentence are -1, unknown relations and tags ``_``.
+
+    Raises SentenceError when no tree that the parser can build has that part, naming the heads that exclude
+    each other; UsageError when the model takes whole trees, as a converter does.
+    """
+    check_takes_parts(parser)
+    parser = (parser.retagging() if retag else None) or parser
+    return parser.parse(sentence, decode=decode, confidence=confidence, given=known_part(sentence))
+
+
+def check_takes_parts(parser: Parser) -> None:
+    """Raise UsageError for a model that takes no trees of which a part is known."""
+    if parser.refuses_parts is not None:
+        raise UsageError(parser.refuses_parts)
+
+
+def load_parser(path: str | Path) -> Parser:
+    """Load a model that parses; one of another kind (a tagger, say) is a DataError."""
+    model = load_model(path)
+    if not isinstance(model, Parser):
+        found = f"a model of kind {kind_of(model)}, which does not parse"
+        raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
+    return model
+
+
+def load_tags(path: str | Path) -> "Tagger":
+    """Load what tags: a tagger, or that of a model that parses text.
+
+    Raises DataError as :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
+    """
+    model: Any = load_model(path)
+    tagger: Tagger | None = model if is_of_kind(model, "tagger") else getattr(model, "word_tagger", None)
+    if tagger is not None:
+        return tagger
+    found = f"a model of kind {kind_of(model)}"
+    raise DataError(
+        str(path), None, found=found, expected="a tagger", remedy="train one: qsproj train-tagger"
+    )
