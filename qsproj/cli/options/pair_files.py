@@ -45,8 +45,9 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> None:
     add_options(parser)(f"""
         --alignment-format NAME={DEFAULT_ALIGNMENT_FORMAT}: {", ".join(names_of(ALIGNMENTS))} (default:
             {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 2-1). In triples a line is a link: source, target,
-            weight; a blank line ends a pair. Words count from 1 in talp, naacl and triples-one, from 0 in the
-            like of them
+            weight; a blank line ends a pair. Words count from 1 in talp, naacl and triples-one, else from 0.
+            pharaoh:tokens (:source-tokens, :target-tokens): links count tokens as written, where CoNLL-U has
+            multiword tokens; they are spread over the words
     """)
 
 

@@ -24,6 +24,7 @@ from qsproj.corpus.pairs.pairing import (
     sentence_name,
     tell_left_out,
 )
+from qsproj.corpus.pairs.token_links import TokenCounts, over_words, sizes_in, token_sides
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, tokenize
 from qsproj.corpus.words import described, first_difference
@@ -76,6 +77,8 @@ def with_links(
     """Yield sentence pairs with the links of a file, which is read, and checked, in step with them.
 
     None: each word of a text in two styles is linked to itself; ``name`` is the source for messages.
+    ``alignment_format``: where ``:tokens``, ``:source-tokens`` or ``:target-tokens`` follows its name, links
+    count tokens, and are spread over their words.
     """
     if alignment is None:
         line = 1
@@ -84,15 +87,22 @@ def with_links(
             line += lines_in(source)
         return
     current: deque[tuple[Sentence, Sentence]] = deque()
+    format, by_tokens = token_sides(alignment_format)
+    counts = TokenCounts(name_of(alignment))
 
     def sizes() -> Iterator[tuple[int, int]]:
-        for source, target in pairs:
-            current.append((source, target))
-            yield len(source), len(target)
+        for pair in pairs:
+            current.append(pair)
+            yield sizes_in(pair, by_tokens)
 
-    for links in read_alignments(alignment, alignment_format, sizes()):
-        source, target = current.popleft()
-        yield SentencePair(source, target, links)
+    for links in read_alignments(alignment, format, sizes()):
+        pair = current.popleft()
+        if any(by_tokens):
+            links = over_words(links, pair, by_tokens)
+        else:
+            counts.add(pair, links)
+        yield SentencePair(*pair, links)
+    counts.note()
 
 
 def pair_aligned(
