@@ -62,5 +62,5 @@ def test_links_that_fit_tokens_are_noticed(files):
 
 
 def test_a_link_beyond_the_tokens_is_refused(files):
-    with pytest.raises(DataError, match="found a link of word 1 with word 4, .*a pair of 3 by 3"):
+    with pytest.raises(DataError, match=r"found a link of word 1 with word 4, .*a pair of 3 by 3"):
         list(files(SOURCE, TARGET, "0-3", "pharaoh:tokens"))
