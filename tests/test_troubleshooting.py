@@ -82,5 +82,5 @@ def test_a_message_of_the_guide_is_what_a_command_prints(message, files, run_cli
 
 
 def test_the_guide_has_the_messages_that_are_tried():
-    said = re.findall(r"^- `(.*)`$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    said = re.findall(r"^- `(.*)`\\$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(said) == sorted(MESSAGES)
