@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import lzma
 import os
 import shutil
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from qsproj.corpus.files import open_binary_output
+from qsproj.corpus.files import open_binary_output, opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import byte_bar
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # What is lost when a connection breaks off.
 _CHUNK_BYTES = 1 << 14
+# What reading an archive raises where its bytes are not those of one.
+_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 _NOT_THERE = (404, 410)
 _LATER = (429, 500, 502, 503, 504)
@@ -266,7 +270,7 @@ def _is_as_it_was(place: Path, blob: str | None) -> bool:
     if blob is not None:
         return blob_of(place) == blob
     note = _note_of(place)
-    return note.is_file() and note.read_text(encoding="ascii").strip() == _sha256(place)
+    return note.is_file() and note.read_bytes().strip() == _sha256(place).encode()
 
 
 def _note_of(place: Path) -> Path:
@@ -343,9 +347,13 @@ def _unpack(file: RemoteFile, path: Path) -> None:
             if _TERMS in archive.namelist():
                 wanted[_TERMS] = f"{Path(file.members[0]).stem}.{_TERMS}"
             for member, name in wanted.items():
-                with open_binary_output(path.parent / name) as output, archive.open(member) as handle:
-                    shutil.copyfileobj(handle, output)
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+                packed = archive.getinfo(member)
+                with (
+                    open_binary_output(path.parent / name) as output,
+                    opened_member(archive, packed) as handle,
+                ):
+                    output.writelines(_chunks(handle))
+    except _DAMAGED as error:
         for place in (path, *(path.parent / member for member in file.members)):
             place.unlink(missing_ok=True)
         raise DataError(
@@ -355,6 +363,18 @@ def _unpack(file: RemoteFile, path: Path) -> None:
             expected=" and ".join(file.members),
             remedy="try again, or fetch it by hand",
         ) from error
+
+
+def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
+    while True:
+        try:
+            chunk = packed.read(1 << 20)
+        except OSError as error:
+            # Of bzip2, whose errors are those of a disk.
+            raise zipfile.BadZipFile(str(error)) from error
+        if not chunk:
+            return
+        yield chunk
 
 
 def _pooch() -> Any:

@@ -112,9 +112,32 @@ def test_the_two_sides_of_a_bitext_are_unpacked(server, store):
     ]
 
 
+def odd_archive(*, flags=0, method=None, flaw=None):
+    """Return an archive of both sides whose entries say what is not so, or whose data is damaged."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name in ("Books.de-en.de", "Books.de-en.en"):
+            zipped.writestr(name, "Hund und Katze\n" * 99)
+    content = bytearray(packed.getvalue())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = content.find(mark)
+        while place >= 0:
+            content[place + at] |= flags
+            content[place + at + 2] = content[place + at + 2] if method is None else method
+            place = content.find(mark, place + 4)
+    if flaw is not None:
+        content[44:60] = flaw * 16
+    return bytes(content)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (odd_archive(flags=1), "encrypted"),
+        (odd_archive(method=99), "damaged"),
+        (odd_archive(method=14), "damaged"),
+        (odd_archive(method=12), "damaged"),
+        (odd_archive(flaw=b"\xff"), "damaged"),
         (b"<html>sign in</html>", "found no zip archive"),
         (archive(other="x"), "damaged or has other files"),
         (
