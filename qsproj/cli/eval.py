@@ -9,7 +9,8 @@ scored; how many is said.
 Where SYSTEM cuts the same text into other sentences, tokens or words, each score is the F1 of what is right,
 as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too. --columns counts so
 in any case, and adds XPOS, universal features (UFeats), AllTags, lemmas, CLAS, MLAS and BLEX (of content
-words), and ELAS and EULAS (of enhanced dependencies).
+words), and ELAS and EULAS (of enhanced dependencies). Files that differ in sentences are paired by sent_id;
+how many sentences that leaves is said.
 
 --by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
 "found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
@@ -36,7 +37,7 @@ precision against sure and possible gold links, recall against the sure ones.
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
+from qsproj.evaluation.common_sentences import common_sentences
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,
@@ -191,9 +193,7 @@ def run(options: argparse.Namespace) -> None:
     elif options.agreement:
         from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
 
-        first, second = list(read_sentences(options.gold)), list(read_sentences(options.system))
-        # For its checks: that both hold the same words.
-        attachment_scores(first, [second], names=[options.gold, options.system])
+        first, second = _read_all([options.gold, options.system])
         rows = agreement(first, second)
         _print(agreement_as_json(rows) if options.json else agreement_as_table(rows))
     elif options.calibration:
@@ -216,7 +216,7 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
     if options.json or options.by is not None:
         raise UsageError("--report has relations and all scores; leave out --json and --by")
     check_files(reads=paths, writes=[(options.report, None)])
-    gold, *systems = [list(read_sentences(path)) for path in paths]
+    gold, *systems = _read_all(paths)
     punctuation = not options.no_punct
     scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
     _check_something_scored(options, paths, scores)
@@ -226,6 +226,18 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     files = [_readable_twice(path, kept=options.json) for path in paths]
+    try:
+        _print_trees(options, paths, files)
+    except DataError:
+        common = common_sentences([read() for read in files], paths)
+        if common is None:
+            raise
+        _print_trees(options, paths, [partial(iter, sentences) for sentences in common])
+
+
+def _print_trees(
+    options: argparse.Namespace, paths: list[str], files: Sequence[Callable[[], Iterable[Sentence]]]
+) -> None:
     if options.columns:
         _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
@@ -248,6 +260,22 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
         _print({**scores_as_json(paths, scores), **columns_as_json(columns, trees=not options.tags)})
     else:
         _print(scores_as_table(paths, scores, punctuation=not options.no_punct, trees=not options.tags))
+
+
+def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
+    """Return the sentences of files that are the same, or those that all of them have."""
+    files = [list(read_sentences(path)) for path in paths]
+    try:
+        # For its checks: that all hold the same words.
+        attachment_scores(files[0], files[1:], names=paths)
+    except DataError:
+        common = common_sentences(files, paths)
+        if common is None:
+            raise
+        # They may yet be cut into other words.
+        attachment_scores(common[0], common[1:], names=paths)
+        return common
+    return files
 
 
 def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]]:
@@ -338,9 +366,7 @@ def _print(told: Mapping[str, object] | list[str]) -> None:
 
 def _run_calibration(options: argparse.Namespace) -> None:
     """Print how far ArcProb can be trusted, and RelProb where there is some."""
-    gold, system = list(read_sentences(options.gold)), list(read_sentences(options.system))
-    # For its checks: that both hold the same words.
-    attachment_scores(gold, [system], names=[options.gold, options.system])
+    gold, system = _read_all([options.gold, options.system])
     keys = [ARC_PROBABILITY] + ([RELATION_PROBABILITY] if relations_can_be_judged(gold, system) else [])
     for key in keys:
         judged, words = share_stated(system, key)

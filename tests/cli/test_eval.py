@@ -156,7 +156,11 @@ def test_standard_input_is_read_once(run_cli, files):
             GOLD + GOLD.replace("fell", "fall"),
             f"system.conllu:{1 + GOLD.count(chr(10))}: found 'fall' as word 2 of sentence 3 (one)",
         ),
-        (GOLD, GOLD.split("\n\n")[0] + "\n\n", "system.conllu: found no sentence 2, expected one as in"),
+        (
+            GOLD,
+            GOLD.split("\n\n")[0].replace("sent_id", "id") + "\n\n",
+            "system.conllu: found no sentence 2, expected one as in",
+        ),
         ("", GOLD, "gold.conllu:1: found no sentence"),
         (GOLD, GOLD.replace("\t0\t", "\tzero\t"), "system.conllu:3: found"),
         (GOLD, re.sub(r"\t\d\t[a-z:]+\t_", r"\t_\t_\t_", GOLD), "system.conllu: found no head on any word"),
@@ -537,3 +541,29 @@ def test_one_file_is_validated_and_two_are_compared(run_cli, given, told):
     done = run_cli("eval", *given)
     assert done.code == 2
     assert told in done.err
+
+
+def _file(path, *names, word="w"):
+    row = "1\t{}\t_\tX\t_\t_\t0\troot\t_\tArcProb=1.0000\n\n"
+    path.write_text("".join(f"# sent_id = {name}\n{row.format(word + name)}" for name in names))
+    return path
+
+
+@pytest.mark.parametrize(
+    "way", [(), ("--columns",), ("--tags",), ("--agreement",), ("--calibration",), ("--json",)]
+)
+def test_files_that_differ_in_sentences_are_paired_by_sent_id(tmp_path, run_cli, way):
+    gold, system = _file(tmp_path / "gold", *"abcd"), _file(tmp_path / "system", *"dbx")
+    outcome = run_cli("eval", gold, system, *way)
+    assert outcome.code == 0, outcome.err
+    assert f"paired 2 sentences by sent_id; left out 2 of {gold}, 1 of {system}" in outcome.err
+    three = run_cli("eval", gold, system, "--versus", _file(tmp_path / "other", *"bcad"))
+    assert "paired 2 sentences by sent_id" in three.err
+
+
+@pytest.mark.parametrize(("names", "word"), [("xyz", "w"), ("ab", "v"), ("abcdd", "w")])
+def test_other_files_are_not_paired_by_sent_id(tmp_path, run_cli, names, word):
+    """No name in common, other text under one, and a name given twice."""
+    gold, system = _file(tmp_path / "gold", *"abcd"), _file(tmp_path / "system", *names, word=word)
+    outcome = run_cli("eval", gold, system)
+    assert (outcome.code, "paired" in outcome.err) == (2, False)

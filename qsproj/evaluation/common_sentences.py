@@ -1,0 +1,43 @@
+"""Sentences that several files have in common, by their ``sent_id``, where they differ in sentences."""
+
+from collections.abc import Iterable, Sequence
+
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import counted
+from qsproj.progress import notice
+
+
+def common_sentences(
+    files: Sequence[Iterable[Sentence]], names: Sequence[str]
+) -> list[list[Sentence]] | None:
+    """Return the sentences of each file that all have, in the order of the first; say how many they are.
+
+    None where ids do not pair them: a sentence has none, or one that is not its own; the files have the same
+    ids in the same order; they have none in common, or not the same text under each.
+    """
+    read = [list(file) for file in files]
+    ids = [[sentence.sent_id for sentence in sentences] for sentences in read]
+    if any(None in of_file or len(set(of_file)) < len(of_file) for of_file in ids) or ids.count(
+        ids[0]
+    ) == len(ids):
+        return None
+    by_id = [dict(zip(of_file, sentences)) for of_file, sentences in zip(ids, read)]
+    common = [name for name in ids[0] if all(name in of_file for of_file in by_id)]
+    found = [[of_file[name] for name in common] for of_file in by_id]
+    if not common or any(len({_letters(one) for one in row}) > 1 for row in zip(*found)):
+        return None
+    left_out = ", ".join(
+        f"{len(of_file) - len(common):,} of {name}"
+        for of_file, name in zip(ids, names, strict=True)
+        if len(of_file) > len(common)
+    )
+    notice(
+        f"paired {counted(len(common), 'sentence')} by sent_id"
+        + (f"; left out {left_out}" if left_out else "")
+    )
+    return found
+
+
+def _letters(sentence: Sentence) -> str:
+    """Return the text of a sentence as it is cut nowhere."""
+    return "".join(sentence.text.split())
