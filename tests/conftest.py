@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import io
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,9 @@ LEFT_OUT = pytest.StashKey[Counter[str]]()
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run tests marked slow or data as well")
+    parser.addoption(
+        "--shuffle", type=int, metavar="SEED", help="run files, and the tests of each, in random order"
+    )
 
 
 def pytest_itemcollected(item):
@@ -49,7 +53,11 @@ def pytest_itemcollected(item):
 
 @pytest.hookimpl(trylast=True)  # other plugins select first, by -k and -m
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests that are marked slow or data, unless some were named."""
+    """Leave out the tests that are marked slow or data, unless some were named; shuffle the others."""
+    if config.option.shuffle is not None:
+        rng = random.Random(config.option.shuffle)
+        place = {path: rng.random() for path in dict.fromkeys(item.path for item in items)}
+        items.sort(key=lambda item: (place[item.path], rng.random()))
     if config.option.all or config.option.markexpr or any("::" in argument for argument in config.args):
         return
     tiers = [next((tier for tier in ("data", "slow") if item.get_closest_marker(tier)), "") for item in items]

@@ -12,7 +12,6 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import BLOCK, mean_parser
 from qsproj.models.arc.arc_training import richest_template_set, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference, choose_inference
 from tests.sentences import make_sentence
 
@@ -89,16 +88,6 @@ def test_the_mean_of_parsers_has_their_mean_scores(parser):
     columns = [mean.labeller.relations.index(name) for name in parser.labeller.relations]
     halved = parser.labeller.weights * np.array([0.5] + [1.0] * (len(columns) - 1), dtype=np.float32)
     np.testing.assert_array_equal(mean.labeller.weights[:, columns], halved)
-
-
-def test_a_stored_parser_parses_the_same(parser, tmp_path):
-    parser.save(tmp_path / "model")
-    again = load_model(tmp_path / "model")
-    for sentence in read_conllu("corpora/en.conllu"):
-        np.testing.assert_array_equal(parser.scores(sentence), again.scores(sentence))
-        before, after = parser.parse(sentence), again.parse(sentence)
-        assert before.heads.tolist() == after.heads.tolist()
-        assert before.deprels == after.deprels
 
 
 def test_a_sentence_of_one_word_hangs_on_the_root(parser):

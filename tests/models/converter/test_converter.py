@@ -12,7 +12,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.adaptation_templates import encode_source
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.converter.converter import AdaptedParser, Converter, probable_trees
+from qsproj.models.converter.converter import AdaptedParser, probable_trees
 from qsproj.models.converter.converter_relations import RelationAdapter, relation_loss, right_outcomes
 from qsproj.models.converter.converter_training import ConverterOptions, train_converter
 from qsproj.models.converter.converter_turns import TurnModel, logistic_loss, turned_arcs
@@ -156,17 +156,6 @@ def test_targets_without_heads_are_refused(sources):
 def test_a_sentence_that_is_too_long_is_refused(converter):
     with pytest.raises(SentenceLengthError):
         converter.parse(make_sentence("a " * 1001, "X " * 1001, [0] * 1001))
-
-
-def test_a_stored_converter_converts_the_same(converter, sources, tmp_path):
-    converter.save(tmp_path / "model")
-    again = load_model(tmp_path / "model")
-    assert isinstance(again, Converter)
-    for sentence in sources[40:]:
-        before, after = converter.convert(sentence), again.convert(sentence)
-        assert before.heads.tolist() == after.heads.tolist()
-        assert before.relations == after.relations
-        np.testing.assert_array_equal(before.probabilities, after.probabilities)
 
 
 def test_the_seed_decides(sources, targets, tmp_path):

@@ -177,17 +177,6 @@ def test_training_trees_are_learned(parser, sample):
     assert right > 0.97 * sum(map(len, sample))
 
 
-@pytest.mark.parametrize("decode", ["mbr", "map"])
-def test_a_stored_parser_parses_the_same(parser, sample, tmp_path, decode):
-    parser.save(tmp_path / "model")
-    again = load_model(tmp_path / "model")
-    assert isinstance(again, GraphParser)
-    for sentence in list(read_conllu("corpora/en.conllu"))[:20]:
-        before, after = parser.parse(sentence, decode=decode), again.parse(sentence, decode=decode)
-        assert before.heads.tolist() == after.heads.tolist()
-        assert before.deprels == after.deprels
-
-
 def test_probabilities_of_heads_sum_to_one(parser, sample):
     for sentence in sample[:20]:
         believed = parser.arc_beliefs(sentence)

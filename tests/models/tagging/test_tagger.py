@@ -142,11 +142,10 @@ def with_raw(seed):
     )
 
 
-def test_same_seed_same_bytes_and_storage_round_trip(tmp_path):
-    for name in ("one", "two"):
-        with_raw(seed=1).save(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    original, loaded = with_raw(seed=1), load_tagger(tmp_path / "one")
+def test_classes_of_words_are_stored(tmp_path):
+    original = with_raw(seed=1)
+    original.save(tmp_path / "model")
+    loaded = load_tagger(tmp_path / "model")
     assert set(loaded.extractor.class_sets) == {"lowerclass", "casedclass"}
     for sentence in made(10, seed=11):
         np.testing.assert_array_equal(original.tag_distribution(sentence), loaded.tag_distribution(sentence))
