@@ -9,15 +9,11 @@ parser makes the trees, less accurately.
 import argparse
 import sys
 
-from qsproj.cli.options.common import (
-    add_options,
-    add_pairing,
-    add_seed,
-    check_files,
-    located,
-    made_by,
-    naming,
-)
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import adding_lines, adding_paths
+from qsproj.cli.options.shared import add_pairing, add_seed
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
@@ -28,13 +24,20 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        --source FILE: trees in the old style, CoNLL-U
-        --target FILE!: the same sentences with trees in the new style
-        -o --output MODEL!: where the model is written
-        --parser MODEL: a parser of the old style, to become one of the new
-        --epochs N[1..]: passes over the data (default: more where there is less)
-    """)
+    parser.add_argument("--source", metavar="FILE", help="trees in the old style, CoNLL-U")
+    parser.add_argument(
+        "--target", metavar="FILE", required=True, help="the same sentences with trees in the new style"
+    )
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    parser.add_argument(
+        "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
+    )
+    parser.add_argument(
+        "--epochs",
+        metavar="N",
+        type=whole_number(least=1),
+        help="passes over the data (default: more where there is less)",
+    )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     check_files(reads=(options.source, options.target, options.parser), model=options.output)
-    with naming(options.source, options.target):
+    with adding_paths(options.source, options.target):
         _train(options)
 
 
@@ -67,7 +70,7 @@ def _train(options: argparse.Namespace) -> None:
     names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
         parser = load_parser(options.parser)
-        with located(options.target) as targets:
+        with adding_lines(options.target) as targets:
             model, report = train_adapted_parser(
                 parser, targets, sources=sources, rng=rng, options=settings, names=names, pairing=options.pair
             )

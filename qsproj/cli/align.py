@@ -1,21 +1,13 @@
-"""Align the words of a bitext, learning from nothing but the bitext itself, or from links by hand, too.
+"""Align the words of a bitext, learning from the bitext alone, or from links by hand, too.
 
 SOURCE and TARGET are text, one sentence a line, words parted by white space (raw text: --tokenize), or
 CoNLL-U, paired by parallel_id, else by sent_id, else by order, or one of each, paired by order; or one file
-PAIRS of "source TAB target" or "source ||| target" lines. Written, for each pair in, is one line of links i-j
-(Pharaoh: word i of the source and j of the target, counted from 0); the line is empty where a side is.
-
-Where one side is written without spaces (Chinese, Japanese, Thai) and some of it, such as a treebank, is cut
-into words and some is not, --unspaced learns from Chinese characters, and from what recurs in letters.
-Links are between words as given.
-
-Where some pairs have links by hand, put these pairs first: with --hand-alignment, links are chosen among the
-aligner's by what those by hand have taught. --save-model keeps that for other text of these languages, -m.
-
---linked writes the target sentences, CoNLL-U, with their links in MISC (Align=2,4), as annotation tools keep
-them. Commands that read links take that file as --alignment, with --alignment-format misc.
+PAIRS of "source TAB target" or "source ||| target" lines, or TMX. Each pair gives a line of links i-j
+(Pharaoh: word i of the source and j of the target, counted from 0).
 
 The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
+Where some pairs have links by hand, put them first: --hand-alignment chooses among the aligner's links by
+what those by hand teach; --save-model keeps that for other text, -m.
 """
 
 from __future__ import annotations
@@ -37,9 +29,12 @@ from qsproj.alignment.aligners import (
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options import common
-from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
+from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import number
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
@@ -54,61 +49,71 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
-  qsproj align en.tagged.conllu de.txt --tokenize en de --weights -o en-de.pharaoh
-  qsproj align pairs.tsv.xz --symmetrize grow-diag-final-and | head
   qsproj align en.txt zh.txt --unspaced target -o en-zh.pharaoh  # words parted by spaces in some lines only
   qsproj align en.txt de.txt --hand-alignment first.pharaoh --save-model en-de.links -o en-de.pharaoh
-  qsproj align more.en.txt more.de.txt -m en-de.links -o more.pharaoh
-  qsproj align corpora/en.conllu corpora/de.conllu --linked de.linked.conllu -o en-de.pharaoh
   qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
 """
 
 
-# What makes links be chosen: among those of a method that says how likely each is.
-CHOICE = ("hand_alignment", "model")
-# What is read of learning from hand alignments only where there are any.
-LEARNING_WAYS = {
-    "--hand-alignment": ("hand_alignment_format", "alignment_factors", "dictionary", "save_model")
-}
-# What each method, and each way to make one alignment of two directions, reads that not all do.
-METHOD_WAYS = {"--method hmm": ("weights", "jobs", "backend", "scheduler", *CHOICE), "--method eflomal": ()}
-SYMMETRIZATION_WAYS = {
-    f"--symmetrize {name}": ("threshold", *CHOICE) if name == THRESHOLD else () for name in KNOWN
-}
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (- for standard input)")
+    parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="links (default: standard output)"
+    )
+    weights = parser.add_argument("--weights", action="store_true", help="write probabilities: i-j:p")
+    parser.add_argument(
+        "--linked", metavar="FILE", help="also write TARGET, CoNLL-U, with its links in MISC (Align=2,4)"
+    )
+    text = parser.add_argument_group("text")
+    text.add_argument(
+        "--tokenize",
+        nargs=2,
+        metavar=("CODE", "CODE"),
+        help="cut text into words first, by the rules of both languages, as qsproj tokenize does",
+    )
+    text.add_argument(
+        "--unspaced",
+        metavar="SIDE",
+        help=f"{', '.join(SIDES)}: written without spaces; learn from parts of words",
+    )
+    add_pairing(text)
+    links = parser.add_argument_group("links")
+    links.add_argument("--method", metavar="NAME", default="hmm", help=f"{', '.join(METHODS)} (default: hmm)")
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
-    common.add_options(parser)(f"""
-        source SOURCE: source sentences, or PAIRS: lines or TMX (.gz, .xz, .bz2; - for stdin)
-        target TARGET?: their translations
-        -o --output FILE=-: links, one line a pair (default: standard output)
-        --method NAME=hmm: {", ".join(METHODS)} (default: hmm)
-        --symmetrize NAME: how two directions become one: {", ".join(KNOWN)} (default: {usual})
-        --threshold P[0.0..1.0]: for --symmetrize threshold, and with hand alignments: least probability of a
-            link; lower finds more links, of which more are wrong (default: {DEFAULT_THRESHOLD})
-        --weights: write i-j:p with the probability of each link
-        --linked FILE: also write TARGET, CoNLL-U, with its links in MISC (Align=)
-        --tokenize CODE CODE: tokenise text first, given the codes of both languages; links then count tokens
-            as qsproj tag --rules cuts them
-        --unspaced SIDE: {", ".join(SIDES)}: written without spaces between words; learn from parts of its
-            words
-    """)
-    common.add_pairing(parser)
-    group = add_link_learning(parser)
-    common.add_options(group)("""
-        --save-model MODEL: with --hand-alignment, also write what was learned, for -m
-        -m --model MODEL: choose links by what hand alignments have taught before
-    """)
-    common.add_seed(parser)
-    common.add_workers(parser)
-    declare_ways(parser, METHOD_WAYS, SYMMETRIZATION_WAYS, LEARNING_WAYS)
+    links.add_argument(
+        "--symmetrize",
+        metavar="NAME",
+        help=f"how two directions become one: {', '.join(KNOWN)} (default: {usual})",
+    )
+    threshold = links.add_argument(
+        "--threshold",
+        metavar="P",
+        type=number(least=0.0, most=1.0),
+        help=f"least probability of a link; lower finds more links, more of them wrong (default: "
+        f"{DEFAULT_THRESHOLD})",
+    )
+    add_seed(links)
+    by_hand = add_link_learning(parser)
+    hand, *taught = by_hand._group_actions
+    saved = by_hand.add_argument("--save-model", metavar="MODEL", help="also write what was learned, for -m")
+    model = by_hand.add_argument(
+        "-m", "--model", metavar="MODEL", help="choose links by what links by hand have taught before"
+    )
+    only_with("hand_alignment", *taught, saved)
+    # These need a method that says how likely each link is.
+    only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])
+    only_where(f"--symmetrize {THRESHOLD}", _weighs, threshold, hand, model)
+
+
+def _weighs(options: argparse.Namespace) -> bool:
+    return (options.symmetrize or METHODS.get(options.method)) == THRESHOLD
 
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.language.recognition import check_known_language
 
-    common.check_files(
+    check_files(
         reads=(options.source, options.target, options.hand_alignment, options.model),
         model=options.save_model,
         model_option="--save-model",
@@ -117,8 +122,6 @@ def run(options: argparse.Namespace) -> None:
     check_name("alignment method", options.method, METHODS)
     symmetrization = options.symmetrize or METHODS[options.method]
     check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
-    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
-    refuse_unread(options, SYMMETRIZATION_WAYS, f"--symmetrize {symmetrization}")
     for language in options.tokenize or ():
         check_known_language(language)
     if options.linked is not None and not (
@@ -161,7 +164,7 @@ def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignmen
         symmetrization=options.symmetrize,
         threshold=threshold,
         unspaced=options.unspaced,
-        workers=common.workers_of(options),
+        workers=workers_of(options),
     )
 
 
@@ -182,7 +185,6 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 def chooses(options: argparse.Namespace) -> bool:
     """Tell whether hand alignments have a say, now or by a model; UsageError where options do not fit."""
     by_hand = options.hand_alignment is not None
-    refuse_unread(options, LEARNING_WAYS, "--hand-alignment" if by_hand else None)
     if by_hand and options.model is not None:
         raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
     return by_hand or options.model is not None
@@ -202,7 +204,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     sizes = [(len(source or ()), len(target or ())) for source, target in sides]
     whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
-    pairs = propose_links(sentences, unspaced=options.unspaced, workers=common.workers_of(options))
+    pairs = propose_links(sentences, unspaced=options.unspaced, workers=workers_of(options))
     if chooser is not None:
         chosen = choose_links(chooser, pairs, threshold=threshold)
     else:

@@ -19,7 +19,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.numbers import number, whole_number
 
 if TYPE_CHECKING:
     from qsproj.serve.review.relearning import Relearning
@@ -32,24 +34,52 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        --work DIR!: the folder of a bootstrap
-        --language CODE: the target language, where DIR holds several
-        -o --output MODEL!: where the model of each training is written
-        --lexicon FILE: words and their tags, read again by each training
-        --draws N[1..]=1: parsers of which the mean is taken; more are better and take longer
-        --train-after N[1..]=10: sentences to be corrected before the page may train
-        --by NAME: who corrects: a comment "# reviewed_by = NAME" on what is confirmed
-        --host ADDRESS=127.0.0.1: to serve at (default: 127.0.0.1)
-        --port N[0..]=8001: to serve at; 0: a free one
-        --seconds S[0.01..]=60: the longest that a request may take
-    """)
+    parser.add_argument("--work", metavar="DIR", required=True, help="the folder of a bootstrap")
+    parser.add_argument("--language", metavar="CODE", help="the target language, where DIR holds several")
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", required=True, help="where the model of each training is written"
+    )
+    parser.add_argument("--lexicon", metavar="FILE", help="words and their tags, read again by each training")
+    parser.add_argument(
+        "--draws",
+        metavar="N",
+        type=whole_number(least=1),
+        default=1,
+        help="parsers of which the mean is taken; more are better and take longer (default: 1)",
+    )
+    parser.add_argument(
+        "--train-after",
+        metavar="N",
+        type=whole_number(least=1),
+        default=10,
+        help="sentences to be corrected before the page may train (default: 10)",
+    )
+    reviewer = parser.add_argument(
+        "--reviewer", metavar="NAME", help='a comment "# reviewed_by = NAME" on what is confirmed'
+    )
+    with_former_name(parser, reviewer, "--by")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="to serve at (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number(least=0),
+        default=8001,
+        help="to serve at; 0: a free one (default: 8001)",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=number(least=0.01),
+        default=60,
+        help="the longest that a request may take (default: 60)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     from dataclasses import replace
 
-    from qsproj.cli.options.common import check_files
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
@@ -69,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     with listen(options.host, options.port) as listening:
         draft = _draft(learning)
         session = Session(
-            draft=Draft(str(draft), who=options.by), train_after=options.train_after, order=WORTH
+            draft=Draft(str(draft), who=options.reviewer), train_after=options.train_after, order=WORTH
         )
         session.parts = learning.progress
         reviewed, left = session.trees()

@@ -13,13 +13,15 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import common, pair_files
-from qsproj.cli.options.common import declare_ways, refuse_unread
+from qsproj.cli.options import pair_files
+from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import number
+from qsproj.cli.options.reading import adding_paths
+from qsproj.cli.options.shared import add_workers, workers_of
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
-
-OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
 
 EXAMPLES = """examples:
   qsproj biparse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
@@ -31,20 +33,22 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained")
-    common.add_options(parser)("""
-        -m --model MODEL!: from `qsproj train-biparser`
-        -o --output FILE=-: target trees (default: stdout)
-        --source-output FILE: also write source trees
-        --alignment-output FILE: also write links, as i-j:p
-        --link-threshold P[0.0..1.0]: least probability of the links that are written (default: as the model
-            was trained)
-    """)
-    common.add_workers(parser)
-    declare_ways(parser, OUTPUT_WAYS)
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="from `qsproj train-biparser`")
+    parser.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
+    parser.add_argument("--source-output", metavar="FILE", help="also write source trees")
+    parser.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+    threshold = parser.add_argument(
+        "--link-threshold",
+        metavar="P",
+        type=number(least=0.0, most=1.0),
+        help="least probability of the links that are written (default: as the model was trained)",
+    )
+    add_workers(parser)
+    only_with("alignment_output", threshold)
 
 
 def run(options: argparse.Namespace) -> None:
-    with common.naming(options.source, options.target, options.alignment):
+    with adding_paths(options.source, options.target, options.alignment):
         _parse(options)
 
 
@@ -57,7 +61,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
-    common.check_files(
+    check_files(
         reads=(*pair_files.checked_pair_files(options), options.model),
         writes=[
             (options.output, options.target),
@@ -65,7 +69,6 @@ def _parse(options: argparse.Namespace) -> None:
             (options.alignment_output, options.alignment),
         ],
     )
-    refuse_unread(options, OUTPUT_WAYS, "--alignment-output" if options.alignment_output else None)
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
@@ -75,7 +78,7 @@ def _parse(options: argparse.Namespace) -> None:
         source_tree=source_tree,
         link_threshold=options.link_threshold,
         counts=counts,
-        workers=common.workers_of(options),
+        workers=workers_of(options),
     )
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))

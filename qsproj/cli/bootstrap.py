@@ -1,21 +1,11 @@
 """From a bitext and a treebank of one side to a model that reads raw text of the other side.
 
 TREEBANK is CoNLL-U of the source language, --bitext its text with the translation, one sentence a line: two
-files, or one of pairs parted by a tab or |||. Nothing of the target needs to be annotated. The model cuts
-text into words, tags and parses: qsproj parse -m MODEL TEXT.
-
-Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
-(links), parse the source side (trees), learn the target's tags through the links, and features that its forms
-show (tagger), tag the target side (tagged), train parsers on TREEBANK with its words translated by the links
-(prior), project the trees and train on them (parser), three times where pairs are few, put all into one file
-(model); for --report, --suggest and --suggest-words, parse some of the text (examples).
-Each says in a line what it did. With --work DIR each is kept, and made again only when its inputs, its
-options or the version of the stage have changed: after a kill, the same command goes on. A second language
-with the same DIR finds the source's stages made. All of DIR may be deleted: models are whole without it, and
-what is missing is made again. What earlier runs of this language left there and this one did not use is
-counted in the end; --clean removes it, and leaves alone what runs of other languages use.
+files, or one of pairs parted by a tab or |||. The model cuts text into words, tags and parses.
 
 Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
+With --work DIR each stage is kept, and made again only when its inputs or options have changed: after a
+kill, the same command goes on, and another target language finds the stages of the source made.
 """
 
 from __future__ import annotations
@@ -28,8 +18,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import common
-from qsproj.cli.options.common import made_by
+from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.fields import values_of
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import read_tagged
+from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.errors import DataError, UsageError, check_name, counted
 from qsproj.progress import logged
@@ -42,57 +38,89 @@ EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
       --work de.work --report de.html -o de.model
   qsproj parse -m de.model new.de.txt -o new.de.conllu
-  qsproj bootstrap --treebank en-train.conllu --bitext en-sv.tsv.xz --languages en sv \\
-      --also da.conllu no.conllu de.conllu -o sv.model      # other languages' treebanks vote
-  qsproj bootstrap --treebank en-train.conllu --bitext en-de.tsv --languages en de \\
-      --tagged hundred.de.conllu -o de.model                # what little there is of the target
-  qsproj bootstrap --treebank en.conllu --bitext en.txt gl.txt --languages en gl \\
-      --treebank es.conllu --bitext es-gl.tsv --languages es gl -o gl.model
   qsproj bootstrap --treebank en-train.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo -o wo.model                         # two New Testaments: MAT 1:5 TAB text
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    common.add_options(parser)("""
-        --treebank FILE+...!: source trees, CoNLL-U
-        --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs (lines, or TMX)
-        --paired-by HOW=line: line: line i translates line i (default); verse: two files of reference TAB text
-            (MAT 1:5) in any order, or two Bibles: .usfm, .sfm, .usx, or .zip of these
-        --cut: cut long pairs where clauses end on both sides and lengths agree, as verses always are
-        --languages SOURCE TARGET...!: their codes of ISO 639, two or three letters: en de; qaa to qtz for a
-            language without one
-        -o --output MODEL!: where the model is written
-        --also FILE+: treebanks of any other languages, to vote; they help where pairs are few
-        --parsed-source FILE+: trees over the very text of a source side, CoNLL-U, taken as they are: of a
-            Bible, PROIEL's Greek, Latin, Gothic
-        --tagged FILE+: target sentences with UPOS, CoNLL-U
-        --annotated FILE+: target sentences with UPOS and trees
-        --lexicon FILE: target words and the tags they may have, WORD TAB TAGS; or, to learn lemmas, lines of
-            UniMorph, LEMMA TAB FORM TAB FEATURES
-        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of words that no lexicon and no
-            tagged sentence tells, in some fifty languages
-        --text FILE+: raw text of the target, one sentence a line, that to be parsed among it: tags are
-            learned from it, too; how many of its words the bitext does not have is told
-        --paragraphs: --text is running text: its sentences are found as --tagged has them, or by rules
-        --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
-            (default: target where its language is, such as Chinese)
-        --draws N[1..]: the parser is the mean of N, each with other translations of TREEBANK and the pairs in
-            another order: about half a point better with 3; with --jobs at the same time (default: 3 from
-            fewer than 20,000 pairs, else 1)
-        --trees FILE: also write the target trees that were learned from
-        --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
-            given
-        --suggest-sentences N[1..]=20: how many sentences --suggest writes; an hour is about 55 and 100 words
-        --suggest-words FILE: also write the words whose tags would teach most, with the model's tags, counts
-            and an example; corrected, the file is a --lexicon
-        --report FILE: also write a page of HTML: stages, figures, pairs
-        --features: pairs on the page of --report show values of features (FEATS)
-        --work DIR: keep each stage here, and go on from what is kept
-        --clean: in the end, remove from --work what only earlier runs of this language used
-    """)
-    common.add_seed(parser)
-    common.add_workers(parser)
+    def several(group: argparse._ActionsContainer, name: str, help: str) -> None:
+        group.add_argument(name, metavar="FILE", nargs="+", default=[], help=help)
+
+    for name, help in (
+        ("--treebank", "source trees, CoNLL-U"),
+        ("--bitext", "source and target text, or one file of pairs (lines, or TMX)"),
+    ):
+        parser.add_argument(name, metavar="FILE", nargs="+", action="append", required=True, help=help)
+    parser.add_argument(
+        "--languages",
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        action="append",
+        required=True,
+        help="codes of ISO 639: en de; qaa to qtz for a language without one",
+    )
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    parser.add_argument(
+        "--paired-by",
+        metavar="HOW",
+        default="line",
+        help="line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
+    )
+    parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
+    add_seed(parser)
+    more = parser.add_argument_group("what else there is")
+    several(more, "--text", "raw text of the target, one sentence a line, that to be parsed among it")
+    more.add_argument("--paragraphs", action="store_true", help="--text is running text: find its sentences")
+    several(more, "--also", "treebanks of any other languages, to vote; they help where pairs are few")
+    several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
+    several(more, "--annotated", "target sentences with UPOS and trees")
+    several(more, "--parsed-source", "trees over the very text of a source side, taken as they are")
+    more.add_argument(
+        "--lexicon",
+        metavar="FILE",
+        help="target words and their tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES",
+    )
+    more.add_argument("--lemmatizer", metavar="NAME", help="simplemma: lemmas of some fifty languages")
+    also = parser.add_argument_group("what else is written")
+    also.add_argument("--trees", metavar="FILE", help="the target trees that were learned from")
+    also.add_argument("--report", metavar="FILE", help="a page of HTML: stages, figures, pairs")
+    also.add_argument("--suggest", metavar="FILE", help="sentences that are best annotated next, parsed")
+    also.add_argument(
+        "--suggest-sentences",
+        metavar="N",
+        type=whole_number(least=1),
+        default=20,
+        help="how many; an hour is about 55 and 100 words (default: 20)",
+    )
+    also.add_argument(
+        "--suggest-words", metavar="FILE", help="words whose tags teach most; corrected, it is a --lexicon"
+    )
+    advanced = parser.add_argument_group("advanced")
+    advanced.add_argument(
+        "--draws",
+        metavar="N",
+        type=whole_number(least=1),
+        help="the parser is the mean of N (default: 3 below 20,000 pairs, else 1)",
+    )
+    advanced.add_argument(
+        "--cut", action="store_true", help="cut long pairs at clauses, as verses always are"
+    )
+    advanced.add_argument(
+        "--unspaced",
+        metavar="SIDE",
+        help="source, target or both: written without spaces (default: as the language is)",
+    )
+    features = advanced.add_argument(
+        "--show-features", action="store_true", help="--report shows FEATS of pairs"
+    )
+    with_former_name(advanced, features, "--features")
+    clean = advanced.add_argument(
+        "--clean", action="store_true", help="in the end, remove from --work what this run did not use"
+    )
+    only_with("report", features)
+    only_with("work", clean)
+    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -104,15 +132,13 @@ def run(options: argparse.Namespace) -> None:
     texts = _texts(options)
     _check_outputs(options)
     _check_what_is_annotated(options)
-    workers = common.workers_of(options)
+    workers = workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
         with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
-            files = common.values_of(options, "also", "tagged", "annotated", "text")
+            files = values_of(options, "also", "tagged", "annotated", "text")
             files |= {name: tuple(paths) for name, paths in files.items()}
-            single = common.values_of(
-                options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed"
-            )
+            single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
             call = BootstrapCall(
                 texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
             )
@@ -139,7 +165,7 @@ def run(options: argparse.Namespace) -> None:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
             )
-            write_report(options.report, made, workspace, title=title, features=options.features)
+            write_report(options.report, made, workspace, title=title, features=options.show_features)
         if options.work:
             _tell_unused(workspace, clean=options.clean)
 
@@ -230,16 +256,10 @@ def _check_outputs(options: argparse.Namespace) -> None:
     inputs = [*itertools.chain(*options.treebank, *options.bitext, *lists), options.lexicon]
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
-    if options.features and not options.report:
-        raise UsageError("--features is for the page of a report; name it: --report FILE")
-    if options.clean and not options.work:
-        raise UsageError(
-            "--clean removes from --work what this run does not use; name the folder: --work DIR"
-        )
     writes = [
         (path, None) for path in (options.trees, options.suggest, options.suggest_words, options.report)
     ]
-    common.check_files(reads=inputs, model=options.output, writes=writes)
+    check_files(reads=inputs, model=options.output, writes=writes)
 
 
 def _check_what_is_annotated(options: argparse.Namespace) -> None:
@@ -248,7 +268,7 @@ def _check_what_is_annotated(options: argparse.Namespace) -> None:
     from qsproj.corpus.sentence import has_tree
 
     for path in (*options.tagged, *options.annotated):
-        sentences = list(common.read_tagged([path]))
+        sentences = list(read_tagged([path]))
         if path in options.annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
     lexicon_of(options.lexicon, options.lemmatizer, _target(options))

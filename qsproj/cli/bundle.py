@@ -8,7 +8,9 @@ has them; else train it with `--features words`.
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_options, check_files, made_by
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.provenance import made_by
 
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu --language de -o de.tagger
@@ -19,13 +21,20 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        tagger TAGGER: a model of qsproj train-tagger
-        parser PARSER: a model that parses: of qsproj train, project, adapt ...
-        -o --output MODEL!: where the model is written
-        --readings N[0..]=0: with a first-order parser: try N tags that the tagger doubts, and average over
-            what was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone
-    """)
+    parser.add_argument("tagger", metavar="TAGGER", help="a model of qsproj train-tagger")
+    parser.add_argument(
+        "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
+    )
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    parser.add_argument(
+        "--readings",
+        metavar="N",
+        type=whole_number(least=0),
+        default=0,
+        help="with a first-order parser: try N tags that the tagger doubts, and average over what "
+        "was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone "
+        "(default: 0)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, check_files, located
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.reading import adding_lines
 from qsproj.cli.options.styles import add_source_style, read_styles
 from qsproj.errors import UsageError
 
@@ -32,20 +33,25 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("input INPUT?: trees, CoNLL-U (default: standard input)")
+    parser.add_argument("input", metavar="INPUT", nargs="?", help="trees, CoNLL-U (default: standard input)")
     way = parser.add_mutually_exclusive_group(required=True)
-    add_options(way)("""
-        -m --model MODEL: convert by this converter, of qsproj adapt
-        --to STYLE: convert by rules to this style
-    """)
-    add_options(parser)("-o --output FILE=-: CoNLL-U (default: standard output)")
+    way.add_argument("-m", "--model", metavar="MODEL", help="convert by this converter, of qsproj adapt")
+    way.add_argument("--to", metavar="STYLE", help="convert by rules to this style")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
+    )
     parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
-    add_options(parser.add_argument_group("by a converter (-m)"))("""
-        --confidence: add ArcProb=, the probability of each arc, to MISC
-        --least-sure FILE: also write the converted trees with those first that are most likely wrong, for a
-            person to check, with ArcProb= and the expected number of wrong heads
-    """)
+    group = parser.add_argument_group("by a converter (-m)")
+    group.add_argument(
+        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
+    )
+    group.add_argument(
+        "--least-sure",
+        metavar="FILE",
+        help="also write the converted trees with those first that are most likely wrong, for a "
+        "person to check, with ArcProb= and the expected number of wrong heads",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -96,7 +102,7 @@ def _convert_by_model(options: argparse.Namespace) -> None:
 
     remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
     converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
-    with located(options.input) as sentences:
+    with adding_lines(options.input) as sentences:
         known = telling_unknown_relations(
             sentences, converter, path=options.model, name=name_of(options.input)
         )

@@ -9,44 +9,69 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options import common, pair_files
-from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
+from qsproj.cli.options import pair_files
+from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import adding_paths
+from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
 from qsproj.errors import DataError, UsageError, check_name
 
 METHODS = ("co-training", "noisy-channel")
-# What each method reads that not all do.
-METHOD_WAYS = {"--method co-training": ("rounds", "jobs"), "--method noisy-channel": ("source_forest",)}
 
 EXAMPLES = """examples:
   qsproj cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted --trees corpora/de.conllu -o de.model
+      --alignment en-de.weighted --annotated corpora/de.conllu -o de.model
   qsproj cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
+      --alignment en-de.weighted --annotated corpora/de.conllu -o de.model --method noisy-channel
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained; a noisy channel takes best for joint")
-    common.add_options(parser)("""
-        -m --model MODEL!: from `qsproj train-biparser`
-        --trees FILE!: target sentences with trees, best those that the model was trained on
-        -o --output MODEL!: for `qsproj parse`
-        --method NAME=co-training: co-training (default): learn what the joint model believes of the target
-            trees; noisy-channel: learn target trees that explain the source trees
-        --source-forest NAME=best: with --method noisy-channel, the source trees that the channel generates:
-            best (default), the source parser's best tree; ranked, its five best; agreement, all of its trees,
-            by probability
-        --rounds N[1..]=1: of co-training: how often the joint model teaches the other, and is renewed by it
-    """)
-    common.add_jobs(parser, "processes that parse pairs for co-training")
-    common.add_seed(parser)
-    declare_ways(parser, METHOD_WAYS)
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="from `qsproj train-biparser`")
+    annotated = parser.add_argument(
+        "--annotated",
+        metavar="FILE",
+        required=True,
+        help="target sentences with trees, best those that the model was trained on",
+    )
+    with_former_name(parser, annotated, "--trees")
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="for `qsproj parse`")
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        default="co-training",
+        help="co-training (default): learn what the joint model believes of the target trees; "
+        "noisy-channel: learn target trees that explain the source trees",
+    )
+    forest = parser.add_argument(
+        "--source-forest",
+        metavar="NAME",
+        default="best",
+        help="with --method noisy-channel, the source trees that the channel generates: best "
+        "(default), the source parser's best tree; ranked, its five best; agreement, all of "
+        "its trees, by probability",
+    )
+    rounds = parser.add_argument(
+        "--rounds",
+        metavar="N",
+        type=whole_number(least=1),
+        default=1,
+        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
+    )
+    jobs = add_jobs(parser, "processes that parse pairs for co-training")
+    add_seed(parser)
+    only_with("method", rounds, jobs, among=["co-training"])
+    only_with("method", forest, among=["noisy-channel"])
 
 
 def run(options: argparse.Namespace) -> None:
-    with common.naming(options.source, options.target, options.alignment):
+    with adding_paths(options.source, options.target, options.alignment):
         _cotrain(options)
 
 
@@ -66,18 +91,18 @@ def _cotrain(options: argparse.Namespace) -> None:
     )
 
     check_name("method", options.method, METHODS)
-    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
-    common.check_files(
-        reads=(*pair_files.checked_pair_files(options), options.model, options.trees), model=options.output
+    check_files(
+        reads=(*pair_files.checked_pair_files(options), options.model, options.annotated),
+        model=options.output,
     )
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
-    trees = list(read_sentences(options.trees))
+    trees = list(read_sentences(options.annotated))
     if not any(is_whole(sentence.heads) for sentence in trees):
-        raise DataError(options.trees, None, "no whole tree", "trees of the target", "annotate some")
+        raise DataError(options.annotated, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(
         pair_files.tagged_pairs(
             pair_files.pair_files_of(options),

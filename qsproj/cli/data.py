@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_action, add_options
+from qsproj.cli.options.actions import add_action
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
@@ -43,16 +43,22 @@ printed, and what is missing is said, with its URL and its place.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add_action(actions, "list", _LIST, EXAMPLES)
-    add_options(listing)("text TEXT?=: part of a name (default: all)")
-    add_options(add_action(actions, "get", _GET, EXAMPLES))("""
-        names NAME+: ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]
-        --part {train,dev,test}...: of treebanks, these only; may be given several times (default: all there
-            are)
-        -o --output FOLDER: also copy the files there
-        --cache FOLDER: where files are kept
-        --mirror URL: fetch from there, laid out as the original site
-        --offline: fetch nothing; say what would be fetched
-    """)
+    listing.add_argument("text", metavar="TEXT", nargs="?", default="", help="part of a name (default: all)")
+    group = add_action(actions, "get", _GET, EXAMPLES)
+    group.add_argument(
+        "names", metavar="NAME", nargs="+", default=[], help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
+    )
+    group.add_argument(
+        "--part",
+        choices=("train", "dev", "test"),
+        action="append",
+        default=[],
+        help="of treebanks, these only; may be given several times (default: all there are)",
+    )
+    group.add_argument("-o", "--output", metavar="FOLDER", help="also copy the files there")
+    group.add_argument("--cache", metavar="FOLDER", help="where files are kept")
+    group.add_argument("--mirror", metavar="URL", help="fetch from there, laid out as the original site")
+    group.add_argument("--offline", action="store_true", help="fetch nothing; say what would be fetched")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import qsproj
-from qsproj.cli.options.common import add_seed
+from qsproj.cli.options.shared import add_seed
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:

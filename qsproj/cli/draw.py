@@ -19,8 +19,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_pairing, check_files
+from qsproj.cli.options import numbers
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.shared import add_pairing
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice
 
@@ -40,29 +43,56 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        file FILE?=-: CoNLL-U, .gz or .xz (default: standard input)
-        --target FILE: the translations, CoNLL-U
-        --alignment FILE: word links between FILE and the translations
-    """)
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", default="-", help="CoNLL-U, .gz or .xz (default: standard input)"
+    )
+    parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
+    parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)
-    add_options(parser)("""
-        --versus FILE: other trees of the same words; what differs stands out
-        --features: show the values of features (FEATS) beside each tag
-    """)
+    parser.add_argument(
+        "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
+    )
+    features = parser.add_argument(
+        "--show-features", action="store_true", help="show the values of features (FEATS) beside each tag"
+    )
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
-    add_options(chosen)("""
-        --sentence ID...: this one only: its sent_id, or its number where it has none; may be given several
-            times
-        --relation NAME: those with such an arc, nsubj or nsubj:pass; nsubj finds both
-        --below P[0.0..1.0]: those with an arc less probable than P
-    """)
-    add_options(parser)("""
-        --width PIXELS[0..]=1200: longer sentences go on in a further line; 0: never
-        --format NAME: html, svg, png or pdf (default: by the name of the output, else html)
-    """)
+    chosen.add_argument(
+        "--sentence",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="this one only: its sent_id, or its number where it has none; may be given several times",
+    )
+    chosen.add_argument(
+        "--relation", metavar="NAME", help="those with such an arc, nsubj or nsubj:pass; nsubj finds both"
+    )
+    chosen.add_argument(
+        "--below",
+        metavar="P",
+        type=numbers.number(least=0.0, most=1.0),
+        help="those with an arc less probable than P",
+    )
+    with_former_name(parser, features, "--features")
+    parser.add_argument(
+        "--width",
+        metavar="PIXELS",
+        type=numbers.whole_number(least=0),
+        default=1200,
+        help="longer sentences go on in a further line; 0: never (default: 1200)",
+    )
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        help="html, svg, png or pdf (default: by the name of the output, else html)",
+    )
     add_pairing(parser)
-    add_options(parser)("-o --output FILE=-: a page, an image or a document (default: standard output)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="a page, an image or a document (default: standard output)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -112,7 +142,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
     from qsproj.viz.trees import draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
-        return with_features_shown(sentence) if options.features else sentence
+        return with_features_shown(sentence) if options.show_features else sentence
 
     width = options.width or None
     items: Iterable[tuple[Sentence, Callable[[], Drawing]]]

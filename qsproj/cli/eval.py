@@ -1,38 +1,14 @@
 """Score a parsed file against gold trees, compare two parsed files, or score word alignments.
 
 UAS and LAS are percentages of words with the right head, and with the right head and relation; "LAS, no
-subtypes" compares nsubj:pass as nsubj, and is the LAS of the CoNLL 2018 shared task. UPOS is the percentage
-of words with the right tag; --tags scores nothing else. UEM and LEM are percentages of sentences without an
-error. Punctuation (gold UPOS PUNCT) is scored unless --no-punct is given. Words without a gold head are not
-scored; how many is said.
+subtypes" compares nsubj:pass as nsubj. UPOS is the percentage of words with the right tag, UEM and LEM of
+sentences without an error. Where SYSTEM cuts the same text into other sentences or words, each score is the
+F1 of the CoNLL 2018 shared task. Words without a gold head are not scored.
+Files that differ in sentences are paired by sent_id.
 
-Where SYSTEM cuts the same text into other sentences, tokens or words, each score is the F1 of what is right,
-as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too. --columns counts so
-in any case, and adds XPOS, universal features (UFeats), AllTags, lemmas, CLAS, MLAS and BLEX (of content
-words), and ELAS and EULAS (of enhanced dependencies). Files that differ in sentences are paired by sent_id;
-how many sentences that leaves is said.
-
---by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
-"found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
-that swapping the two systems' results at random, sentence by sentence, sets them as far apart.
-
---calibration tells instead whether SYSTEM's ArcProb keeps its word: of the arcs that it gives 0.8, 80% should
-be right. The expected calibration error is the mean distance from that, in percent. RelProb, of parsers that
-were trained with --labels joint, is that of the arc together with its relation.
-
---agreement tells how far two annotators of one text agree: percentages and Cohen's kappa of tags, features,
-heads and relations; a head counts by its distance. Where they differ: qsproj serve --review A --beside B.
-
---report writes a page of it all: scores, what is taken for what, sentences of which most is wrong,
-calibration where there is ArcProb; of several systems side by side, and with --at, the number of trees that
-each has learned from, their learning curve.
-
---validate has the validator of Universal Dependencies (udtools, pip install 'qsproj[validate]') test a single
-file, instead: the tests that fail, how often, and of each the first sentence. Sentences without relations are
-tested at level 2, whatever --level says.
-
---alignments scores links of the same sentence pairs: the alignment error rate (AER; less is better) and
-precision against sure and possible gold links, recall against the sure ones.
+With --versus, p is the exact two-sided probability that swapping the two systems' results at random, sentence
+by sentence, sets them as far apart. --by groups words by the gold trees ("left 2": the dependent stands two
+words left of its head); "found" counts those that SYSTEM puts into the group.
 """
 
 import argparse
@@ -42,7 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.options.common import add_options, check_files, declare_ways, number, refuse_unread
+from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import number, whole_number
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
@@ -76,81 +54,94 @@ from qsproj.progress import notice, notices
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
-  qsproj eval gold.conllu.gz parsed.conllu --no-punct --by relation
+  qsproj eval gold.conllu parsed.conllu --no-punct --by relation
   qsproj eval gold.conllu parsed.conllu --versus other-parser.conllu
-  qsproj parse -m MODEL gold.conllu | qsproj eval gold.conllu - --json
   qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
-  qsproj parse -m MODEL gold.conllu --retag | qsproj eval gold.conllu - --columns
-  qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
   qsproj parse -m MODEL text.txt | qsproj eval --validate - --level 3
-  qsproj eval anna.conllu ben.conllu --agreement
-  qsproj eval gold.conllu parsed.conllu other-parser.conllu --report report.html
-  qsproj eval gold.conllu by-100.conllu by-300.conllu by-1000.conllu --at 100 300 1000 --report report.html
+  qsproj eval gold.conllu by-100.conllu by-300.conllu --at 100 300 --report report.html
   qsproj eval --alignments corpora/en-de.pharaoh links.pharaoh
-  qsproj eval --alignments gold.talp --gold-format talp links.pharaoh --json
 """
 
 
-# What each kind of scores reads that not all do.
-TREES = "scores of trees"
-WAYS = {
-    TREES: ("more", "no_punct", "by", "versus", "report", "at"),
-    "--tags": ("no_punct", "versus"),
-    "--columns": (),
-    "--agreement": (),
-    "--calibration": ("no_punct",),
-    "--alignments": ("gold_format", "alignment_format"),
-    "--validate": ("level", "language"),
-}
+# Kinds of scores in place of those of trees.
+KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        gold GOLD: CoNLL-U file with the right trees (.gz, .xz; - for stdin)
-        system SYSTEM: CoNLL-U file of the same text, parsed
-        more SYSTEM*: further ones, for --report
-        --no-punct: do not score words whose gold UPOS is PUNCT
-    """)
-    parser.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
-    add_options(parser)("""
-        --versus OTHER: a second parsed file: test the difference to SYSTEM
-        --report FILE: write a page of HTML on all systems
-    """)
-    parser.add_argument(
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with the right trees (- for standard input)")
+    parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U of the same text, parsed")
+    more = parser.add_argument("more", metavar="SYSTEM", nargs="*", default=[], help="others, for --report")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    trees = parser.add_argument_group("scores of trees")
+    no_punct = trees.add_argument("--no-punct", action="store_true", help="leave out words with UPOS PUNCT")
+    by = trees.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
+    versus = trees.add_argument("--versus", metavar="OTHER", help="a second system: test the difference")
+    report = trees.add_argument("--report", metavar="FILE", help="write a page of HTML on all systems")
+    at = trees.add_argument(
         "--at",
         nargs="+",
         type=number(least=0.0),
         default=[],
         metavar="N",
-        help="for --report, the size of what each system has learned from, in their order",
+        help="for --report: the size of the training data of each system, for a learning curve",
     )
-    instead = parser.add_mutually_exclusive_group()
-    add_options(instead)("""
-        --columns: score all columns as the CoNLL 2018 shared task did: F1 of sentences, tokens, words, UPOS,
-            XPOS, features, lemmas, trees
-        --tags: score no trees; files need not have any
-        --agreement: tell how far two annotators agree, GOLD and SYSTEM, beyond chance
-        --calibration: tell how far ArcProb, and RelProb, can be trusted, instead of scores
-        --alignments: score the links of SYSTEM against those of GOLD instead
-    """)
+    kinds = parser.add_argument_group("other scores")
+    instead = kinds.add_mutually_exclusive_group()
     instead.add_argument(
-        "--validate",
-        action=_Alone,
-        metavar="FILE",
-        help="count the faults that UD's tests find in this file, without GOLD and SYSTEM",
+        "--columns",
+        action="store_true",
+        help="all columns, as the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
     )
-    add_options(parser)("""
-        --level N[1..5]=2: of --validate: 1 columns, 2 the format of UD, 3 its guidelines, 4 and 5 those of
-            the language
-        --language CODE=ud: of --validate, two or three letters (default: any)
-    """)
-    formats = ", ".join(names_of(ALIGNMENTS))
-    add_options(parser)(f"""
-        --gold-format NAME: of gold links: {formats} (default: {DEFAULT_ALIGNMENT_FORMAT})
-        --alignment-format NAME: of the system's links, the same names
-        --json: print JSON instead of a table
-    """)
-    declare_ways(parser, WAYS)
+    instead.add_argument("--tags", action="store_true", help="tags alone; files need no trees")
+    instead.add_argument(
+        "--agreement", action="store_true", help="agreement of two annotators, GOLD and SYSTEM: Cohen's kappa"
+    )
+    instead.add_argument(
+        "--calibration",
+        action="store_true",
+        help="how far ArcProb and RelProb can be trusted: of arcs given 0.8, 80%% should be right",
+    )
+    instead.add_argument(
+        "--alignments",
+        action="store_true",
+        help="links of SYSTEM against GOLD: error rate (AER), precision, recall",
+    )
+    instead.add_argument(
+        "--validate", action=_Alone, metavar="FILE", help="faults that the validator of UD finds in this file"
+    )
+    level = kinds.add_argument(
+        "--level",
+        metavar="N",
+        type=whole_number(least=1, most=5),
+        default=2,
+        help="of --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 those of the language (default: 2)",
+    )
+    language = kinds.add_argument(
+        "--language", metavar="CODE", default="ud", help="of --validate, two or three letters (default: any)"
+    )
+    gold_format = kinds.add_argument(
+        "--gold-format", metavar="NAME", help="of the links of GOLD, as --alignment-format"
+    )
+    alignment_format = kinds.add_argument(
+        "--alignment-format",
+        metavar="NAME",
+        help=f"of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+    )
+    for action in (more, by, report, at):
+        only_where("scores of trees", lambda options: _kind(options) is None, action)
+    only_where("scores of trees, --tags", lambda options: _kind(options) in (None, "tags"), versus)
+    only_where(
+        "scores of trees, --tags, --calibration",
+        lambda options: _kind(options) in (None, "tags", "calibration"),
+        no_punct,
+    )
+    only_with("alignments", gold_format, alignment_format)
+    only_with("validate", level, language)
+
+
+def _kind(options: argparse.Namespace) -> str | None:
+    """Return the kind of scores that is asked for; None: those of trees."""
+    return next((kind for kind in KINDS if getattr(options, kind)), None)
 
 
 class _Alone(argparse.Action):
@@ -177,8 +168,6 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
-    asked = [way for way in WAYS if getattr(options, way.removeprefix("--"), False)]
-    refuse_unread(options, WAYS, asked[0] if asked else TREES)
     if options.validate:
         from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 

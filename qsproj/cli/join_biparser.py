@@ -6,7 +6,8 @@ The model parses both sides of a bitext together (`qsproj biparse`).
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_options, check_files, made_by
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.provenance import made_by
 
 EXAMPLES = """examples:
   qsproj join-biparser -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
@@ -15,13 +16,17 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        -m --model MODEL!: from `qsproj train-biparser`, on other languages; best with --target-model, a
-            parser made as this one was
-        --source-model MODEL!: a parser of the source
-        --target-model MODEL!: a parser of the target
-        -o --output MODEL!: where the model is written
-    """)
+    parser.add_argument(
+        "-m",
+        "--model",
+        metavar="MODEL",
+        required=True,
+        help="from `qsproj train-biparser`, on other languages; best with --target-model, a parser "
+        "made as this one was",
+    )
+    parser.add_argument("--source-model", metavar="MODEL", required=True, help="a parser of the source")
+    parser.add_argument("--target-model", metavar="MODEL", required=True, help="a parser of the target")
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
 
 
 def run(options: argparse.Namespace) -> None:

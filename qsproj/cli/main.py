@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, NoReturn
 
 from qsproj import __version__, interrupts
+from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
 from qsproj.cli.former_spellings import present_spelling
+from qsproj.cli.options.conditions import check_conditions
 from qsproj.errors import QsprojError, UsageError, bounded
 from qsproj.progress import notices
 
@@ -48,24 +49,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("demo", "run the main job on the sample in corpora/"),
 )
 
-EXIT_DONE, EXIT_BUG, EXIT_BAD_INPUT = 0, 1, 2
-
-
-class _OneLineParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line and exit code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {bounded(message)}; see {self.prog} --help\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help as results are written: argparse is silent where the disk is full."""
-        if file is not sys.stdout:
-            super()._print_message(message, file)
-            return
-        from qsproj.corpus.files import open_output
-
-        with open_output(None) as out:
-            out.write(message)
+EXIT_DONE, EXIT_BUG = 0, 1
 
 
 def module_of(command: str) -> str:
@@ -75,9 +59,10 @@ def module_of(command: str) -> str:
 
 def build_parser(*wanted: str) -> argparse.ArgumentParser:
     """Build the parser; only the files of commands that are wanted are imported, for a fast ``--help``."""
-    parser = _OneLineParser(
+    parser = CommandParser(
         prog="qsproj",
         description="Carry dependency syntax across languages and annotation styles.",
+        formatter_class=CommandHelp,
         epilog="Each command explains itself: qsproj help COMMAND. Start with: qsproj demo",
     )
     parser.add_argument("--version", action="version", version=f"qsproj {__version__}")
@@ -92,10 +77,10 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
             help=summary,
             description=module.__doc__,
             epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=CommandHelp,
         )
         module.add_arguments(subparser)
-        subparser.set_defaults(run=module.run)
+        subparser.set_defaults(run=module.run, own_parser=subparser)
     return parser
 
 
@@ -123,6 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         if unknown:
             raise UsageError(_unknown_arguments(options.command, unknown))
         with notices(_say):
+            check_conditions(options.own_parser, options)
             options.run(options)
     except QsprojError as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -16,7 +16,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_workers, check_files, workers_of
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
@@ -42,24 +44,53 @@ _LOOKED_AT = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        -m --model MODEL!: a model that `qsproj` trained
-        input INPUT?=-: CoNLL-U or text (default: standard input)
-        -o --output FILE=-: CoNLL-U (default: standard output)
-        --decode NAME=mbr: mbr: the tree with the most expected right heads (default); map: the most probable
-            tree; max-z: of a model with hidden clusters, the tree that is most probable together with its
-            clusters
-        --confidence: add ArcProb=, the probability of each arc, to MISC (of a model of train --joint-tags
-            also UposProb=, that of the tag; of train --labels joint RelProb=, that of arc and relation)
-        --retag: parse by the model's own tags, whatever UPOS there is
-        --fixed: keep the heads and relations that CoNLL-U has, and infer the rest given these (_ is unknown;
-            Span=3-7 in MISC: one of the words 3 to 7 is the head of the others)
-        --language CODE: language of plain text (default: that of the model)
-        --paragraphs: find the sentences of plain text that goes on over them, as the tagger has learned it
-            from a treebank, or by rules; `qsproj serve` does so
-        --segmentations K[1..]: parse each line of plain text cut in the K most probable ways, 7.1, 7.2 and so
-            on of line 7, with their probabilities in a comment, where the model has learned tokens
-    """)
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="a model that `qsproj` trained")
+    parser.add_argument(
+        "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
+    )
+    parser.add_argument(
+        "--decode",
+        metavar="NAME",
+        default="mbr",
+        help="mbr: the tree with the most expected right heads (default); map: the most probable "
+        "tree; max-z: of a model with hidden clusters, the tree that is most probable "
+        "together with its clusters",
+    )
+    parser.add_argument(
+        "--confidence",
+        action="store_true",
+        help="add ArcProb=, the probability of each arc, to MISC (of a model of train --joint-tags "
+        "also UposProb=, that of the tag; of train --labels joint RelProb=, that of arc and "
+        "relation)",
+    )
+    parser.add_argument(
+        "--retag", action="store_true", help="parse by the model's own tags, whatever UPOS there is"
+    )
+    parser.add_argument(
+        "--fixed",
+        action="store_true",
+        help="keep the heads and relations that CoNLL-U has, and infer the rest given these (_ is "
+        "unknown; Span=3-7 in MISC: one of the words 3 to 7 is the head of the others)",
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="language of plain text (default: that of the model)"
+    )
+    parser.add_argument(
+        "--paragraphs",
+        action="store_true",
+        help="find the sentences of plain text that goes on over them, as the tagger has learned "
+        "it from a treebank, or by rules; `qsproj serve` does so",
+    )
+    parser.add_argument(
+        "--segmentations",
+        metavar="K",
+        type=whole_number(least=1),
+        help="parse each line of plain text cut in the K most probable ways, 7.1, 7.2 and so on of "
+        "line 7, with their probabilities in a comment, where the model has learned tokens",
+    )
     add_workers(parser)
 
 

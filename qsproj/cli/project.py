@@ -2,10 +2,8 @@
 
 SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translation in CoNLL-U with UPOS (from
 `qsproj tag`), ALIGNMENT their links (from `qsproj align`). Sentences are paired by parallel_id, else by
-sent_id, else by order. Heads that TARGET has are used only to report how many projected arcs are right.
-
-With --method soft, the default, translations into several languages can vote: one --source and one
---alignment for each, and one --target for all, or one for each where they do not translate the same text.
+sent_id, else by order. Heads of TARGET serve only to report how many projected arcs are right.
+With --method soft several sources vote: --source and --alignment once for each, --target once or for each.
 """
 
 from __future__ import annotations
@@ -17,9 +15,21 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import common
-from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
+from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.fields import add_fields
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.provenance import languages_of, made_by
+from qsproj.cli.options.reading import adding_paths
+from qsproj.cli.options.shared import (
+    add_checkpoint,
+    add_pairing,
+    add_seed,
+    add_workers,
+    checkpoint_of,
+    workers_of,
+)
 from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name
@@ -35,16 +45,7 @@ EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment corpora/en-de.pharaoh -o de.model --trees de.projected.conllu
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --method hard --min-attached 1 --completion hwa -o de.model    # whole trees, completed as in Hwa et al.
-  qsproj align en.tagged.conllu de.tagged.conllu --threshold 0.15 --weights -o en-de.pharaoh
-  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --method qg --jobs 8 --checkpoint state --resume -o de.model    # killed? the same command goes on
-  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --method qg --backend dask --scheduler tcp://head:8786 -o de.model
-  qsproj train en-train.conllu --features delexicalised -o en.delex
-  qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
-  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --prior en.delex --prior neighbours.delex -o de.model          # the most accurate
+      --prior en.delex --prior neighbours.delex -o de.model     # from qsproj train --features delexicalised
   qsproj project --target de.tagged.conllu --method em -o de.model    # tags alone, no source: the baseline
   qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \\
       --target de.tagged.conllu -o de.model                          # two languages vote
@@ -53,84 +54,93 @@ EXAMPLES = """examples:
 
 # The method that needs no source.
 TARGET_ALONE = "em"
-# What each method reads that not all do.
-WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}
 # What EM is trained by unless told.
 _EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": QgOptions()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    common.add_options(parser)("""
-        --source FILE...: source trees, CoNLL-U; --method em needs none, and learns relations from them alone
-        --target FILE...!: tagged target sentences, CoNLL-U
-        --alignment FILE...: word links, for each --source
-    """)
-    add_alignment_format(parser)
-    common.add_pairing(parser)
-    common.add_options(parser)("""
-        -o --output MODEL!: where the parser is written
-        --trees FILE: also write the target sentences with their trees
-        --enhanced: carry DEPS of the source over, too: the parser writes them, and so do --trees
-    """)
-    methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    common.add_options(parser)(f"--method NAME={DEFAULT_METHOD}: {methods} (default: {DEFAULT_METHOD})")
-    common.add_seed(parser)
-    group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
-    common.add_options(group)("""
-        --prior MODEL...: a parser of another language, trained with --features delexicalised; several vote,
-            each with its own --prior (default: two trained on the trees of each source, with its words
-            translated)
-    """)
-    common.add_fields(group, projected.SoftProjectionOptions(), "strength", "sentences", "share")
-    common.add_options(group)("""
-        --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
-            parser
-    """)
-    _add_hard_options(parser)
-    _add_em_options(parser)
-    common.add_workers(parser)
-    declare_ways(parser, WAYS)
-
-
-def _add_hard_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``hard`` reads, and ``hard-em`` in part."""
-    defaults = projected.HardProjectionOptions()
-    arcs = parser.add_argument_group("--method hard, hard-em")
-    common.add_options(arcs)(f"""
-        --completion NAME={defaults.completion}: none: one-to-one links only (default); hwa: Hwa et al.'s
-            Direct Projection Algorithm
-    """)
-    common.add_fields(arcs, defaults, "min_weight", "min_attached")
-    group = parser.add_argument_group("--method hard")
-    common.add_fields(group, defaults, "max_sentences")
-    common.add_options(group)(f"""
-        --nonprojective: the parser may cross arcs (default: no, since most crossings in projected trees are
-            wrong)
-        --epochs N[1..]={projected.HARD_EPOCHS}: passes over them
-    """)
-
-
-def _add_em_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``em``, ``hard-em`` and ``qg`` read."""
-    group = parser.add_argument_group("--method em, hard-em, qg")
-    common.add_options(group)(f"""
-        --iterations N[0..]: of EM, at most ({_defaults("iterations")}); with 0 what it starts from: hard-em
-            and qg then count whole projected trees
-        --start NAME: what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic,
-            nearby tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of
-            the source, as in the thesis ({_defaults("start")})
-    """)
-    longest = f"leave out target sentences of more words ({_defaults('max_words')})"
-    group.add_argument(
-        "--longest", dest="max_words", type=common.whole_number(least=1), metavar="N", help=longest
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="source trees, CoNLL-U; em needs none",
     )
-    common.add_options(group)(f"""
-        --punctuation NAME: strip: leave it out, attach it by rule when parsing; keep: learn it as any word
-            ({_defaults("punctuation")})
-    """)
-    common.add_checkpoint(group, kept="the state of EM there after each iteration")
-    common.add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
-    common.add_fields(parser.add_argument_group("--method hard-em, qg"), QgOptions(), "sibling_pairs")
+    parser.add_argument(
+        "--target", metavar="FILE", action="append", required=True, help="tagged target sentences, CoNLL-U"
+    )
+    parser.add_argument(
+        "--alignment", metavar="FILE", action="append", default=[], help="word links, for each --source"
+    )
+    add_alignment_format(parser)
+    add_pairing(parser)
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the parser is written")
+    parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
+    parser.add_argument("--enhanced", action="store_true", help="project enhanced dependencies (DEPS), too")
+    methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+    parser.add_argument(
+        "--method", metavar="NAME", default=DEFAULT_METHOD, help=f"{methods} (default: {DEFAULT_METHOD})"
+    )
+    add_seed(parser)
+    soft = parser.add_argument_group("--method soft")
+    soft.add_argument(
+        "--prior",
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="a parser of another language, trained with --features delexicalised; several vote (default: "
+        "two, trained on the trees of each source)",
+    )
+    soft.add_argument(
+        "--annotated",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="target trees, in the style of the source, that fine-tune the parser",
+    )
+    add_fields(soft, projected.SoftProjectionOptions(), "sentences")
+    hard = parser.add_argument_group("--method hard")
+    hard.add_argument(
+        "--completion",
+        metavar="NAME",
+        default=projected.HardProjectionOptions().completion,
+        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
+    )
+    hard.add_argument(
+        "--nonprojective", action="store_true", help="arcs may cross (default: no; also of soft)"
+    )
+    hard.add_argument(
+        "--epochs",
+        metavar="N",
+        type=whole_number(least=1),
+        default=projected.HARD_EPOCHS,
+        help=f"passes over the trees (default: {projected.HARD_EPOCHS})",
+    )
+    em = parser.add_argument_group("--method em, hard-em, qg")
+    em.add_argument(
+        "--iterations", metavar="N", type=whole_number(least=0), help=f"of EM ({_defaults('iterations')})"
+    )
+    em.add_argument(
+        "--start",
+        metavar="NAME",
+        help=f"what EM starts from: trees, whole projected ones; harmonic, nearby tags attract; uniform "
+        f"({_defaults('start')})",
+    )
+    em.add_argument(
+        "--punctuation",
+        metavar="NAME",
+        help=f"strip: attach it by rule; keep: learn it as any word ({_defaults('punctuation')})",
+    )
+    add_checkpoint(em, kept="the state of EM after each iteration")
+    for action in (
+        *soft._group_actions,
+        *hard._group_actions,
+        *em._group_actions,
+        *add_workers(parser)._group_actions,
+    ):
+        only_with(
+            "method", action, among=[name for name, method in METHODS.items() if action.dest in method.reads]
+        )
 
 
 def _defaults(field: str) -> str:
@@ -148,17 +158,18 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
     check_name("method", options.method, METHODS)
-    refuse_unread(options, WAYS, f"--method {options.method}")
     method, sources = METHODS[options.method], _sources(options)
-    given = {name: getattr(options, name) for name in method.reads if name not in RUN}
+    given = {
+        name: getattr(options, name) for name in method.reads if name not in RUN and hasattr(options, name)
+    }
     if "checkpoint" in method.reads:
-        checkpoint = common.checkpoint_of(options)
+        checkpoint = checkpoint_of(options)
         if checkpoint is not None and options.iterations == 0:
             raise UsageError(
                 "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
             )
-        given["run"] = EMRun(workers=common.workers_of(options), checkpoint=checkpoint)
-    with common.naming(*options.source, *options.target, *options.alignment, *options.annotated):
+        given["run"] = EMRun(workers=workers_of(options), checkpoint=checkpoint)
+    with adding_paths(*options.source, *options.target, *options.alignment, *options.annotated):
         rng = np.random.default_rng(options.seed)
         if options.enhanced:
             check_enhanced(pair.source for source in sources for pair in source)
@@ -184,7 +195,7 @@ def _sources(options: argparse.Namespace) -> Sources:
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment
-    common.check_files(
+    check_files(
         reads=(*sources, *targets, *alignments, *options.prior, *options.annotated),
         model=options.output,
         writes=[(options.trees, None)],

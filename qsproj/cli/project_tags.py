@@ -17,15 +17,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_options,
-    add_seed,
-    check_files,
-    made_by,
-    naming,
-    read_tagged,
-)
+from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import adding_paths, read_tagged
+from qsproj.cli.options.shared import add_seed
 from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 
@@ -42,25 +38,63 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        --source FILE...!: the translation in CoNLL-U with UPOS; several vote: --source and --alignment for
-            each
-        --target FILE!: CoNLL-U, or text, one sentence a line: cut as --language says, else at white space
-        --alignment FILE...!: links of --source and --target, best with weights
-    """)
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        action="append",
+        required=True,
+        default=[],
+        help="the translation in CoNLL-U with UPOS; several vote: --source and --alignment for each",
+    )
+    parser.add_argument(
+        "--target",
+        metavar="FILE",
+        required=True,
+        help="CoNLL-U, or text, one sentence a line: cut as --language says, else at white space",
+    )
+    parser.add_argument(
+        "--alignment",
+        metavar="FILE",
+        action="append",
+        required=True,
+        default=[],
+        help="links of --source and --target, best with weights",
+    )
     add_alignment_format(parser)
-    add_options(parser)("""
-        -o --output MODEL!: where the tagger is written
-        --language CODE: language of the target, two or three letters; one that sacremoses has no rules for is
-            cut as English is
-        --tagged FILE+: target sentences with UPOS, as few as there are
-        --lexicon FILE: target words and the tags they may have, WORD TAB TAGS; or lines of UniMorph, lemma
-            TAB form TAB features, for lemmas and features
-        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words
-            that neither tagged sentences nor lexicon have lemmas of
-        --text FILE+: raw text of the target language, one sentence a line, that to be tagged among it: helps
-            where the target has few of its words
-    """)
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the tagger is written")
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of the target, two or three letters; one that sacremoses has no rules for "
+        "is cut as English is",
+    )
+    parser.add_argument(
+        "--tagged",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="target sentences with UPOS, as few as there are",
+    )
+    parser.add_argument(
+        "--lexicon",
+        metavar="FILE",
+        help="target words and the tags they may have, WORD TAB TAGS; or lines of UniMorph, lemma "
+        "TAB form TAB features, for lemmas and features",
+    )
+    parser.add_argument(
+        "--lemmatizer",
+        metavar="NAME",
+        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words "
+        "that neither tagged sentences nor lexicon have lemmas of",
+    )
+    parser.add_argument(
+        "--text",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="raw text of the target language, one sentence a line, that to be tagged among it: "
+        "helps where the target has few of its words",
+    )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
@@ -112,7 +146,7 @@ def run(options: argparse.Namespace) -> None:
             "--columns: nothing tells lemmas; give --tagged sentences that have them, a --lexicon of "
             "lemma, form and features, or a --lemmatizer"
         )
-    with naming(*sources, options.target, *alignments):
+    with adding_paths(*sources, options.target, *alignments):
         projected = project_tags(
             corpus,
             rng=np.random.default_rng(options.seed),

@@ -16,23 +16,32 @@ sentence, the word's number, and the words around it; the word itself stands in 
 
 import argparse
 
-from qsproj.cli.options.common import add_options, check_files
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
 from qsproj.errors import UsageError, counted
 
 EXAMPLES = """examples:
   qsproj search 'upos=NOUN head.deprel=root' de.conllu
-  qsproj search 'deprel=obj child.deprel=case' de.conllu sv.conllu --count
+  qsproj search 'deprel=obj child.deprel=case' de.conllu sv.conllu --totals
   qsproj search 'feats.Case= upos=NOUN' de.conllu -o without-case.conllu
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        pattern PATTERN: conditions, in quotes
-        files FILE*: CoNLL-U (default: standard input)
-        --count: print for each file how many words and sentences are found
-        -o --output FILE: write the sentences with such words, CoNLL-U, in place of lines
-    """)
+    parser.add_argument("pattern", metavar="PATTERN", help="conditions, in quotes")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", default=[], help="CoNLL-U (default: standard input)"
+    )
+    totals = parser.add_argument(
+        "--totals", action="store_true", help="print for each file how many words and sentences are found"
+    )
+    with_former_name(parser, totals, "--count")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the sentences with such words, CoNLL-U, in place of lines",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -41,8 +50,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.review.search import compiled, in_context
 
     paths = options.files or ["-"]
-    if options.count and options.output is not None:
-        raise UsageError("found --count and -o, expected one of them")
+    if options.totals and options.output is not None:
+        raise UsageError("found --totals and -o, expected one of them")
     check_files(reads=paths, writes=[(options.output, None)])
     find = compiled(options.pattern)
     if options.output is not None:
@@ -55,11 +64,11 @@ def run(options: argparse.Namespace) -> None:
             for number, sentence in enumerate(read_sentences(path), start=1):
                 found = find(sentence)
                 words, sentences = words + len(found), sentences + bool(found)
-                for word in () if options.count else found:
+                for word in () if options.totals else found:
                     left, form, right = in_context(sentence, word)
                     text = " ".join(filter(None, (left, f"[{form}]", right)))
                     out.write(f"{name}{sentence.sent_id or number}\t{word}\t{text}\n")
-            if options.count:
+            if options.totals:
                 out.write(
                     f"{name}{' ' * bool(name)}{counted(words, 'word')} in {counted(sentences, 'sentence')}\n"
                 )

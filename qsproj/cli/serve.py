@@ -19,8 +19,12 @@ import argparse
 import tempfile
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_pairing, add_seed, declare_ways, refuse_unread
+from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.shared import add_pairing, add_seed
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,14 +38,9 @@ EXAMPLES = """examples:
   qsproj serve -m de=german.model -m en=english.model --port 8001 --jobs 4
   curl -F data=@text.txt -F tokenizer= -F tagger= -F parser= http://127.0.0.1:8001/process
   qsproj serve --review draft.conllu
-  qsproj serve --review de.conllu --pairs en.conllu en-de.pharaoh -m de.model -o better.model
+  qsproj serve --review de.conllu --source en.conllu --alignment en-de.pharaoh \\
+      -m de.model -o better.model
 """
-
-MODELS, REVIEW = "-m alone", "--review"
-WAYS = {
-    MODELS: ("jobs", "megabytes", "waiting"),
-    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "by", "order", "beside", "seed"),
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,39 +52,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]MODEL",
         help="a model to serve, by its name (default: that of its file); several may be given",
     )
-    add_options(parser)("""
-        --review FILE: open a page to correct the trees of FILE
-        --host ADDRESS=127.0.0.1: to serve at (default: 127.0.0.1)
-        --port N[0..]=8001: to serve at; 0: a free one
-        --seconds S[0.01..]=60: the longest that a request may take
-    """)
+    parser.add_argument("--review", metavar="FILE", help="open a page to correct the trees of FILE")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="to serve at (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number(least=0),
+        default=8001,
+        help="to serve at; 0: a free one (default: 8001)",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=number(least=0.01),
+        default=60,
+        help="the longest that a request may take (default: 60)",
+    )
     models = parser.add_argument_group("models", "for -m without --review")
-    add_options(models)("""
-        --jobs N[1..]=1: processes; they share the models
-        --megabytes M[0.001..]=4: the largest request
-        --waiting N[0..]=64: requests that may wait; more are told to come again
-    """)
+    models.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number(least=1),
+        default=1,
+        help="processes; they share the models (default: 1)",
+    )
+    models.add_argument(
+        "--megabytes",
+        metavar="M",
+        type=number(least=0.001),
+        default=4,
+        help="the largest request (default: 4)",
+    )
+    models.add_argument(
+        "--waiting",
+        metavar="N",
+        type=whole_number(least=0),
+        default=64,
+        help="requests that may wait; more are told to come again (default: 64)",
+    )
     review = parser.add_argument_group("review", "for --review")
-    add_options(review)("--pairs SOURCE LINKS: translations, CoNLL-U, and links to FILE's words")
+    review.add_argument("--source", metavar="FILE", help="translations, CoNLL-U")
+    review.add_argument("--alignment", metavar="FILE", help="links of --source to FILE's words")
+    review.add_argument("--pairs", nargs=2, help=argparse.SUPPRESS)
     add_alignment_format(review)
     add_pairing(review)
-    add_options(review)("""
-        -o --output MODEL: where the page's training writes the parser
-        --train-after N[1..]=10: sentences to be reviewed before it may train
-        --by NAME: who reviews: a comment "# reviewed_by = NAME" on what is confirmed
-        --order {unsure,worth,file,differing}=unsure: which sentences come first: the least sure, those that
-            teach most (see qsproj suggest), the first of the file, those that differ from --beside
-        --beside FILE: the same sentences by another annotator, shown beside, to be compared
-    """)
+    review.add_argument("-o", "--output", metavar="MODEL", help="where the page's training writes the parser")
+    review.add_argument(
+        "--train-after",
+        metavar="N",
+        type=whole_number(least=1),
+        default=10,
+        help="sentences to be reviewed before it may train (default: 10)",
+    )
+    reviewer = review.add_argument(
+        "--reviewer", metavar="NAME", help='a comment "# reviewed_by = NAME" on what is confirmed'
+    )
+    first = review.add_argument(
+        "--first",
+        choices=("unsure", "worth", "file", "differing"),
+        default="unsure",
+        help="which sentences come first: the least sure, those that teach most (see qsproj suggest), those "
+        "of the file, those that differ from --versus",
+    )
+    versus = review.add_argument(
+        "--versus", metavar="FILE", help="the same sentences by another annotator, shown beside"
+    )
+    for action, former in ((reviewer, "--by"), (first, "--order"), (versus, "--beside")):
+        with_former_name(review, action, former)
     add_seed(review)
-    declare_ways(parser, WAYS)
+    only_where("-m alone", lambda options: options.review is None, models)
+    only_with("review", review)
 
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.serve.listening import check_installed, listen
 
     check_installed()
-    refuse_unread(options, WAYS, MODELS if options.review is None else REVIEW)
     if options.review is None and not options.model:
         raise UsageError("found nothing to serve; name a model: -m MODEL, or a file to review: --review FILE")
     with listen(options.host, options.port) as listening:
@@ -118,11 +162,11 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
-    from qsproj.cli.options.common import check_files
     from qsproj.serve.review.serving import serve_review
 
     check_files(
-        reads=(options.review, *options.model, *(options.pairs or ()), options.beside), model=options.output
+        reads=(options.review, *options.model, *(_pair_files(options) or ()), options.versus),
+        model=options.output,
     )
     session = _session(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
@@ -131,21 +175,29 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
         serve_review(session, pages, listening, host=options.host, seconds=options.seconds)
 
 
+def _pair_files(options: argparse.Namespace) -> tuple[str, str] | None:
+    """Return the file of translations and that of links, None where there are none."""
+    source, links = options.pairs or (options.source, options.alignment)
+    if (source is None) != (links is None):
+        raise UsageError("--source and --alignment go together: give both, or neither")
+    return None if source is None else (source, links)
+
+
 def _session(options: argparse.Namespace) -> Session:
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.session import Session
 
     pairs = None
-    if options.pairs is not None:
-        source, links = options.pairs
+    if (files := _pair_files(options)) is not None:
+        source, links = files
         pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
     return Session(
-        draft=Draft(options.review, who=options.by),
+        draft=Draft(options.review, who=options.reviewer),
         pairs=pairs,
         train_after=options.train_after if options.model else None,
-        order=options.order,
-        beside=options.beside,
+        order=options.first,
+        beside=options.versus,
     )
 
 

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_action, add_options
+from qsproj.cli.options.actions import add_action
 from qsproj.cli.options.styles import add_source_style, read_styles
 
 if TYPE_CHECKING:
@@ -38,10 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     detect = add_action(actions, "detect", _DETECT, EXAMPLES)
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
-    add_options(round_trip)("--to STYLE!: the style to convert to and back")
+    round_trip.add_argument("--to", metavar="STYLE", required=True, help="the style to convert to and back")
     add_source_style(round_trip)
     for action in (detect, round_trip):
-        add_options(action)("treebank TREEBANK?=-: CoNLL-U, .gz or .xz (default: standard input)")
+        action.add_argument(
+            "treebank", metavar="TREEBANK", nargs="?", default="-", help="CoNLL-U (default: standard input)"
+        )
     add_action(actions, "list", _LIST, EXAMPLES)
 
 

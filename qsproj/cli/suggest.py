@@ -15,7 +15,9 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, check_files, located
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import number, whole_number
+from qsproj.cli.options.reading import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.progress import track
@@ -33,19 +35,42 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        -m --model MODEL!: a parser
-        input INPUT?=-: CoNLL-U (default: standard input)
-        -o --output FILE=-: CoNLL-U (default: standard output)
-        --count N[1..]: suggest at most N sentences
-        --words N[1..]: suggest sentences of at most N words in all
-        --annotated FILE...: what is annotated already (for a converter, in the old style): its kinds of words
-            count less; may be given several times
-        --sentence-cost WORDS[0.0..]=2.0: fixed annotation cost per sentence, in words; large: long sentences
-            first
-        --plain: rank by uncertainty alone, whatever kinds of words there are
-        --predict: fill in heads and relations by the model, with ArcProb in MISC, to be corrected
-    """)
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="a parser")
+    parser.add_argument(
+        "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U (default: standard input)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
+    )
+    parser.add_argument(
+        "--count", metavar="N", type=whole_number(least=1), help="suggest at most N sentences"
+    )
+    parser.add_argument(
+        "--words", metavar="N", type=whole_number(least=1), help="suggest sentences of at most N words in all"
+    )
+    parser.add_argument(
+        "--annotated",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what is annotated already (for a converter, in the old style): its kinds of words "
+        "count less; may be given several times",
+    )
+    parser.add_argument(
+        "--sentence-cost",
+        metavar="WORDS",
+        type=number(least=0.0),
+        default=2.0,
+        help="fixed annotation cost per sentence, in words; large: long sentences first (default: 2.0)",
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"
+    )
+    parser.add_argument(
+        "--predict",
+        action="store_true",
+        help="fill in heads and relations by the model, with ArcProb in MISC, to be corrected",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -73,7 +98,7 @@ def _candidates(parser: Parser, path: str) -> list[Candidate]:
 
     reads_trees = "heads" in parser.reads
     candidates = []
-    with located(path) as sentences:
+    with adding_lines(path) as sentences:
         for sentence in track(sentences, "parsing", unit="sentence"):
             if reads_trees:
                 check_tree(sentence)

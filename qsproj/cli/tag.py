@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_workers, check_files, workers_of
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 
@@ -33,18 +35,37 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        -m --model MODEL!: tag with this model
-        input INPUT?: CoNLL-U or plain text (default: standard input)
-        -o --output FILE=-: tagged CoNLL-U (default: standard output)
-        --confidence: add TagProb=, the probability of each tag, to MISC
-        --language CODE: language of plain text, two or three letters (default: that of the model)
-        --paragraphs: find the sentences of plain text that goes on over them
-        --split-contractions: split tokens of plain text into words as the treebanks did: zum to zu dem; where
-            tokens were learned, they are split in any case
-        --segmentations K[1..]: write each line of plain text cut in the K most probable ways, 7.1, 7.2 and so
-            on of line 7, with their probabilities in a comment, where the model has learned tokens
-    """)
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="tag with this model")
+    parser.add_argument(
+        "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="tagged CoNLL-U (default: standard output)"
+    )
+    parser.add_argument(
+        "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
+    )
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of plain text, two or three letters (default: that of the model)",
+    )
+    parser.add_argument(
+        "--paragraphs", action="store_true", help="find the sentences of plain text that goes on over them"
+    )
+    parser.add_argument(
+        "--split-contractions",
+        action="store_true",
+        help="split tokens of plain text into words as the treebanks did: zum to zu dem; where "
+        "tokens were learned, they are split in any case",
+    )
+    parser.add_argument(
+        "--segmentations",
+        metavar="K",
+        type=whole_number(least=1),
+        help="write each line of plain text cut in the K most probable ways, 7.1, 7.2 and so on of "
+        "line 7, with their probabilities in a comment, where the model has learned tokens",
+    )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, check_files
+from qsproj.cli.options.files import check_files
 from qsproj.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,16 +29,32 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        input INPUT?=-: plain text, one sentence a line (default: standard input)
-        -o --output FILE=-: words, one sentence a line (default: standard output)
-    """)
+    parser.add_argument(
+        "input",
+        metavar="INPUT",
+        nargs="?",
+        default="-",
+        help="plain text, one sentence a line (default: standard input)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="words, one sentence a line (default: standard output)",
+    )
     way = parser.add_mutually_exclusive_group(required=True)
-    add_options(way)("""
-        --language CODE: cut by the rules of this language, two or three letters
-        -m --model MODEL: cut as this model does: a tagger, or a model that parses text
-    """)
-    add_options(parser)("--split-contractions: where rules cut, split tokens into words: zum to zu dem")
+    way.add_argument(
+        "--language", metavar="CODE", help="cut by the rules of this language, two or three letters"
+    )
+    way.add_argument(
+        "-m", "--model", metavar="MODEL", help="cut as this model does: a tagger, or a model that parses text"
+    )
+    parser.add_argument(
+        "--split-contractions",
+        action="store_true",
+        help="where rules cut, split tokens into words: zum to zu dem",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Train a dependency parser on one or more treebanks.
 
 Treebanks are CoNLL-U (plain, .gz, .xz). A word without a head (HEAD is _) is summed out, so partial trees
-train too. Whether trees are projective and have one root is read off the training data unless told.
+train too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import common
-from qsproj.cli.options.common import declare_ways, languages_of, made_by, refuse_unread
+from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.fields import add_fields, values_of
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.provenance import languages_of, made_by
+from qsproj.cli.options.reading import adding_paths, read_tagged
+from qsproj.cli.options.shared import add_order, add_seed
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
@@ -37,17 +43,7 @@ if TYPE_CHECKING:
 BATCH_STEPS = 60
 
 # Fields of TrainingOptions that have an option of their name, as help lists them.
-FIELDS = (
-    *("objective", "best", "limit", "clusters", "cost", "optimizer", "epochs", "cutoff", "support"),
-    *("l2", "l1", "entropy"),
-)
-
-
-def objective_ways() -> dict[str, tuple[str, ...]]:
-    return {
-        f"--objective {one.name}": one.reads if one.margin is None else (*one.reads, "labels")
-        for one in known.OBJECTIVES
-    }
+FIELDS = ("optimizer", "best", "clusters", "cost", "cutoff", "l2")
 
 
 def _defaults(field: str) -> str:
@@ -61,7 +57,7 @@ def _defaults(field: str) -> str:
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
     objective = objective_named(options.objective)
-    given = common.values_of(options, *FIELDS)
+    given = values_of(options, "objective", *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
     return TrainingOptions(
@@ -83,81 +79,84 @@ EXAMPLES = f"""objectives:
 examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
-  qsproj train train.conllu.gz -o my.model --order 2           # more accurate; parses 5 to 6 times slower
-  qsproj train train.conllu -o labelled.model --labels joint         # better relations, RelProb=
+  qsproj train train.conllu.gz -o my.model --order 2                 # more accurate, 5 to 6 times slower
   qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
-  qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
-  qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o mst.model --objective mira-kbest --epochs 7
-  qsproj train train.conllu -o clusters.model --objective hidden --clusters 4
-  qsproj train train.conllu -o enhanced.model --enhanced             # DEPS too
-  qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
 
 
-# What each kind of parser reads that not all do.
-WAYS = {
-    "--order 1": (
-        *("clusters", "cutoff", "entropy", "l1"),
-        *("labels", "like", "optimizer", "support", "unlabelled"),
-    ),
-    "--order 2": ("factors", "iterations"),
-    "--joint-tags": ("iterations",),
-}
-
-# What is read of another option only where that is given.
-UNLABELLED_WAYS = {"--unlabelled": ("entropy",)}
-CUTOFF_WAYS = {"--cutoff": ("support",)}
-
-# What is read where relations are named after the tree, and not where they are part of it.
-LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--labels joint": ()}
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    common.add_options(parser)("""
-        treebanks TREEBANK+: CoNLL-U files, plain, .gz or .xz
-        -o --output MODEL!: where the model is written
-        --dev FILE: stop early by the UAS on this treebank
-    """)
-    common.add_order(
-        parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
-    )
-    common.add_options(parser)("""
-        --labels {after,joint}=after: with --order 1, after: relations are named when the tree is there
-            (default); joint: they are part of what trees are chosen by, more accurate, and RelProb= tells how
-            sure they are
-        --factors NAMES: with --order 2, what is scored: a list, with commas, of grand, childseq, valence,
-            nocross, hidden (a hidden projective tree, for arcs that may cross, in place of nocross; default:
-            all but hidden, nocross where arcs may cross)
-        --joint-tags: a parser that reads nothing but forms and infers UPOS and tree together, by belief
-            propagation
-        --iterations N[1..]: with --order 2 or --joint-tags, iterations of belief propagation in training and
-            parsing (default: 5)
-    """)
-    shape = parser.add_mutually_exclusive_group()
+    parser.add_argument("treebanks", metavar="TREEBANK", nargs="+", help="CoNLL-U files")
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
+    add_seed(parser)
+    group = parser.add_argument_group("the parser")
+    add_order(group, "1: score single arcs (default); 2: also pairs and sequences of arcs")
+    shape = group.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")
-    shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
-    roots = parser.add_mutually_exclusive_group()
+    shape.add_argument(
+        "--nonprojective", action="store_true", help="arcs may cross (default: as in the treebanks)"
+    )
+    roots = group.add_mutually_exclusive_group()
     roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
-    roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
-    usual = TrainingOptions()
+    roots.add_argument(
+        "--multi-root", action="store_true", help="any number of them (default: as in the treebanks)"
+    )
+    group.add_argument(
+        "--features",
+        metavar="NAME",
+        help="what is read of a word: delexicalised (UPOS only, to parse another language), words, or "
+        "morphology (also lemmas, XPOS and FEATS; default where treebanks have any)",
+    )
+    labels = group.add_argument(
+        "--labels",
+        choices=("after", "joint"),
+        default="after",
+        help="name relations after the tree (default), or with it: better relations, RelProb=",
+    )
+    group.add_argument("--enhanced", action="store_true", help="also learn enhanced dependencies (DEPS)")
+    group.add_argument(
+        "--joint-tags", action="store_true", help="read forms alone, infer UPOS and tree together"
+    )
+    usual, advanced = TrainingOptions(), parser.add_argument_group("advanced")
+    add_fields(advanced, usual, "objective")
     by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
-    common.add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
-    common.add_options(parser)("""
-        --unlabelled FILE: unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these
-            sentences
-    """)
-    common.add_fields(parser, usual, FIELDS[-1])
-    common.add_options(parser)("""
-        --features NAME: what is read of a word: delexicalised (UPOS only, to parse another language), words
-            (forms too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)
-        --like TAGGED: weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this
-            file: tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all
-            alike)
-        --enhanced: also learn enhanced dependencies from DEPS; `qsproj parse` then writes them
-    """)
-    common.add_seed(parser)
-    declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
+    add_fields(advanced, usual, "epochs", by_way=by_objective)
+    fields = dict(zip(FIELDS, add_fields(advanced, usual, *FIELDS, by_way=by_objective), strict=True))
+    factors = advanced.add_argument(
+        "--factors",
+        metavar="NAMES",
+        help="of order 2: a list of grand, childseq, valence, nocross, hidden (default: the first three, "
+        "nocross where arcs may cross)",
+    )
+    iterations = advanced.add_argument(
+        "--bp-iterations",
+        dest="iterations",
+        metavar="N",
+        type=whole_number(least=1),
+        help="of belief propagation, with --order 2 or --joint-tags (default: 5)",
+    )
+    with_former_name(advanced, iterations, "--iterations")
+    unlabelled = advanced.add_argument(
+        "--unlabelled", metavar="FILE", help="CoNLL-U without trees, of which the parser learns to be sure"
+    )
+    like = advanced.add_argument(
+        "--like",
+        metavar="TAGGED",
+        help="with --features delexicalised: weigh treebanks by how like this file their UPOS are",
+    )
+    first_order = (labels, like, unlabelled, *(fields[name] for name in ("clusters", "cutoff", "optimizer")))
+    only_where("--order 1", lambda options: options.order == 1 and not options.joint_tags, *first_order)
+    only_with("order", factors, among=[2])
+    only_where(
+        "--order 2, --joint-tags", lambda options: options.order == 2 or options.joint_tags, iterations
+    )
+    for name, action in {**fields, "unlabelled": unlabelled}.items():
+        read_by = [one.name for one in known.OBJECTIVES if name in one.reads]
+        if read_by:
+            only_with("objective", action, among=read_by)
+    only_with("objective", labels, among=known.names_of(lambda one: one.margin is not None))
+    only_with("labels", fields["optimizer"], unlabelled, among=["after"])
 
 
 def run(options: argparse.Namespace) -> None:
@@ -170,7 +169,7 @@ def run(options: argparse.Namespace) -> None:
 
     settings = training_options(options)
     _check_kind(options)
-    common.check_files(
+    check_files(
         reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
     )
     train = _training(options)
@@ -183,7 +182,7 @@ def run(options: argparse.Namespace) -> None:
             expected="trees to stop early by",
             remedy="name a treebank, or leave --dev out",
         )
-    read = common.read_tagged if options.joint_tags else read_all
+    read = read_tagged if options.joint_tags else read_all
     treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
     if options.unlabelled:
         train = partial(train, unlabelled=list(read_all([options.unlabelled])))
@@ -191,12 +190,12 @@ def run(options: argparse.Namespace) -> None:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
     if options.enhanced:
-        with common.naming(*options.treebanks):
+        with adding_paths(*options.treebanks):
             check_enhanced(sentences)
     if options.features != "delexicalised":  # These are refused where there is no tag.
         _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
-    with common.naming(*options.treebanks):
+    with adding_paths(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
     if options.enhanced:
@@ -244,12 +243,6 @@ def _check_kind(options: argparse.Namespace) -> None:
     clustered = objective_named(options.objective).clustered
     if clustered and (options.joint_tags or options.order == 2):
         raise UsageError(f"--objective {options.objective} belongs to --order 1; leave one of them out")
-    kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
-    refuse_unread(options, WAYS, kind)
-    refuse_unread(options, objective_ways(), f"--objective {options.objective}")
-    refuse_unread(options, LABEL_WAYS, f"--labels {options.labels}")
-    refuse_unread(options, UNLABELLED_WAYS, "--unlabelled" if options.unlabelled else None)
-    refuse_unread(options, CUTOFF_WAYS, "--cutoff" if options.cutoff else None)
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 

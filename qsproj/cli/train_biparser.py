@@ -1,11 +1,8 @@
 """Train a model that parses both sides of a bitext together: two trees and an alignment.
 
-SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
+SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order. ALIGNMENT
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). The
-target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`), which stays
-as it is. Where the first pairs have links by hand, --hand-alignment observes them; others stay hidden.
-Reports say in how many runs belief propagation converged: messages between trees and links came to rest.
-What is believed after a run that did not is less to be trusted; --factors mono leaves fewer of them.
+target needs trees, a few dozen to a few hundred; the source needs a parser, which stays as it is.
 Where the target has no trees, `qsproj join-biparser` takes over what was learned of another language pair.
 """
 
@@ -14,26 +11,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options import common, pair_files
-from qsproj.cli.options.common import declare_ways, made_by, refuse_unread
+from qsproj.cli.options import pair_files
+from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.fields import add_fields
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import adding_paths
+from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.errors import check_name
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
-
-# What each way to train reads that not all do. SYNCH alone has no weights to learn.
-_LEARNING = (
-    *("epochs", "labels"),
-    *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
-)
-FACTOR_WAYS = {
-    "--factors all": _LEARNING,
-    "--factors pairs": _LEARNING,
-    "--factors mono": _LEARNING,
-    "--factors synch": (),
-}
-TARGET_WAYS = {"--target-model": (), "a target parser that is trained": ("order", "features")}
-HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
@@ -47,41 +36,59 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
-    pair_files.add_source_tree(parser, usual="joint")
-    common.add_options(parser)("""
-        --source-model MODEL!: a parser of the source, of order 1 or 2: with 2, its factors take part
-        --target-model MODEL: a parser of the target that was not trained on these trees, as from `qsproj
-            project`; without it, one is trained on them
-        -o --output MODEL!: where the model is written
-        --factors NAME=all: all (default); pairs: also those of two arcs on either side, grandparents and
-            siblings; mono: reward parallel arcs only; synch: two parsers under a hard constraint
-        --features NAME: what the target parser reads of a word, as in `qsproj train`: words, for text that
-            only a tagger has seen; morphology (default where the trees have lemmas, XPOS or FEATS)
-    """)
-    common.add_fields(parser, JointTrainingOptions(), "epochs")
-    common.add_order(
-        parser,
-        "of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of dependents, to "
-        "the pair's factors",
+    parser.add_argument(
+        "--source-model", metavar="MODEL", required=True, help="a parser of the source, of order 1 or 2"
     )
-    common.add_options(parser)("""
-        --labels NAME=joint: joint (default): relations of the target are decided with those of the source,
-            which nearly say those of parallel arcs; after: by the target's labeller alone, which is faster
-        --tags NAME=given: given (default): target text comes with UPOS; links: the model tags target words
-            that have none, with the tags of linked words as evidence, and learns from the trees as it tags
-            them; joint: it does, and tags that are still uncertain are decided together with trees and links
-    """)
-    pair_files.add_link_learning(parser)
-    common.add_fields(parser, JointOptions(), "link_threshold")
-    common.add_seed(parser)
-    common.add_checkpoint(
-        parser, kept="there the target parser, and what is learned jointly after each epoch"
+    parser.add_argument(
+        "--target-model",
+        metavar="MODEL",
+        help="a parser of the target that has not seen these trees (default: train one on them)",
     )
-    declare_ways(parser, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    add_seed(parser)
+    group = parser.add_argument_group("the model")
+    factors = ("all", "pairs", "mono", "synch")
+    group.add_argument(
+        "--factors",
+        metavar="NAME",
+        default="all",
+        help="all (default); pairs: all, and those of two arcs on either side; mono: reward parallel arcs "
+        "only; synch: two parsers under a hard constraint",
+    )
+    labels = group.add_argument(
+        "--labels",
+        metavar="NAME",
+        default="joint",
+        help="joint (default): relations of the target follow those of the source, too; after: from the "
+        "target tree alone, which is faster",
+    )
+    tags = group.add_argument(
+        "--target-tags",
+        metavar="NAME",
+        default="given",
+        help="given (default): target text has UPOS; links: the model tags it, tags of linked words being "
+        "evidence; joint: and decides uncertain tags together with trees and links",
+    )
+    with_former_name(group, tags, "--tags")
+    order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
+    features = group.add_argument(
+        "--features", metavar="NAME", help="what the target parser reads of a word, as in qsproj train"
+    )
+    only_where(
+        "a target parser that is trained", lambda options: options.target_model is None, order, features
+    )
+    hand = pair_files.add_link_learning(parser)
+    advanced = parser.add_argument_group("advanced")
+    pair_files.add_source_tree(advanced, usual="joint")
+    (epochs,) = add_fields(advanced, JointTrainingOptions(), "epochs")
+    add_fields(advanced, JointOptions(), "link_threshold")
+    add_checkpoint(advanced, kept="the target parser, and what is learned after each epoch")
+    # SYNCH alone has no weights to learn.
+    only_with("factors", labels, epochs, hand, among=[name for name in factors if name != "synch"])
 
 
 def run(options: argparse.Namespace) -> None:
-    with common.naming(options.source, options.target, options.alignment):
+    with adding_paths(options.source, options.target, options.alignment):
         _train(options)
 
 
@@ -102,10 +109,6 @@ def _train(options: argparse.Namespace) -> None:
 
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     check_name("factors", options.factors, families)
-    refuse_unread(options, FACTOR_WAYS, f"--factors {options.factors}")
-    on_target = "a target parser that is trained" if options.target_model is None else "--target-model"
-    refuse_unread(options, TARGET_WAYS, on_target)
-    refuse_unread(options, HAND_WAYS, "--hand-alignment" if options.hand_alignment is not None else None)
     on_links = pair_files.alignment_families(options)
     reads = (
         *pair_files.checked_pair_files(options),
@@ -113,8 +116,8 @@ def _train(options: argparse.Namespace) -> None:
         options.target_model,
         options.hand_alignment,
     )
-    common.check_files(reads=reads, model=options.output)
-    checkpoint = common.checkpoint_of(options)
+    check_files(reads=reads, model=options.output)
+    checkpoint = checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
     pairs = list(pair_files.tagged_pairs(pair_files.pair_files_of(options), source_tree=options.source_tree))
@@ -138,7 +141,7 @@ def _train(options: argparse.Namespace) -> None:
             with_dictionary=options.dictionary,
             order=options.order,
             labels=options.labels,
-            tags=options.tags,
+            tags=options.target_tags,
         ),
         target=target_parser,
         checkpoint=checkpoint,

@@ -1,7 +1,7 @@
 """Train a part-of-speech tagger on treebanks.
 
 It learns UPOS and, where the treebanks have them, lemmas, XPOS and features (FEATS); --columns names fewer.
-With --raw it also learns from plain text of the same language, which helps on a new domain.
+With --text it also learns from plain text of the same language, which helps on a new domain.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
@@ -17,7 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_options, add_seed, check_files
+from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
+from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.reading import read_tagged
+from qsproj.cli.options.shared import add_seed
 from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu -o de.tagger --language de
-  qsproj train-tagger a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
+  qsproj train-tagger a.conllu b.conllu --text news.de.txt.xz --language de --dev dev.conllu -o de.tagger
   qsproj train-tagger upos.conllu --lexicon unimorph/deu -o de.tagger   # lemmas where the treebank has none
   qsproj train-tagger upos.conllu --lemmatizer simplemma --language de -o de.tagger
   qsproj tag -m de.tagger text.txt -o de.conllu
@@ -39,19 +43,40 @@ MOST_SHOW = 0.8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_options(parser)("""
-        treebanks TREEBANK+: CoNLL-U files with UPOS, plain, .gz or .xz
-        -o --output MODEL!: where the model is written
-        --language CODE: language of plain text, two or three letters; one that sacremoses has no rules for is
-            cut as English is
-        --raw FILE+: train also on this plain text
-        --dev FILE: keep the epoch that is best on this treebank
-        --lexicon FILE: lines of UniMorph, lemma TAB form TAB features: lemmas of words
-        --lemmatizer NAME: simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words
-            that neither treebank nor lexicon has lemmas of
-        --rules: cut plain text by the rules of the language and a table of its contractions, even where a
-            treebank shows its tokens: better where it shows fewer than 200 sentences
-    """)
+    parser.add_argument(
+        "treebanks",
+        metavar="TREEBANK",
+        nargs="+",
+        default=[],
+        help="CoNLL-U files with UPOS, plain, .gz or .xz",
+    )
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of plain text, two or three letters; one that sacremoses has no rules for "
+        "is cut as English is",
+    )
+    text = parser.add_argument(
+        "--text", metavar="FILE", nargs="+", default=[], help="train also on this plain text"
+    )
+    with_former_name(parser, text, "--raw")
+    parser.add_argument("--dev", metavar="FILE", help="keep the epoch that is best on this treebank")
+    parser.add_argument(
+        "--lexicon", metavar="FILE", help="lines of UniMorph, lemma TAB form TAB features: lemmas of words"
+    )
+    parser.add_argument(
+        "--lemmatizer",
+        metavar="NAME",
+        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words "
+        "that neither treebank nor lexicon has lemmas of",
+    )
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="cut plain text by the rules of the language and a table of its contractions, even "
+        "where a treebank shows its tokens: better where it shows fewer than 200 sentences",
+    )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
@@ -65,7 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options.common import made_by, read_tagged
     from qsproj.corpus.contractions import known_contractions
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
@@ -76,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.language is not None:
         check_known_language(options.language)
-    inputs = [*options.treebanks, *(options.raw or ()), options.dev, options.lexicon]
+    inputs = [*options.treebanks, *(options.text), options.dev, options.lexicon]
     check_files(reads=inputs, model=options.output)
     lexicon = _lemmas_of(options)
     rng = np.random.default_rng(options.seed)
@@ -97,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
     tagger = train_tagger(
         sentences,
         rng=rng,
-        raw=_raw_words(options.raw or [], options.language, tokenizer),
+        raw=_raw_words(options.text, options.language, tokenizer),
         dev=dev,
         language=options.language,
     )
@@ -150,7 +174,7 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
     from qsproj.corpus.text import tokenize
 
     if paths and language is None and tokenizer is None:
-        raise UsageError("--raw needs --language CODE, to cut the text into words")
+        raise UsageError("--text needs --language CODE, to cut the text into words")
     for path in paths:
         with open_text(path) as handle:
             for line in handle:

@@ -1,7 +1,7 @@
 """A field of options, told once: its default, its range, its help, and what a model file keeps of it.
 
 A dataclass of options makes its fields by :func:`told`. What is told is all that others need: the option of a
-command (:mod:`qsproj.cli.options.common`), the check of what users of Python give (:func:`check`), and the
+command (:mod:`qsproj.cli.options.fields`), the check of what users of Python give (:func:`check`), and the
 header of a model file, which is the dataclass as JSON (:func:`restored`), as ``qsproj info`` shows it.
 """
 

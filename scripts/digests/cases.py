@@ -64,6 +64,15 @@ def projected(name: str, options: str, needs: tuple[str, ...] = (), given: str =
     )
 
 
+def in_python(name: str, options: str) -> Case:
+    """Return the case of a parser that is projected with options that the command line does not offer."""
+    return Case(f"""
+        python "from scripts.digests.python_only import project; project('{name}', {options})"
+        parse -m {name}.parser new.de.conllu --confidence -o {name}.parsed.conllu
+        info {name}.parser
+    """)
+
+
 def joint(name: str, options: str, needs: tuple[str, ...] = (), source: str = "english") -> Case:
     """Return the case of a joint model that is trained on pairs and parses new ones."""
     return Case(
@@ -128,7 +137,11 @@ CASES: dict[str, Case] = {
     "hidden": trained("hidden", f"{ONE_EPOCH} --objective hidden --clusters 2", parse="--decode max-z"),
     "lbfgs": trained("lbfgs", f"--epochs 3 {WORDS} --optimizer lbfgs --l2 5"),
     "cg": trained("cg", f"--epochs 3 {WORDS} --optimizer cg --objective likelihood"),
-    "cutoff": trained("cutoff", f"{ONE_EPOCH} --cutoff 1 --support links --l1 0.01"),
+    "cutoff": Case("""
+        python "from scripts.digests.python_only import train_supported; train_supported('cutoff.parser')"
+        parse -m cutoff.parser new.de.conllu --confidence -o cutoff.parsed.conllu
+        info cutoff.parser
+    """),
     "unlabelled": trained("unlabelled", f"{ONE_EPOCH} --unlabelled new.de.conllu --objective likelihood"),
     "delexicalised": Case("""
         train en.conllu es.conllu -o delexicalised.parser --features delexicalised --like de.conllu --epochs 1
@@ -150,7 +163,7 @@ CASES: dict[str, Case] = {
     "joint-tags": trained("joint-tags", "--epochs 1 --joint-tags"),
     # Taggers, text, aligners.
     "tagger": Case("""
-        train-tagger de.conllu --language de --raw de.text --dev few.de.conllu -o de.tagger
+        train-tagger de.conllu --language de --text de.text --dev few.de.conllu -o de.tagger
         tag -m de.tagger new.de.text --confidence -o tagger.tagged.conllu
         tag -m de.tagger new.de.conllu -o tagger.conllu
         eval new.de.conllu tagger.conllu --tags
@@ -202,11 +215,11 @@ CASES: dict[str, Case] = {
         ("delexicalised",),
         given=f"{LINKED} --source es.conllu --alignment es-de.pharaoh",
     ),
-    "hard": projected("hard", "--method hard --epochs 1 --min-attached 0.5"),
-    "hard-hwa": projected("hard-hwa", "--method hard --epochs 1 --completion hwa --min-attached 0.5"),
+    "hard": in_python("hard", "method='hard', epochs=1, min_attached=0.5"),
+    "hard-hwa": in_python("hard-hwa", "method='hard', epochs=1, completion='hwa', min_attached=0.5"),
     "hard-em": projected("hard-em", "--method hard-em --iterations 2"),
-    "qg": projected("qg", "--method qg --iterations 2 --min-linked 0.3"),
-    "qg-uniform": projected("qg-uniform", "--method qg --start uniform --iterations 3 --min-linked 0"),
+    "qg": in_python("qg", "method='qg', iterations=2, min_linked=0.3"),
+    "qg-uniform": in_python("qg-uniform", "method='qg', start='uniform', iterations=3, min_linked=0.0"),
     "em": projected("em", "--method em --iterations 3"),
     # Both sides of a bitext.
     "joint": joint("joint", f"--epochs 1 {WORDS}"),
@@ -216,7 +229,7 @@ CASES: dict[str, Case] = {
     # Commands do not offer it.
     "joint-moved": Case(
         """
-        python "from scripts.digests.moved import train; train('joint-moved.joint')"
+        python "from scripts.digests.python_only import train_moved; train_moved('joint-moved.joint')"
         biparse --source new.en.conllu --target new.de.conllu --alignment new.en-de.pharaoh \\
             -m joint-moved.joint -o joint-moved.de.conllu --source-output joint-moved.en.conllu \\
             --alignment-output joint-moved.links
@@ -227,8 +240,8 @@ CASES: dict[str, Case] = {
     "joint-order-2": joint(
         "joint-order-2", "--epochs 1 --order 2", ("english-order-2",), source="english-order-2"
     ),
-    "joint-tags-links": joint("joint-tags-links", "--epochs 1 --tags links --factors mono"),
-    "joint-tags-joint": joint("joint-tags-joint", "--epochs 1 --tags joint --factors mono"),
+    "joint-tags-links": joint("joint-tags-links", "--epochs 1 --target-tags links --factors mono"),
+    "joint-tags-joint": joint("joint-tags-joint", "--epochs 1 --target-tags joint --factors mono"),
     "joint-target-hmm": joint_of_given(
         "joint-target-hmm",
         "--hand-alignment hand.pharaoh --alignment-factors target-hmm --dictionary --factors mono",
@@ -251,14 +264,14 @@ CASES: dict[str, Case] = {
     ),
     "co-training": Case(
         f"""
-        cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o co-training.parser
+        cotrain {NEW_PAIRS} -m joint.joint --annotated few.de.conllu -o co-training.parser
         parse -m co-training.parser new.de.conllu --confidence -o co-training.parsed.conllu
     """,
         ("joint",),
     ),
     "noisy-channel": Case(
         f"""
-        cotrain {NEW_PAIRS} -m joint.joint --trees few.de.conllu -o noisy-channel.parser \
+        cotrain {NEW_PAIRS} -m joint.joint --annotated few.de.conllu -o noisy-channel.parser \
             --method noisy-channel --source-forest agreement
         parse -m noisy-channel.parser new.de.conllu --confidence -o noisy-channel.parsed.conllu
     """,

@@ -153,8 +153,8 @@ def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):
     for arguments, part in (
         ((SOURCE,), "one of the arguments -m/--model --to is required"),
         (("-m", model, "--to", "ud", SOURCE), "not allowed with"),
-        (("-m", model, "--from", "ud", SOURCE), "--from belongs to --to; leave it out with -m"),
-        (("--to", "prague", SOURCE, "--confidence"), "--confidence belongs to -m; leave it out with --to"),
+        (("-m", model, "--from", "ud", SOURCE), "--from belongs to --to; leave it out"),
+        (("--to", "prague", SOURCE, "--confidence"), "--confidence belongs to -m; leave it out"),
         (("--to", "prague", SOURCE, "--source", SOURCE), "expected one file to convert"),
     ):
         assert_refused(run_cli("convert", *arguments), part)

@@ -132,7 +132,7 @@ def test_nothing_is_learned_where_links_cannot_be_written(run_cli, tmp_path):
         (("--hand-alignment", LINKS, "-m", "m"), "leave out --hand-alignment, or -m"),
         (
             ("--hand-alignment", LINKS, "--symmetrize", "union"),
-            "--hand-alignment belongs to --symmetrize threshold; leave it out with --symmetrize union",
+            "--hand-alignment belongs to --symmetrize threshold; leave it out",
         ),
         (("--hand-alignment", LINKS, "--alignment-factors", "x"), "known: fertility, target-hmm"),
         (("--hand-alignment", "-"), "cannot be - (standard input)"),

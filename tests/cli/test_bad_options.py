@@ -42,9 +42,7 @@ BIPARSE = (
         (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
         (("train", SAMPLE), "--l2", "1e300", "a number, from 0 to 1e+06"),
         (("suggest", SAMPLE, "-m", "m"), "--sentence-cost", "nan", "a number, 0 or more"),
-        (PROJECT, "--strength", "inf", "a number, 0 or more"),
         (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),
-        (PROJECT, "--min-linked", "2", "a number, from 0 to 1"),
     ],
 )
 def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds):
@@ -91,11 +89,11 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
     [
         (
             ("train", SAMPLE, "--iterations", "3"),
-            "--iterations belongs to --order 2, --joint-tags; leave it out",
+            "--bp-iterations belongs to --order 2, --joint-tags; leave it out",
         ),
         (
             ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
-            "--cutoff belongs to --order 1; leave it out with --order 2",
+            "--cutoff belongs to --order 1; leave it out",
         ),
         (("train", "-", "--dev", "-"), "only one file can be -"),
         (
@@ -168,13 +166,3 @@ def test_what_goes_into_misc_is_not_lost_in_conllx(run_cli, tmp_path, command, o
     message = f"{option} adds to MISC, found {out}, expected a name of CoNLL-U, as CoNLL-X has no MISC"
     assert_one_line(run_cli(*command, out), message)
     assert not out.exists()
-
-
-def test_support_is_for_a_cutoff(run_cli, tmp_path):
-    outcome = run_cli("train", SAMPLE, "--support", "short", "-o", tmp_path / "m")
-    assert_one_line(outcome, "--support belongs to --cutoff; leave it out")
-
-
-def test_entropy_is_of_unlabelled_sentences(run_cli, tmp_path):
-    outcome = run_cli("train", SAMPLE, "--entropy", "1", "-o", tmp_path / "m")
-    assert_one_line(outcome, "--entropy belongs to --unlabelled; leave it out")

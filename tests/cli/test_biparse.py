@@ -209,7 +209,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         (
             "0-0\n",
             ("--factors", "synch"),
-            "--hand-alignment belongs to --factors all, pairs, mono; leave it out with --factors synch",
+            "--hand-alignment belongs to --factors all, pairs, mono; leave it out",
         ),
         ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
     ],
@@ -495,9 +495,7 @@ def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models
     np.testing.assert_array_equal(made.target.scorer.weights, given.scorer.weights)
     assert np.count_nonzero(made.weights.weights) > 0
     refused = run_cli(*train, "--order", "2")
-    assert_one_line(
-        refused, "--order belongs to a target parser that is trained; leave it out with --target-model"
-    )
+    assert_one_line(refused, "--order belongs to a target parser that is trained; leave it out")
 
 
 def test_one_text_is_parsed_in_two_styles(run_cli, models, tmp_path):

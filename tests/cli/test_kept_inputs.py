@@ -16,7 +16,7 @@ USES = (
     "train <treebank> --unlabelled <more> -o <>model>",
     "parse -m <model> <input> -o <>output=input>",
     "tag -m <model> <input> -o <>output=input>",
-    "train-tagger <treebank> --dev <dev> --raw <raw> --language de -o <>model>",
+    "train-tagger <treebank> --dev <dev> --text <raw> --language de -o <>model>",
     f"project-tags {PAIR} --tagged <tagged> --lexicon <lexicon> --language de -o <>model>",
     "tokenize --language de <input> -o <>output=input>",
     "bundle <tagger> <parser> -o <>model>",
@@ -32,7 +32,7 @@ USES = (
     "join-biparser -m <model> --source-model <source> --target-model <target> -o <>model>",
     f"biparse -m <model> {PAIR} -o <>output=target> --source-output <>other=source>"
     " --alignment-output <>words=links>",
-    f"cotrain -m <model> {PAIR} --trees <trees> -o <>model>",
+    f"cotrain -m <model> {PAIR} --annotated <trees> -o <>model>",
     "convert --to prague <input> -o <>output=input>",
     "suggest -m <model> <input> --annotated <trees> -o <>output>",
     "search upos=NOUN <input> -o <>output>",
@@ -44,7 +44,7 @@ USES = (
     "serve --port 0 --review <file> -m <parser> -o <>model>",
 )
 # They write folders, or nothing.
-WITHOUT_OUTPUT = {"data", "demo", "info", "styles"}
+WITHOUT_OUTPUT = {"annotate", "data", "demo", "info", "styles"}
 
 
 def _parts(use):

@@ -10,6 +10,7 @@ import pytest
 from qsproj.cli.main import build_parser
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.pipelines.projection.methods import METHODS
 
 GERMAN = "corpora/de.conllu"
 SAMPLE = ("--source", "corpora/en.conllu", "--target", GERMAN, "--alignment", "corpora/en-de.pharaoh")
@@ -25,8 +26,8 @@ def uas(path):
     [
         ("hard", ("--epochs", "2"), 80, None),
         ("hard-em", (), 80, 85),
-        ("hard-em", ("--iterations", "0", "--min-attached", "1"), 75, 85),
-        ("qg", ("--min-linked", "0.8"), 80, 85),
+        ("hard-em", ("--iterations", "0"), 75, 85),
+        ("qg", (), 80, 85),
         ("em", ("--iterations", "10"), 35, 35),
     ],
 )
@@ -131,7 +132,7 @@ def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
         tmp_path / "m",
     )
     run_cli("project", *SAMPLE, *state)
-    outcome = run_cli("project", *SAMPLE, *state, "--min-linked", "0.5")
+    outcome = run_cli("project", *SAMPLE, *state, "--punctuation", "keep")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
     assert "em.checkpoint: found a checkpoint of other data or options" in outcome.err
@@ -151,20 +152,12 @@ def test_a_target_without_tags_is_refused(run_cli, tmp_path, method):
 
 
 def test_every_option_is_read_by_some_method():
-    common = (
-        "help",
-        "command",
-        "run",
-        "read_by_some",
-        "source",
-        "target",
-        "alignment",
-        "alignment_format",
-        "pair",
-    )
-    parsed = vars(build_parser("project").parse_args(["project", *SAMPLE, "-o", "m"]))
-    own = set(parsed) - {*common, "output", "trees", "enhanced", "method", "seed"}
-    assert own == set(parsed["read_by_some"])
+    """Those of all methods have no condition; what a condition names is a method that reads the option."""
+    (commands,) = (one for one in build_parser("project")._actions if one.dest == "command")
+    for action in commands.choices["project"]._actions:
+        for condition in getattr(action, "conditions", ()):
+            names = condition.text.removeprefix("--method ").split(", ")
+            assert names == [name for name, method in METHODS.items() if action.dest in method.reads] != []
 
 
 @pytest.mark.parametrize(
@@ -173,22 +166,21 @@ def test_every_option_is_read_by_some_method():
         (("--method", "qg", "--resume"), "--resume needs the folder"),
         (("--method", "qg", "--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
         (("--method", "qg", "--jobs", "0"), "the number of jobs is 0"),
-        (("--method", "qg", "--longest", "1"), "no sentence pair can be learned from"),
         (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
         (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
         (("--method", "nothing"), "known: soft, hard, hard-em, qg, em"),
         (
-            ("--method", "hard", "--strength", "2"),
-            "--strength belongs to --method soft; leave it out with --method hard",
+            ("--method", "hard", "--sentences", "2"),
+            "--sentences belongs to --method soft; leave it out",
         ),
         (
             ("--method", "qg", "--epochs", "2"),
-            "--epochs belongs to --method hard; leave it out with --method qg",
+            "--epochs belongs to --method hard; leave it out",
         ),
         (("--method", "soft", "--jobs", "2"), "--jobs belongs to --method hard-em, qg, em"),
         (
-            ("--longest", "9"),
-            "--longest belongs to --method hard-em, qg, em; leave it out with --method soft",
+            ("--iterations", "9"),
+            "--iterations belongs to --method hard-em, qg, em; leave it out",
         ),
         (("--method", "qg", "--start", "harmonic"), "unknown start 'harmonic'; known: trees, uniform"),
         (("--method", "em", "--start", "trees"), "choose --start harmonic or uniform"),

@@ -59,7 +59,7 @@ def test_sentences_with_hits_are_written_as_they_are(run_cli, tmp_path):
     [
         (("upos", DE), "found 'upos', expected a condition"),
         (("form~(", DE), "expected a regular expression"),
-        ((PATTERN, DE, "--count", "-o", "x"), "found --count and -o, expected one of them"),
+        ((PATTERN, DE, "--count", "-o", "x"), "found --totals and -o, expected one of them"),
         ((PATTERN, "missing.conllu"), "missing.conllu"),
     ],
 )

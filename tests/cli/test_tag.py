@@ -69,7 +69,7 @@ def test_raw_text_in_training(files, run_cli):
     arguments = ["train-tagger", files / "train.conllu", "--raw", files / "raw.txt"]
     outcome = run_cli(*arguments, "-o", files / "raw.tagger")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "--raw needs --language" in outcome.err
+    assert "--text needs --language" in outcome.err
     assert run_cli(*arguments, "--language", "de", "-o", files / "raw.tagger").code == 0
 
 

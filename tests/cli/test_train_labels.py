@@ -48,11 +48,11 @@ def test_info_says_it(run_cli, model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--objective", "mira"), "--labels belongs to --objective margin, likelihood; leave it out with"),
-        (("--objective", "risk"), "--labels belongs to --objective margin, likelihood; leave it out with"),
-        (("--order", "2"), "--labels belongs to --order 1; leave it out with --order 2"),
-        (("--optimizer", "lbfgs"), "--optimizer belongs to --labels after; leave it out with --labels joint"),
-        (("--unlabelled", CORPORA), "--unlabelled belongs to --labels after; leave it out with"),
+        (("--objective", "mira"), "--labels belongs to --objective margin, likelihood; leave it out"),
+        (("--objective", "risk"), "--labels belongs to --objective margin, likelihood; leave it out"),
+        (("--order", "2"), "--labels belongs to --order 1; leave it out"),
+        (("--optimizer", "lbfgs"), "--optimizer belongs to --labels after; leave it out"),
+        (("--unlabelled", CORPORA), "--unlabelled belongs to --labels after; leave it out"),
     ],
 )
 def test_what_cannot_take_it_is_refused_in_a_line(run_cli, tmp_path, options, message):

@@ -39,4 +39,4 @@ def test_options_of_the_second_order_are_refused_in_the_first(run_cli, tmp_path,
     outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", option)
     name = option.partition("=")[0]
     assert outcome.code == 2
-    assert outcome.err == f"qsproj train: {name} belongs to --order 2; leave it out with --order 1\n"
+    assert outcome.err == f"qsproj train: {name} belongs to --order 2; leave it out\n"

@@ -117,7 +117,7 @@ JOBS = (
     Job("train {en.conllu} --epochs 1 --labels joint --dev {prague.conllu} -o out.model", slow=True),
     Job("train {en.conllu} --epochs 1 --objective hidden -o out.model", slow=True),
     Job("train {en.conllu} --epochs 1 --objective mira-kbest --cutoff 1 -o out.model", slow=True),
-    Job("train {en.conllu} --epochs 1 --entropy 0.5 --unlabelled {de.conllu} -o out.model", slow=True),
+    Job("train {en.conllu} --epochs 1 --unlabelled {de.conllu} -o out.model", slow=True),
     Job("train-tagger {de.conllu} --raw {de.txt} --language de -o out.model", slow=True),
     Job(f"project-tags {_PAIR} --lexicon {{lexicon.tsv}} --language de -o out.model", slow=True),
     Job("train-tagger {de.conllu} --lexicon {unimorph} --language de -o out.model", slow=True),
@@ -170,7 +170,7 @@ LEARNING = (
         Job(f"train corpora/en.conllu --epochs 1000000 {way} -o out.model", slow=True, endless=True)
         for way in (
             *("--objective mira-kbest", "--optimizer lbfgs", "--objective hidden", "--labels joint"),
-            *("--joint-tags", "--dev corpora/de.conllu", "--entropy 0.5 --unlabelled corpora/de.conllu"),
+            *("--joint-tags", "--dev corpora/de.conllu", "--unlabelled corpora/de.conllu"),
         )
     ),
     Job("train corpora/en.conllu --order 2 -o out.model"),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.cli.options.common import add_options, add_pairing
+from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.shared import add_pairing
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
@@ -31,32 +32,36 @@ _LOOKED_AT = 1000
 
 def add_pair_files(parser: argparse.ArgumentParser) -> None:
     """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
-    add_options(parser)("""
-        --source FILE!: source sentences, CoNLL-U
-        --target FILE!: target sentences, CoNLL-U
-        --alignment FILE: candidate links (default: both sides are one text in two annotation styles, each
-            word linked to itself)
-    """)
+    parser.add_argument("--source", metavar="FILE", required=True, help="source sentences, CoNLL-U")
+    parser.add_argument("--target", metavar="FILE", required=True, help="target sentences, CoNLL-U")
+    parser.add_argument(
+        "--alignment",
+        metavar="FILE",
+        help="candidate links (default: both sides are one text in two annotation styles, each "
+        "word linked to itself)",
+    )
     add_alignment_format(parser)
     add_pairing(parser)
 
 
-def add_alignment_format(parser: argparse._ActionsContainer) -> None:
-    add_options(parser)(f"""
-        --alignment-format NAME={DEFAULT_ALIGNMENT_FORMAT}: {", ".join(names_of(ALIGNMENTS))} (default:
-            {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 2-1). In triples a line is a link: source, target,
-            weight; a blank line ends a pair. Words count from 1 in talp, naacl and triples-one, else from 0.
-            pharaoh:tokens (:source-tokens, :target-tokens): links count tokens as written, where CoNLL-U has
-            multiword tokens; they are spread over the words
-    """)
+def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
+    return parser.add_argument(
+        "--alignment-format",
+        metavar="NAME",
+        default=DEFAULT_ALIGNMENT_FORMAT,
+        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
+        "links of tokens, spread over words",
+    )
 
 
-def add_source_tree(parser: argparse.ArgumentParser, *, usual: str) -> None:
+def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
     """Add ``--source-tree``; ``usual`` says what is the default."""
-    add_options(parser)(f"""
-        --source-tree NAME: joint: inferred with the target; best: that of the source parser, which is faster;
-            observed: that of the source file (default: {usual})
-    """)
+    parser.add_argument(
+        "--source-tree",
+        metavar="NAME",
+        help=f"joint: inferred with the target; best: that of the source parser, faster; observed: that of "
+        f"the file (default: {usual})",
+    )
 
 
 def checked_pair_files(options: argparse.Namespace) -> tuple[str, str, str | None]:
@@ -168,22 +173,28 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
-    from qsproj.models.joint.joint_options import MOST_ITG_WORDS
-
-    group = parser.add_argument_group("hand alignments", "and what is learned of links")
-    add_options(group)(f"""
-        --hand-alignment FILE: links by hand of the first pairs, as many as the file has: sure ones are true,
-            those that are not there false, possible ones hidden; those that are no candidates are counted and
-            teach nothing
-        --hand-alignment-format NAME: {", ".join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})
-        --alignment-factors NAME: fertility (default): how many links each word has; target-hmm: also how far
-            one target word's link jumps from the last one's, each target word then having one link at most;
-            source-hmm: the same of source words; itg: each word has one link at most, and their order comes
-            about by bracketing, in pairs of at most {MOST_ITG_WORDS} words a side that have candidates
-            (longer ones do without)
-        --dictionary: count from the candidate links how firmly words belong together, and learn from that,
-            too
-    """)
+    group = parser.add_argument_group("links by hand")
+    group.add_argument(
+        "--hand-alignment",
+        metavar="FILE",
+        help="links by hand of the first pairs, as many as the file has: sure ones are true, others false, "
+        "possible ones hidden",
+    )
+    format = group.add_argument(
+        "--hand-alignment-format",
+        metavar="NAME",
+        help=f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})",
+    )
+    only_with("hand_alignment", format)
+    group.add_argument(
+        "--alignment-factors",
+        metavar="NAME",
+        help="fertility (default): the number of links of a word; target-hmm, source-hmm: also jumps between "
+        "links of neighbours; itg: order by bracketing",
+    )
+    group.add_argument(
+        "--dictionary", action="store_true", help="learn also from how often words are candidates"
+    )
     return group
 
 

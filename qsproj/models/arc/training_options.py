@@ -72,8 +72,7 @@ def _plain_steps(_: TrainingOptions) -> Rule:
 OBJECTIVES = (
     ArcObjective(
         name="margin",
-        purpose="log-likelihood in which the right tree must win by a margin for each wrong "
-        "head; the default",
+        purpose="log-likelihood, with a margin for each wrong head; the default",
         source="Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007",
         batch=True,
         margin=MARGIN,
@@ -81,7 +80,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="likelihood",
-        purpose="conditional log-likelihood: slightly less accurate, probabilities that can be trusted",
+        purpose="conditional log-likelihood: a little less accurate, better probabilities",
         source="Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)",
         batch=True,
         margin=0.0,
@@ -89,8 +88,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="risk",
-        purpose="the expected number of wrong heads, which is what is scored, from likelihood "
-        "on, ever sharper",
+        purpose="minimum risk, annealed from likelihood",
         source="Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8",
         epochs=8,
         lesson=lambda right, options: right.annealed_risk(options.epochs),
@@ -98,7 +96,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="perceptron",
-        purpose="arcs of the best tree down, those of the right tree up, weights averaged; the baseline",
+        purpose="averaged perceptron; the baseline",
         source="Collins 2002; Koo et al. 2007, 6.2",
         epochs=3,
         scaled=True,
@@ -107,7 +105,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="mira",
-        purpose="the least change of weights by which the right tree wins where it is furthest from winning",
+        purpose="MIRA on the tree that violates its margin most",
         source="Crammer and Singer 2003; McDonald, Crammer and Pereira 2006 take --objective "
         "mira-kbest --best 1",
         scaled=True,
@@ -116,7 +114,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="mira-kbest",
-        purpose="the least change by which the right tree wins against each of the K best trees (--best)",
+        purpose="MIRA on the K best trees (--best)",
         source="McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, options: right.margins(k=options.best),
@@ -124,7 +122,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="mira-factored",
-        purpose="the same of each right arc against all other arcs into its word: no search for trees",
+        purpose="MIRA on each head alone",
         source="McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, _: right.arc_margins(),
@@ -132,8 +130,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="eg",
-        purpose="max-margin by exponentiated gradient: every wrong tree is to lose by its wrong "
-        "heads, at --cost",
+        purpose="max-margin by exponentiated gradient; a missed margin costs --cost",
         source="Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
         epochs=20,
         scaled=True,
@@ -143,8 +140,7 @@ OBJECTIVES = (
     ),
     ArcObjective(
         name="hidden",
-        purpose="log-likelihood in which each arc is in one of --clusters hidden clusters, which "
-        "are summed out",
+        purpose="log-likelihood, each arc in one of --clusters hidden clusters",
         source="Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5",
         l2=60.0,
         reads=("clusters", *PENALTIES),
@@ -180,12 +176,9 @@ def check_unclustered(objective: ArcObjective) -> None:
 
 
 def objectives_explained() -> str:
-    """Return a paragraph of help: each objective by name, in two lines."""
+    """Return a paragraph of help: each objective in a line."""
     width = max(map(len, names_of()))
-    return "\n".join(
-        f"  {objective.name:{width}}  {objective.purpose}\n  {'':{width}}  {objective.source}"
-        for objective in OBJECTIVES
-    )
+    return "\n".join(f"  {objective.name:{width}}  {objective.purpose}" for objective in OBJECTIVES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,21 +196,20 @@ class TrainingOptions:
     """
 
     template_set: str | None = None
-    objective: str = told("margin", help="what scores are trained for, explained below (default: margin)")
-    best: int = told(5, least=1, metavar="K", help="with mira-kbest, number of best trees used as rivals")
+    objective: str = told("margin", help="what scores are trained for, see below (default: margin)")
+    best: int = told(5, least=1, metavar="K", help="of mira-kbest: number of best trees used as rivals")
     limit: float = told(
         0.01, least=1e-6, metavar="C", help="with the kinds of mira, how far one margin may move the weights"
     )
-    cost: float = told(0.01, least=1e-6, metavar="C", help="what eg pays for a missed margin")
+    cost: float = told(0.01, least=1e-6, metavar="C", help="of eg: what a missed margin costs")
     clusters: int = told(
         2,
         least=1,
-        help="with hidden, how many clusters an arc may be in, up to 64; training takes 80 MB for each",
+        help="of hidden: clusters an arc may be in, up to 64, 80 MB of memory each",
     )
     optimizer: str = told(
         "sgd",
-        help="of objectives with a gradient: sgd steps after each sentence (default); lbfgs and cg look at "
-        "all of them before each step, of which there are 60 unless --epochs says otherwise",
+        help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
     )
     entropy: float = told(0.1, least=0.0, most=1e6, help="how much a sentence of --unlabelled counts")
     l1: float = told(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
@@ -227,7 +219,7 @@ class TrainingOptions:
     cutoff: int = told(
         0,
         least=0,
-        help="keep features that occur N times (see --support); 0: all; 1 or more makes small models",
+        help="keep features that occur N times; 1 or more makes small models",
     )
     support: str = told(
         "trees",

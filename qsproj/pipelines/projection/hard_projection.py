@@ -266,7 +266,7 @@ def attached_share(tree: Sentence) -> float:
 def none_dense_enough(min_attached: float) -> NothingToLearnError:
     return NothingToLearnError(
         f"no projected tree has heads for {100 * min_attached:g}% of its words; "
-        "lower --min-attached, or align with --symmetrize grow-diag for more links"
+        "align with --symmetrize grow-diag for more links, or lower min_attached in Python"
     )
 
 

@@ -72,8 +72,7 @@ class SoftProjectionOptions:
     sentences: int | None = told(
         None,
         least=1,
-        help="learn from the N pairs with the most evidence for a word (default: as many as have "
-        f"{ENOUGH_WORDS:,} words)",
+        help=f"learn from the N best pairs (default: as many as have {ENOUGH_WORDS:,} words)",
     )
     epochs: int = told(3, least=1)
     l2: float = told(100.0, least=0.0)

@@ -21,7 +21,7 @@ from statistics import mean
 
 import numpy as np
 
-from qsproj.cli.options.common import add_fields, values_of
+from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.errors import QsprojError
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.parser import Parser

@@ -15,6 +15,7 @@ from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
 from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import through_links
+from qsproj.pipelines.projection.projected import HardProjectionOptions
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
@@ -22,13 +23,11 @@ from scripts.experiments.transfer.stages import NAMES, Stages, took
 
 TRANSFER = "delexicalised transfer"
 PARTIAL = "hard, partial trees"
-HARD = ("--method", "hard")
-# Name, options of `qsproj project`.
-VARIANTS: dict[str, tuple[str, ...]] = {
-    "hard, whole trees": (*HARD, "--min-attached", "1"),
-    PARTIAL: HARD,
-    "hard, Hwa's completion, whole trees": (*HARD, "--completion", "hwa", "--min-attached", "1"),
-    "hard, Hwa's completion, partial trees": (*HARD, "--completion", "hwa"),
+VARIANTS = {
+    "hard, whole trees": HardProjectionOptions(min_attached=1.0),
+    PARTIAL: HardProjectionOptions(),
+    "hard, Hwa's completion, whole trees": HardProjectionOptions(completion="hwa", min_attached=1.0),
+    "hard, Hwa's completion, partial trees": HardProjectionOptions(completion="hwa"),
 }
 BASELINES = {"attach left": attach_previous, "attach right": attach_next}
 SCORES = ("UAS", "LAS", "LAS, no subtypes")

@@ -9,12 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
+from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.pipelines.projection.hard_projection import project_hard
+from qsproj.pipelines.projection.projected import HARD_EPOCHS, HardProjectionOptions
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
 
@@ -145,11 +151,28 @@ class Stages:
         name = f"pud.{language}.tagged.conllu"
         return self.stage(name, "tag", "-m", self.tagger(language), self.lab.pud_path(language))
 
-    def projected(self, language: str, name: str, options: Iterable[str]) -> Path:
-        """Train a parser on trees that are projected through the bitext."""
-        sides = ("--source", self.parsed_english(language), "--target", self.tagged(language, language))
-        links = ("--alignment", self.links(language))
-        return self.stage(f"{language}.{name}.parser", "project", *sides, *links, *options)
+    def projected(self, language: str, name: str, options: HardProjectionOptions) -> Path:
+        """Train a parser on trees that are projected through the bitext, by the method ``hard``."""
+        if options == HardProjectionOptions():
+            sides = ("--source", self.parsed_english(language), "--target", self.tagged(language, language))
+            given = (*sides, "--alignment", self.links(language), "--method", "hard")
+            return self.stage(f"{language}.{name}.parser", "project", *given)
+        files = [self.parsed_english(language), self.tagged(language, language), self.links(language)]
+
+        def run(path: Path) -> dict[str, Any]:
+            training = TrainingOptions(epochs=HARD_EPOCHS, projective=True)
+            made = project_hard(
+                AlignedFiles(*map(str, files)),
+                rng=np.random.default_rng(1),
+                projection=options,
+                training=training,
+            )
+            made.parser.save(str(path))
+            return {"said": list(made.report)}
+
+        return self.lab.cache.file(
+            f"{language}.{name}.parser", run, options=asdict(options), data=files, experiment=Path(__file__)
+        )
 
     def parsed_pud(self, language: str, model: Path, *, tagged: bool) -> Path:
         """Parse PUD with its own tags or the tagger's."""

@@ -86,10 +86,10 @@ def test_from_the_command_line(run_cli, tmp_path):
     assert outcome.err.endswith("projective parser, one root, 3 epochs\n")
     made = json.loads(run_cli("info", tmp_path / "m", "--json").out)["made"]["options"]
     assert (made["objective"], made["l2"], made["cost"]) == ("heads", 3.0, 0.01)
-    assert "limit" not in made
-    refused = run_cli("train", CORPUS, "-o", tmp_path / "m", *options, "--limit", "1")
+    assert "best" not in made
+    refused = run_cli("train", CORPUS, "-o", tmp_path / "m", *options, "--best", "1")
     assert refused.code == 2
-    assert "--limit belongs to --objective mira, mira-kbest, mira-factored" in refused.err
+    assert "--best belongs to --objective mira-kbest; leave it out" in refused.err
     refused = run_cli("train", CORPUS, "-o", tmp_path / "m", *options, "--unlabelled", CORPUS)
     assert "--unlabelled belongs to --objective margin, likelihood, risk, hidden, twin;" in refused.err
     told = run_cli("train", "--help").out

@@ -345,7 +345,7 @@ export class Editor {
   /** Take what another annotator has of a word. */
   async #takeOther(word) {
     const { other } = this.open_;
-    if (!other) return this.say("There is no other annotation: start with --beside FILE.");
+    if (!other) return this.say("There is no other annotation: start with --versus FILE.");
     const differs = INFERRED.filter((column) => other[column][word - 1] !== this.tree[column][word - 1]);
     for (const column of differs) {
       const own = other[column][word - 1];
@@ -534,7 +534,7 @@ export class Editor {
   }
 
   #editLinks(word) {
-    if (!this.open_.translation) return this.say("There is no translation: start with --pairs.");
+    if (!this.open_.translation) return this.say("There is no translation: start with --source and --alignment.");
     const row = this.#row(word), own = this.#linked(word).join(" ");
     this.#ask(row, row.querySelector(".links"), `numbers of words of the translation for ${this.open_.forms[word - 1]}`, own, null, (text) => {
       if (text !== null) this.#relink(word, text.split(/[\s,]+/).filter(Boolean).map(Number));

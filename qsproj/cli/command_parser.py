@@ -1,0 +1,57 @@
+"""The argument parser of commands: errors of one line, help that fits on a screen."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from qsproj.errors import bounded
+
+EXIT_BAD_INPUT = 2
+# Help is as wide as its texts.
+_WIDTH = 110
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {bounded(message)}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help as results are written: argparse is silent where the disk is full."""
+        if file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        from qsproj.corpus.files import open_output
+
+        with open_output(None) as out:
+            out.write(message)
+
+
+class CommandHelp(argparse.RawDescriptionHelpFormatter):
+    """Help in few lines: the usage names what must be given, an option its value once."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=_WIDTH)
+
+    def _format_usage(
+        self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: str | None
+    ) -> str:
+        actions = list(actions)
+        must = [one for one in actions if one.option_strings and one.required]
+        given = [one for one in actions if not one.option_strings]
+        options = " [options]" if len(actions) > len(must) + len(given) else ""
+        line = super()._format_usage(usage, [*must, *given], [], prefix)
+        return f"{line.rstrip()}{options}\n\n"
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        if action.nargs in ("+", "*"):
+            return f"{self._metavar_formatter(action, default_metavar)(1)[0]} ..."
+        return super()._format_args(action, default_metavar)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"

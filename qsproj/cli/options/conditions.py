@@ -1,0 +1,65 @@
+"""Options that are read only along with another one, declared beside them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from qsproj.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition under which an option is read: as users write it, and whether options meet it."""
+
+    text: str
+    holds: Callable[[argparse.Namespace], bool]
+
+
+def only_with(
+    option: str,
+    *declared: argparse.Action | argparse._ArgumentGroup,
+    among: Collection[object] = (),
+    text: str = "",
+) -> None:
+    """Declare that options, or those that groups have by now, are read only where another one is given.
+
+    ``option``: the other one, as a namespace calls it. ``among``: it must have one of these values. ``text``:
+    the condition as users write it, where it is not ``--option values``.
+    """
+    written = f"--{option.replace('_', '-')} {', '.join(map(str, among))}".strip()
+
+    def holds(options: argparse.Namespace) -> bool:
+        value = getattr(options, option)
+        return value in among if among else value not in (None, False, [])
+
+    only_where(text or written, holds, *declared)
+
+
+def only_where(
+    text: str,
+    holds: Callable[[argparse.Namespace], bool],
+    *declared: argparse.Action | argparse._ArgumentGroup,
+) -> None:
+    """Declare that options, or those that groups have by now, are read only under a condition."""
+    for one in declared:
+        for action in one._group_actions if isinstance(one, argparse._ArgumentGroup) else [one]:
+            before = getattr(action, "conditions", ())
+            action.conditions = (*before, Condition(text, holds))  # type: ignore[attr-defined]
+
+
+def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Raise UsageError for the first option that is given but not read; passing a default is allowed.
+
+    ``options.unread`` are those that are not read, for :func:`qsproj.cli.options.provenance.made_by`.
+    """
+    options.unread = []
+    for action in parser._actions:
+        unmet = [one for one in getattr(action, "conditions", ()) if not one.holds(options)]
+        if not unmet:
+            continue
+        options.unread.append(action.dest)
+        if getattr(options, action.dest) != action.default:
+            written = action.option_strings[-1] if action.option_strings else action.metavar
+            raise UsageError(f"{written} belongs to {unmet[0].text}; leave it out")

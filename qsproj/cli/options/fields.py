@@ -1,0 +1,48 @@
+"""Options that set fields of a dataclass: ``--max-sentences`` for ``max_sentences``.
+
+Default, range and help are those of the field (:mod:`qsproj.models.spec`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from qsproj.cli.options.numbers import number, whole_number
+from qsproj.models.spec import told_of
+
+
+def add_fields(
+    group: argparse._ActionsContainer,
+    usual: object,
+    *names: str,
+    by_way: Mapping[str, str] = MappingProxyType({}),
+) -> list[argparse.Action]:
+    """Add an option for each named field of a dataclass; ``usual`` holds the defaults.
+
+    ``by_way``: fields that are None where not given, and what help says of their default.
+    """
+    return [_add_field(group, usual, name, default_of=by_way.get(name)) for name in names]
+
+
+def _add_field(
+    group: argparse._ActionsContainer, usual: object, field: str, *, default_of: str | None
+) -> argparse.Action:
+    told, default = told_of(type(usual))[field], getattr(usual, field)
+    name, shown = f"--{field.replace('_', '-')}", default if default_of is None else None
+    help = f"{told.help} {default_of or ''}".strip()
+    if isinstance(default, str):
+        return group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help)
+    whole = isinstance(default, int) or isinstance(told.least, int)
+    read = whole_number(least=int(told.least)) if whole else number(least=told.least, most=told.most)
+    if shown is not None:
+        help = f"{help} (default: {shown:g})"
+    metavar = told.metavar or ("N" if whole else "X")
+    return group.add_argument(name, type=read, default=shown, metavar=metavar, help=help)
+
+
+def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return what was given for each field, by its name: keyword arguments of the dataclass."""
+    return {name: getattr(options, name) for name in names}

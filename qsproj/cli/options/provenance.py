@@ -1,0 +1,71 @@
+"""The record in a model file of how it was made."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from qsproj import __version__
+from qsproj.corpus.files import PACKED
+from qsproj.corpus.language.recognition import recognise
+from qsproj.corpus.sentence import Sentence
+
+# Options that do not change a model, whatever the command: who computes, and what else is written.
+_WITHOUT_EFFECT = frozenset(
+    {
+        *("run", "own_parser", "unread", "command", "output", "jobs", "backend", "scheduler"),
+        *(
+            "checkpoint",
+            "resume",
+            "work",
+            "clean",
+            "report",
+            "suggest",
+            "suggest_sentences",
+            "suggest_words",
+            "save_model",
+            "linked",
+            "weights",
+        ),
+    }
+)
+# Commands that write trees beside a model; to others trees are given.
+_WRITE_TREES = frozenset({"project", "bootstrap"})
+# Sentences that tell a language.
+_LOOKED_AT = 1000
+
+
+def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
+    """Return the record in a model file of how a command with these options made it, and of facts: counts.
+
+    The same command on files of the same names and content gives the same record, wherever it runs: of a path
+    only the name is kept, without the ending of an archive; there is no date. Options that are unset, do not
+    change the model, or are not read
+    (:mod:`qsproj.cli.options.conditions`) are left out.
+    """
+    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
+    if options.command in _WRITE_TREES:
+        without_effect |= {"trees"}
+    kept = {
+        name: _plain(value)
+        for name, value in sorted(vars(options).items())
+        if name not in without_effect and value not in (None, False, [])
+    }
+    return {"command": options.command, "version": __version__, "options": kept, **facts}
+
+
+def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
+    """Return the languages that the first sentences may be in, each with the share of its commonest words."""
+    return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str) and ("/" in value or "\\" in value or value.endswith(PACKED)):
+        path = Path(value)
+        return path.stem if path.suffix in PACKED else path.name
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
