@@ -63,3 +63,19 @@ def test_the_largest_is_over_states_and_trees(links, single_root):
             largest[state, edge] = max(largest[state, edge], reached)
     found = incoming + factor.propagate(incoming, maximise=True)
     np.testing.assert_allclose(found, largest[1] - largest[0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("certain", [np.inf, -np.inf])
+def test_an_arc_that_is_certain_and_may_not_be_shared_is_never_shared(certain):
+    """Its score is -inf: an arc that is sure to be there leaves the hidden tree the others."""
+    links = all_links(3)
+    incoming, scores = np.zeros(links.max() + 1), np.zeros(links.max() + 1)
+    incoming[2], scores[2] = certain, -np.inf
+    expected = hidden_tree(links, scores).expected(incoming)
+    assert np.isfinite(expected).all()
+    assert expected[2] == 0.0
+    nearly = incoming.copy()
+    nearly[2] = math.copysign(60.0, certain)
+    likewise = hidden_tree(links, np.where(scores == -np.inf, -120.0, scores)).expected(nearly)
+    np.testing.assert_allclose(expected, likewise, atol=1e-9)

@@ -243,7 +243,9 @@ class HiddenTree(graph.FactorGroup):
     def expected(self, incoming: graph.Messages) -> NDArray[np.float64]:
         arcs = self._arcs(_gain(incoming, self.scores))
         chances = projective.posterior(arcs, single_root=self.single_root).marginals
-        both = np.exp(-np.logaddexp(0.0, -(incoming + self.scores)))
+        # Of an arc that is certain, the hidden tree alone decides.
+        odds = np.where(incoming == np.inf, np.inf, np.where(incoming == np.inf, 0.0, incoming) + self.scores)
+        both = np.exp(-np.logaddexp(0.0, -odds))
         return np.asarray(chances[self.heads, self.dependents] * both)
 
     def log_score(self, states: NDArray[np.int32]) -> float:

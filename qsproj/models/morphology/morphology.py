@@ -144,7 +144,8 @@ class Morphology:
         filled = with_columns(sentence, **cells)
         if not confidence or "feats" not in wanted:
             return filled
-        return with_probabilities(filled, FEATURE_PROBABILITY, self._probabilities(lattice, filled.feats))
+        chances = self._probabilities(lattice, sentence.upos, filled.feats)
+        return with_probabilities(filled, FEATURE_PROBABILITY, chances)
 
     def analyses(self, forms: Sequence[str], upos: Sequence[str]) -> list[Analysis]:
         """Return the best sequence of analyses under the tags; of a tag that was never seen, an empty one."""
@@ -168,10 +169,15 @@ class Morphology:
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
     ) -> NDArray[np.float64]:
-        """Return the probability that all features of a word are these, given its tag and the words."""
-        return self._probabilities(self._lattice(forms, upos), feats)
+        """Return the probability that all features of a word are these, given its tag and the words.
 
-    def _probabilities(self, lattice: Lattice | None, feats: Sequence[str]) -> NDArray[np.float64]:
+        A word with a tag that was never seen has no features.
+        """
+        return self._probabilities(self._lattice(forms, upos), upos, feats)
+
+    def _probabilities(
+        self, lattice: Lattice | None, upos: Sequence[str], feats: Sequence[str]
+    ) -> NDArray[np.float64]:
         if lattice is None:
             return np.ones(len(feats))
         candidates, scores, links = lattice
@@ -183,7 +189,10 @@ class Morphology:
                 for row, cell in zip(candidates.tolist(), feats, strict=True)
             ]
         )
-        return (marginals * same).sum(axis=1)
+        found = (marginals * same).sum(axis=1)
+        unseen = [tag not in self.table.ranges for tag in upos]
+        found[unseen] = np.array([float(cell == UNSPECIFIED) for cell in feats])[unseen]
+        return found
 
     def lemma(self, form: str, analysis: Analysis) -> str:
         """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one."""

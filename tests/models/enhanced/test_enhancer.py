@@ -101,6 +101,27 @@ def test_what_rules_have_made_is_learned(treebank):
     assert right / total > 0.95
 
 
+def test_an_edge_beside_the_tree_is_written_from_two_fifths_on(treebank):
+    """Its own probability times those of the arcs of its way: .41 is enough, .39 is not."""
+    enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
+    tried = 0
+    for sentence in treebank:
+        heads = sentence.heads.tolist()
+        graph, chances = enhancer.graph(sentence)
+        for word, (edges, of_edges) in enumerate(zip(graph, chances, strict=True), start=1):
+            for (head, relation), chance in zip(edges, of_edges, strict=True):
+                # Of a conjunct and the head of its first conjunct: two arcs.
+                if int(head) == heads[word] or int(head) != heads[heads[word]] or chance < 0.9:
+                    continue
+                for product, stays in ((0.41, True), (0.39, False)):
+                    arcs = np.ones((len(heads),) * 2)
+                    arcs[heads[word], word] = product / chance
+                    found = enhancer.graph(sentence, lambda arcs=arcs: arcs)[0][word - 1]
+                    assert ((head, relation) in found) == stays
+                tried += 1
+    assert tried > 2
+
+
 def test_an_edge_stands_on_the_arcs_of_its_way(treebank):
     enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
     dropped = spared = 0

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qsproj
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -50,14 +50,14 @@ def parts_of(analysis):
     return {"UPOS": analysis.upos, "XPOS": analysis.xpos, **dict(feature_pairs(analysis.feats))}
 
 
-def small_chain(seed=3):
-    """Return a morphology of random weights over ANALYSES, and the same weights as the oracle takes them."""
+def small_chain(seed=3, analyses=ANALYSES):
+    """Return a morphology of random weights over analyses, and the same weights as the oracle takes them."""
     rng = np.random.default_rng(seed)
-    table = analysis_table(ANALYSES, fused=False)
+    table = analysis_table(analyses, fused=False)
     emissions = rng.normal(size=(3, table.n_parts)).astype(np.float32)
     transitions, support = rng.normal(size=(1, table.n_pairs)), rng.normal(size=(LEVELS, LEVELS))
     lexicon = {
-        key: [(table.analyses.index(ANALYSES[analysis]), *rest) for analysis, *rest in entries]
+        key: [(table.analyses.index(analyses[analysis]), *rest) for analysis, *rest in entries]
         for key, entries in LEXICON.items()
     }
     weights = AnalysisWeights(FeatureIndex(np.arange(1, 4, dtype=np.uint64)), emissions, transitions, support)
@@ -65,13 +65,13 @@ def small_chain(seed=3):
         columns=("feats",), table=table, lexicon=lexicon, scripts=(), features=OneRowEach(), weights=weights,
         lemmatizer=None,
     )  # fmt: skip
-    parts = sorted({part for analysis in ANALYSES for part in parts_of(analysis).items()})
+    parts = sorted({part for analysis in analyses for part in parts_of(analysis).items()})
     names = sorted({name for name, _ in parts})
     values = {name: ["none", "start", *(value for of, value in parts if of == name)] for name in names}
     pairs = [(name, before, after) for name in names for before in values[name] for after in values[name]]
     return morphology, {
         "words": [
-            [(parts_of(ANALYSES[analysis]), count) for analysis, _, count in LEXICON[form, tag]]
+            [(parts_of(analyses[analysis]), count) for analysis, _, count in LEXICON[form, tag]]
             for form, tag in zip(FORMS, TAGS, strict=True)
         ],
         "emissions": [dict(zip(parts, row, strict=True)) for row in emissions.astype(float).tolist()],
@@ -80,8 +80,8 @@ def small_chain(seed=3):
     }
 
 
-def allowed():
-    table = analysis_table(ANALYSES, fused=False)
+def allowed(analyses=ANALYSES):
+    table = analysis_table(analyses, fused=False)
     return [[one for one in table.analyses if one.upos == tag] for tag in TAGS]
 
 
@@ -94,6 +94,29 @@ def test_the_best_analyses_and_their_probabilities_are_those_of_listing(seed):
     for k, analysis in enumerate(allowed()[1]):
         feats = ["_", analysis.feats, "_"]
         assert morphology.feature_probabilities(FORMS, TAGS, feats)[1] == pytest.approx(marginals[1, k])
+
+
+def test_the_probability_of_features_is_that_of_all_analyses_that_have_them():
+    """Two differ in XPOS alone: what is written of FEATS is the sum of both, not the larger one."""
+    of_noun = [Analysis("N", xpos, "Case=Nom") for xpos in ("A", "B")] + [Analysis("N", "_", "_")]
+    analyses = of_noun + [one for one in ANALYSES if one.upos == "V"]
+    morphology, weights = small_chain(5, analyses)
+    rows = [[parts_of(one) for one in row] for row in allowed(analyses)]
+    _, marginals, _ = oracle.enumerate_all(rows, **weights)
+    same = [marginals[2, place] for place, one in enumerate(allowed(analyses)[2]) if one.feats == "Case=Nom"]
+    assert len(same) == 2
+    assert min(same) > 0.01
+    found = morphology.feature_probabilities(FORMS, TAGS, ["_", "_", "Case=Nom"])
+    assert found[2] == pytest.approx(sum(same))
+
+
+def test_a_word_whose_tag_was_never_seen_surely_has_no_features():
+    morphology, _ = small_chain()
+    sentence = Sentence.from_words(FORMS, upos=("N", "SYM", "N"))
+    filled = morphology.fill(sentence, confidence=True)
+    assert filled.feats[1] == "_"
+    assert misc_values(filled, "FeatProb")[1] == "1.0000"
+    assert morphology.feature_probabilities(FORMS, ("N", "SYM", "N"), ["_", "Case=Nom", "_"])[1] == 0.0
 
 
 def test_analyses_far_below_the_best_are_no_candidates_unless_right():

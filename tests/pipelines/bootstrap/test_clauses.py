@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from itertools import islice
 
 import pytest
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.pipelines.bootstrap.texts import cut_pair, pieces_of
+from qsproj.pipelines.bootstrap.texts import _misfit, cut_pair, pieces_of
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,20 @@ def test_pieces_go_together_as_their_lengths_do():
         total += 1
         right += [one.count(".") for one, _ in cut] == [2 if i == joined else 1 for i in range(4)]
     assert right > 0.9 * total
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ratio"), [(40, 50, 1.0), (40, 44, 1.1), (25, 60, 1.2), (90, 60, 0.8)]
+)
+def test_lengths_cost_the_two_tails_of_a_normal_distribution(one, other, ratio):
+    """As Gale and Church have it: letters become 6.8 times their number in variance; summed numerically."""
+    letters = (one + other / ratio) / 2
+    distance = abs(other / ratio - one) / math.sqrt(6.8 * letters)
+    step = 1e-4
+    tail = sum(math.exp(-0.5 * (distance + (k + 0.5) * step) ** 2) for k in range(100_000)) * step
+    expected = -math.log(2.0 * tail / math.sqrt(2.0 * math.pi))
+    lengths = [[one], [other]]
+    assert _misfit(lengths, (0, 1), (0, 1), ratio) == pytest.approx(expected, abs=1e-5)
 
 
 def test_where_lengths_do_not_agree_the_pair_stays_whole():
