@@ -24,6 +24,7 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
+from qsproj.corpus.words import first_difference
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)
     parser.add_argument(
-        "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
+        "--versus", metavar="FILE", help="other trees of the same text; arcs and tags that differ stand out"
     )
     features = parser.add_argument(
         "--show-features", action="store_true", help="show the values of features (FEATS) beside each tag"
@@ -201,14 +202,23 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
 
 
 def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
-    """Draw two trees of the same words; ``path`` is the file of the other."""
-    from qsproj.viz.trees import draw_versus
+    """Draw two trees of one text, below each other where they have other words; ``path``: the second file."""
+    from qsproj.corpus.sentence import SentencePair, make_alignment
+    from qsproj.evaluation.same_text import aligned_words, laid_out
+    from qsproj.viz.trees import draw_pair, draw_versus
 
-    try:
+    if sentence.forms == other.forms:
         return draw_versus(sentence, other, width=width)
-    except SentenceError as error:
+    texts = laid_out([sentence]), laid_out([other])
+    if texts[0].characters != texts[1].characters:
         of = f" of {other.sent_id}" if other.sent_id else ""
-        raise DataError(path, None, f"{error.found}{of}", error.expected, error.remedy) from error
+        number, expected, found = first_difference(sentence.forms, other.forms)
+        remedy = "compare trees of the same text"
+        raise DataError(path, None, f"{found} as word {number}{of}", expected, remedy)
+    same = aligned_words(texts[0].words, texts[1].words, sentence.forms, other.forms)
+    links = [(one + 1, two + 1) for one, two in same]
+    pair = SentencePair(sentence, other, make_alignment(len(sentence), len(other), links))
+    return draw_pair(pair, width=width)
 
 
 def _chosen(

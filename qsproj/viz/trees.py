@@ -60,9 +60,15 @@ def _values(feats: str) -> str:
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a tree above its words and, below them, the arcs that another tree of these words has instead.
 
-    Raises SentenceError when the words differ; else as :func:`draw_tree`.
+    Where the tags differ a word has both: ``NOUN≠VERB``. Raises SentenceError when the words differ; else as
+    :func:`draw_tree`.
     """
     arcs, others = compared_arcs(sentence, other)
+    tags = [
+        own if own == theirs or UNSPECIFIED in (own, theirs) else f"{own}≠{theirs}"
+        for own, theirs in zip(sentence.upos, other.upos, strict=True)
+    ]
+    sentence = with_columns(sentence, upos=tags)
     marks = _marks((*arcs, *others)) | {Mark.VERSUS}
     return _drawn(place(sentence, above=arcs, below=others, width=width), marks)
 

@@ -89,7 +89,7 @@ def test_sentences_without_an_id_go_by_number(run_cli):
         ),
         (
             (ENGLISH, "--versus", GERMAN),
-            f"{GERMAN}: found 'Der' as word 1 of sample-001, expected 'The'; compare trees of the same words",
+            f"{GERMAN}: found 'Der' as word 1 of sample-001, expected 'The'; compare trees of the same text",
         ),
         ((ENGLISH, "--target", GERMAN), "--target and --alignment go together: give both, or neither"),
         (("no-such-file",), "no-such-file: cannot be read: No such file or directory"),
@@ -156,3 +156,36 @@ def test_a_bad_probability_is_told_with_its_line(run_cli, tmp_path):
     path.write_text(rows.replace("=7", "=1") + rows)
     outcome = run_cli("draw", path, "-o", page)
     assert (outcome.code, outcome.err.partition(" in ")[0]) == (2, f"qsproj draw: {path}:7: found ArcProb=7")
+
+
+def _conllu(path, rows, sent_id="1"):
+    lines = [
+        f"{i}\t{form}\t_\t{tag}\t_\t_\t{head}\tdep\t_\t_\n" for i, (form, tag, head) in enumerate(rows, 1)
+    ]
+    path.write_text(f"# sent_id = {sent_id}\n{''.join(lines)}\n")
+    return path
+
+
+def test_tags_that_differ_are_marked(tmp_path, run_cli):
+    one = _conllu(tmp_path / "one", [("can", "AUX", 2), ("run", "VERB", 0), ("x", "_", 2)])
+    other = _conllu(tmp_path / "other", [("can", "NOUN", 2), ("run", "VERB", 0), ("x", "NOUN", 2)])
+    outcome = run_cli("draw", one, "--versus", other, "--format", "svg")
+    assert outcome.code == 0
+    assert "AUX≠NOUN" in outcome.out
+    assert outcome.out.count("≠") == 1
+
+
+def test_trees_of_one_text_in_other_words_are_drawn_below_each_other(tmp_path, run_cli):
+    one = _conllu(tmp_path / "one", [("do", "AUX", 3), ("n't", "PART", 3), ("run", "VERB", 0)])
+    other = _conllu(tmp_path / "other", [("don't", "AUX", 2), ("run", "VERB", 0)])
+    outcome = run_cli("draw", one, "--versus", other, "--format", "svg")
+    assert outcome.code == 0
+    assert outcome.out.count('class="link') == 2  # run, and the legend
+    assert all(
+        word in outcome.out for word in (">do<", ">don&#x27;t<" if "&#x27;" in outcome.out else ">don't<")
+    )
+    refused = run_cli(
+        "draw", one, "--versus", _conllu(tmp_path / "third", [("else", "X", 0)]), "--format", "svg"
+    )
+    assert refused.code == 2
+    assert "third: found 'else' as word 1 of 1, expected 'do'; compare trees of the same text" in refused.err
