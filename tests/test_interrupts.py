@@ -96,8 +96,9 @@ def _blocked_signals(_):
     return int(re.search("SigBlk:\\s*([0-9a-f]+)", status)[1], 16)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0, 0.1, 0.5, 1])
+@pytest.mark.parametrize(
+    "seconds", [0.1, *(pytest.param(late, marks=pytest.mark.slow) for late in (0, 0.5, 1))]
+)
 def test_an_interrupt_is_one_line_at_any_time(tmp_path, seconds):
     process = started(TRAIN, tmp_path / "model")
     time.sleep(seconds)
