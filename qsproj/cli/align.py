@@ -4,6 +4,8 @@ SOURCE and TARGET are text, one sentence a line, words parted by white space (ra
 CoNLL-U, paired by parallel_id, else by sent_id, else by order, or one of each, paired by order; or one file
 PAIRS of "source TAB target" or "source ||| target" lines, or TMX. Each pair gives a line of links i-j
 (Pharaoh: word i of the source and j of the target, counted from 0).
+Beside FILE, FILE.counts keeps how many words the pairs have: commands that would read the links with other
+words refuse them.
 
 The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
 Where some pairs have links by hand, put them first: --hand-alignment chooses among the aligner's links by
@@ -140,7 +142,7 @@ def run(options: argparse.Namespace) -> None:
         kept = list(alignments)
         alignments = iter(kept)
         write_conllu(_linked(options, kept), options.linked)
-    write_alignments(alignments, options.output, with_weights=options.weights)
+    write_alignments(alignments, options.output, with_weights=options.weights, with_counts=True)
 
 
 def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:

@@ -20,7 +20,10 @@ is ``A3.final`` of GIZA++, three lines are one. Source comes first in all of the
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from itertools import groupby, zip_longest
+from os import PathLike, fspath
+from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import numpy as np
@@ -80,12 +83,19 @@ def write_alignments(
     *,
     format: str = "pharaoh",
     with_weights: bool = False,
+    with_counts: bool = False,
 ) -> None:
     """Write alignments, one at a time, in any format of this module but ``tsv`` and ``giza``.
 
-    ``with_weights``: write those that there are, to six digits. Raises UsageError for another format.
+    ``with_weights``: write those that there are, to six digits. ``with_counts``: of a file with a line for
+    each pair, write beside it how many words the pairs have, so that who reads it with other words is told.
+    Raises UsageError for another format.
     """
     check_name("alignment format to write", format, WRITERS)
+    if with_counts and isinstance(path, str | PathLike) and path != "-":
+        with open_output(_counts_beside(path)) as counts:
+            write_alignments(_noted(alignments, counts), path, format=format, with_weights=with_weights)
+        return
     (write_link, separator, end), first_word = WRITERS[format], READERS[format][1].first_word
     with open_output(path) as handle:
         for number, alignment in enumerate(alignments, start=1):
@@ -105,13 +115,16 @@ def read_alignment_lines(
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
     count = linked = first = 0
-    with open_text(path) as handle:
+    with ExitStack() as opened:
+        handle = opened.enter_context(open_text(path))
+        counts = iter(()) if expected is None else _read_counts(path, opened)
         for count, links in enumerate(read(handle, name, base=base), start=1):
             size = links.sizes
             if expected is not None:
                 size = next(expected, None)
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
+                _check_counts(links, next(counts, None), size, name)
             linked += bool(links.sources)
             first += 1 in links.sources or 1 in links.targets
             yield _alignment(links, size, name, base)
@@ -125,6 +138,42 @@ def read_alignment_lines(
             pairs = count + 1 + sum(1 for _ in expected or ())
             raise _count_error(name, count + 1, f"the end of the file after {counted(count, 'line')}", pairs)
         yield _alignment(_NO_LINKS, missing, name, base)
+
+
+def _counts_beside(path: str | PathLike[str]) -> Path:
+    return Path(f"{fspath(path)}.counts")
+
+
+def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignment]:
+    """Pass alignments on, and write for each how many words and links it has, and the sum of their places.
+
+    The latter say whether the links are still those that were counted.
+    """
+    for alignment in alignments:
+        links = alignment.links
+        counts.write(f"{alignment.n_source} {alignment.n_target} {len(links)} {int(links.sum())}\n")
+        yield alignment
+
+
+def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
+    """Read what :func:`write_alignments` wrote beside a file, if it did."""
+    if not isinstance(path, str | PathLike) or not (beside := _counts_beside(path)).is_file():
+        return iter(())
+    lines = opened.enter_context(open_text(beside))
+    return ([number_of(one) for one in line.split() if one.isdigit()] for line in lines)
+
+
+def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
+    """Raise DataError where links are those of other words than a pair has."""
+    found = [len(links.sources), sum(links.sources) + sum(links.targets)]
+    if links.sources and counts is not None and counts[2:] == found and (counts[0], counts[1]) != size:
+        raise DataError(
+            name,
+            links.line,
+            found=f"links that were made of {counts[0]} and {counts[1]} words",
+            expected=f"{size[0]} and {size[1]}, as the pair has; else they point at wrong words",
+            remedy="align the words as they are cut here: qsproj tokenize writes them; or align CoNLL-U",
+        )
 
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:

@@ -57,6 +57,33 @@ def test_all_that_there_is(files, run_cli):
     assert "\tDET\t" in run_cli("tag", "-m", files / "de.tagger", stdin="Der Hund.\n").out
 
 
+def test_links_of_other_words_are_refused(files, tmp_path, run_cli):
+    """Text that was aligned as it stands is cut into more words with --language: no link is out of range."""
+    text = (files / "de.txt").read_text(encoding="utf-8").replace(" .", ".")
+    (tmp_path / "de.txt").write_text(text, encoding="utf-8")
+    links = tmp_path / "links"
+    assert run_cli("align", files / "en.conllu", tmp_path / "de.txt", "-o", links).code == 0
+    project = command(files, target=tmp_path / "de.txt", alignment=links)
+    assert run_cli(*project).code == 0
+    (files / "de.tagger").unlink()
+    outcome = run_cli(*project, "--language", "de")
+    lengths = [len(line.split()) for line in text.splitlines()]
+    assert outcome.code == 2
+    assert f" and {lengths[0]} words, expected " in outcome.err
+    assert f" and {lengths[0] + 1}, as the pair has" in outcome.err
+    assert "qsproj tokenize" in outcome.err
+    assert not (files / "de.tagger").exists()
+    # Links of the same name that something else has written are not judged by counts of older ones.
+    changed = [f"{line} 0-0" for line in links.read_text(encoding="utf-8").splitlines()]
+    links.write_text("\n".join(changed) + "\n", encoding="utf-8")
+    assert run_cli(*project, "--language", "de").code == 0
+    assert (
+        run_cli("align", files / "en.conllu", tmp_path / "de.txt", "--tokenize", "en", "de", "-o", links).code
+        == 0
+    )
+    assert run_cli(*project, "--language", "de").code == 0
+
+
 def test_raw_text_is_read(files, run_cli):
     raw = "Der Wagner sieht die Katze.\n\nEin Wagner jagt die Maus .\n" * 20
     (files / "raw.txt").write_text(raw, encoding="utf-8")

@@ -214,9 +214,6 @@ def project_tags(
             else ""
         ),
     ]
-    agreed = agreement(tagger, text, held_out)
-    if agreed is not None:
-        report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
     contradicted = contradictions(text, tagger, chosen[:: -(-len(chosen) // COMPARED)])
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""
@@ -224,6 +221,9 @@ def project_tags(
             f"{counted(len(contradicted), 'frequent word')} tagged against most links: "
             f"{', '.join(map(str, contradicted[:NAMED]))}{and_others}"
         )
+    agreed = agreement(tagger, text, held_out)
+    if agreed is not None:
+        report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
     morphology, told = learn(tagger)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
     return ProjectedTagger(tagger, (*report, *told), text.unshared, tuple(contradicted))

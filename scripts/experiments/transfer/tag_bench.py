@@ -15,10 +15,13 @@ import re
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,11 +35,34 @@ from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
-from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging import conventions, linked_text, tag_evidence, tags_through_links
+from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, data_folder
 
 SOURCE, TREEBANK = "en", "treebanks/english-ewt-train.conllu.gz"
 _VOWELS = re.compile("[\u064b-\u0652\u0670]")
+AS_IT_IS = "as it is"
+# Options and functions in place of others, by what is taken out.
+WAYS: dict[str, tuple[dict[str, Any], list[tuple[ModuleType, str, Any]]]] = {
+    AS_IT_IS: ({}, []),
+    "without the function-word prior": (
+        {},
+        [(tags_through_links, "function_word_prior", lambda text, shares: shares)],
+    ),
+    "without tags by company": (
+        {},
+        [(tags_through_links, "distributional_tags", lambda text, shares: shares)],
+    ),
+    "without stems": ({}, [(tag_evidence, "OF_STEM", 0.0)]),
+    "without word classes": ({"classes": 0}, []),
+    "without sentences in digits": ({"in_digits": 0}, []),
+    "without balance": ({"balance": 0.0}, []),
+    "without learning again": ({"rounds": 0}, []),
+    "learned again once": ({"rounds": 1}, []),
+    "without loose relations": ({}, [(conventions, "LOOSE", {})]),
+    "without words of either tag": ({}, [(conventions, "EITHER", {}), (linked_text, "EITHER", {})]),
+    "all links as sure": ({}, [(linked_text, "SURENESS", 1)]),
+}
 # Words that are shown with the tags that they get wrong.
 WORST = 8
 
@@ -109,6 +135,21 @@ def scored(tagger: Tagger, sentences: list[Sentence]) -> dict[str, Any]:
     return {"upos": 100 * right / words, "wrong": [f"{one} {n}" for one, n in wrong.most_common(WORST)]}
 
 
+@contextmanager
+def without(way: str) -> Iterator[TagProjectionOptions]:
+    """Take an ingredient out of tags through links, and give it back; yield the options to learn with."""
+    options = TagProjectionOptions()
+    changed, names = WAYS[way]
+    kept = [(module, name, getattr(module, name)) for module, name, _ in names]
+    try:
+        for module, name, value in names:
+            setattr(module, name, value)
+        yield replace(options, **changed)
+    finally:
+        for module, name, value in kept:
+            setattr(module, name, value)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -116,6 +157,7 @@ def main() -> None:
     add = parser.add_argument
     add("--languages", nargs="+", default=list(TESTAMENTS), choices=list(TESTAMENTS), metavar="CODE")
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
+    add("--ways", nargs="+", default=[AS_IT_IS], choices=list(WAYS), metavar="WAY")
     add("--tested", type=int, default=1000, metavar="N", help="sentences of each file (default: %(default)s)")
     add("--work", type=Path, default=DEFAULT_CACHE / "tag-bench", metavar="FOLDER")
     add("--out", type=Path, metavar="FILE", help="a line of JSON for each tagger")
@@ -124,14 +166,19 @@ def main() -> None:
     for code in options.languages:
         corpus = linked(code, data, options.work)
         test = gold(code, data, options.tested)
-        for seed in options.seeds:
+        for way, seed in product(options.ways, options.seeds):
             started = time.process_time()
-            made = project_tags(
-                join_same_targets([corpus]), rng=np.random.default_rng(seed), language=code, columns=()
-            )
+            with without(way) as learning:
+                made = project_tags(
+                    join_same_targets([corpus]),
+                    rng=np.random.default_rng(seed),
+                    language=code,
+                    columns=(),
+                    options=learning,
+                )
             seconds = time.process_time() - started
-            found = {"code": code, "seed": seed, "seconds": seconds, **scored(made.tagger, test)}
-            print(code, seed, f"{found['upos']:.2f} {seconds:.0f}s", found["wrong"], flush=True)
+            found = {"way": way, "code": code, "seed": seed, "seconds": seconds, **scored(made.tagger, test)}
+            print(code, seed, way, f"{found['upos']:.2f} {seconds:.0f}s", found["wrong"], flush=True)
             print(*made.report, sep="\n", file=sys.stderr)
             if options.out:
                 with options.out.open("a") as out:
