@@ -659,3 +659,70 @@ def test_a_correction_of_many_is_taken_back_at_once(window, path):
     page.keyboard.press("u")
     said(page, "The correction of 5 sentences was taken back.")
     assert path.read_bytes() == before
+
+
+HOSTILE = '"><img src=x onerror=window.hit=1><script>window.hit=1</script>'
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_scripts_in_any_cell_or_comment_are_text(browser, serving, tmp_path, width):
+    bare = HOSTILE.replace(" ", "\u00a0")
+    cells = (
+        bare,
+        HOSTILE,
+        bare,
+        bare,
+        f"{bare.replace('=', '')}=x",
+        "0",
+        bare.replace("|", ""),
+        "_",
+        f"Note={HOSTILE}",
+    )
+    path, source, links = tmp_path / "draft.conllu", tmp_path / "source.conllu", tmp_path / "links"
+    content = f"# sent_id = {HOSTILE}\n# text = {HOSTILE}\n# {HOSTILE}\n1-1\t{bare}\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    content = content.replace("1-1\t", "1-2\t") + "1\t" + "\t".join(cells) + "\n"
+    content += f"2\t{bare}\t_\t{bare}\t_\t_\t1\tdep\t_\tArcProb=0.5\n\n"
+    for one in (path, source):
+        one.write_text(content)
+    links.write_text("0-0\n")
+    pairs = AlignedFiles(str(source), str(path), str(links))
+    with (
+        reviewing(serving, path, pairs=pairs, beside=str(source)) as page,
+        windows(browser, page.client, first="img") as open_window,
+    ):
+        page = open_window()
+        page.set_viewport_size({"width": width, "height": 800})
+        word(page, 1).focus()
+        page.keyboard.press("e")
+        page.keyboard.press("Escape")
+        page.keyboard.press("r")
+        page.keyboard.type("<b>x</b>")
+        for _ in range(2):
+            page.keyboard.press("Enter")
+        page.keyboard.press("c")
+        said(page, "Confirm again if that is meant")
+        page.keyboard.press("c")
+        page.locator("#progress", has_text="1 of 1").wait_for()
+        page.locator("#tell").click()
+        page.locator("#report button").click()
+        page.keyboard.press("x")
+        page.fill("#pattern", "form~.")
+        page.fill("#change", "lemma=<b>x</b>")
+        page.keyboard.press("Enter")
+        page.locator("#found", has_text="2 words in 1 sentences").wait_for()
+        assert page.locator("img, #sentence script, #searching script, #list script, td b b").count() == 0
+        assert page.evaluate("window.hit") is None
+
+
+def test_a_correction_stays_when_the_rest_is_not_inferred(browser, serving, tmp_path, model_files):
+    path = written(tmp_path)
+    parser = load_parser(model_files / "de.model")
+    with reviewing(serving, path, parser=parser) as page, windows(browser, page.client) as open_window:
+        page = open_window()
+        word(page, 4).locator(".second button:visible").wait_for()
+        page.route("**/rest", lambda route: route.fulfill(status=503, body="no result within 60 seconds"))
+        word(page, 4).locator(".word").click()
+        word(page, 3).locator(".word").click()
+        said(page, "The rest is not inferred: no result within 60 seconds")
+        assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+        assert page.locator("#state").inner_text() == "changed"

@@ -481,6 +481,8 @@ export class Editor {
       open.states[at] = { ...inferred(next, told, earlier), told: true };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      // Only what no tree can have is taken back; without an answer in time a correction stays.
+      if (error.status !== 409) return this.say(`The rest is not inferred: ${error.message}`, true);
       const at = open.states.indexOf(next);
       if (at > 0) open.states.splice(at, 1);
       if (open === this.open_) this.#update("");
