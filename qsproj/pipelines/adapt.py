@@ -1,16 +1,18 @@
 """Adaptation of treebanks and parsers to another annotation style, from sentences annotated in both."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS
+from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError
+from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, counted
 from qsproj.models.converter.converter import (
     AdaptedParser,
     Conversion,
@@ -19,7 +21,14 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
 from qsproj.models.parser import Parser
-from qsproj.progress import track
+from qsproj.progress import notice, track
+
+# The share of source relations that are UD's where the source style is UD's; relations that are named.
+_MOSTLY, _NAMED = 0.8, 10
+# Relations that many a treebank does without.
+_RARE = frozenset(
+    {"clf", "dep", "discourse", "dislocated", "goeswith", "list", "orphan", "reparandum", "vocative"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,21 @@ def train_adaptation(
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    return train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
+    found = train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
+    _notice_unseen(source_trees)
+    return found
+
+
+def _notice_unseen(sources: Sequence[Sentence]) -> None:
+    """Name the common relations of UD that no source tree has, where the source style is UD's."""
+    seen = Counter(bare_relation(relation) for tree in sources for relation in tree.deprels)
+    universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)
+    unseen = sorted(UNIVERSAL_RELATIONS - _RARE - set(seen))
+    if unseen and universal > _MOSTLY * (seen.total() - seen[UNSPECIFIED]):
+        notice(
+            f"no source tree has {', '.join(unseen)}: the converter knows no relations of the new style for "
+            "these, and leaves them as they are"
+        )
 
 
 def train_adapted_parser(
@@ -106,10 +129,20 @@ def train_adapted_parser(
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
     """Convert each sentence to the target style; SentenceError at one without heads, or of a wrong length."""
+    known = {bare_relation(relation) for relation in converter.relations.relations}
+    left = Counter[str]()
     for sentence in track(sentences, "converting", unit="sentence"):
         check_tree(sentence)
         conversion = converter.convert(sentence)
+        left.update(relation for relation in conversion.relations if bare_relation(relation) not in known)
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
+    if known and left:
+        shown = ", ".join(f"{relation} {count:,}" for relation, count in left.most_common(_NAMED))
+        more = ", ..." if len(left) > _NAMED else ""
+        notice(
+            f"relations of the old style are left on {counted(left.total(), 'word')}: {shown}{more}; the "
+            "converter has not seen them in the new style: train it with trees that have them (qsproj adapt)"
+        )
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:

@@ -73,7 +73,7 @@ def test_a_parser_is_adapted(run_cli, folder, tmp_path):
     run_cli("train", SOURCE, "-o", parser, "--epochs", "4")
     outcome = run_cli("adapt", "--parser", parser, "--target", folder / "target.40", "-o", adapted)
     assert outcome.code == 0
-    assert outcome.err.startswith("converter to ")
+    assert "converter to " in outcome.err
     assert isinstance(load_model(adapted), AdaptedParser)
     assert run_cli("parse", "-m", adapted, SOURCE, "-o", out).code == 0
     assert uas(run_cli, folder / "target.conllu", out) > 95
@@ -87,9 +87,9 @@ def test_a_parser_is_adapted(run_cli, folder, tmp_path):
 def test_trees_may_cross_where_told(run_cli, folder, tmp_path):
     pair = ("--source", folder / "source.40", "--target", folder / "target.40", "--epochs", "1")
     told = run_cli("adapt", *pair, "--nonprojective", "-o", tmp_path / "m")
-    assert told.err.startswith("converter to non-projective trees")
+    assert "converter to non-projective trees" in told.err
     told = run_cli("adapt", *pair, "--projective", "-o", tmp_path / "m")
-    assert told.err.startswith("converter to projective trees")
+    assert "converter to projective trees" in told.err
 
 
 def assert_refused(outcome, *parts):

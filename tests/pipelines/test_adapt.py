@@ -15,6 +15,7 @@ from qsproj.pipelines.adapt import (
     pair_styles,
     train_adaptation,
 )
+from qsproj.progress import notices
 from tests.sentences import make_sentence
 
 
@@ -55,3 +56,19 @@ def test_nothing_to_convert_is_said():
         list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), bare]))
     with pytest.raises(UsageError, match="no source sentence has a head"):
         train_adaptation([bare], [bare], rng=np.random.default_rng(1))
+
+
+def test_relations_that_are_left_are_listed_in_training_and_conversion():
+    old = [make_sentence("a b c", "D N V", [2, 3, 0], "det nsubj root") for _ in range(3)]
+    new = [make_sentence("a b c", "D N V", [2, 3, 0], "det subj root") for _ in range(3)]
+    other = make_sentence("b c d", "N V N", [2, 0, 2], "nsubj root obl:tmod")
+    said = []
+    with notices(said.append):
+        converter, _ = train_adaptation(old, new, rng=np.random.default_rng(1))
+        assert len(list(convert_treebank(converter, [*old, other, other]))) == 5
+    assert said[0].startswith("no source tree has acl, advcl, advmod, ")
+    assert " nsubj," not in said[0]
+    assert said[1:] == [
+        "relations of the old style are left on 2 words: obl:tmod 2; the converter has not seen them in the "
+        "new style: train it with trees that have them (qsproj adapt)"
+    ]
