@@ -1,4 +1,4 @@
-"""Make one model of a tagger and a parser: it reads plain text and writes trees.
+"""Make one model of a tagger and a parser: it reads plain text and writes trees. Or take one apart.
 
 `qsproj parse -m MODEL text.txt` then cuts the text into words, tags and parses them; `qsproj tag -m MODEL`
 tags alone. A parser may read what the tagger fills in: lemmas, XPOS and features where the tagger's treebank
@@ -8,14 +8,17 @@ has them; else train it with `--features words`.
 import argparse
 import sys
 
+from qsproj.cli.options.conditions import only_where
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
+from qsproj.errors import UsageError
 
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu --language de -o de.tagger
   qsproj train corpora/de.conllu --features words -o de.parser
   qsproj bundle de.tagger de.parser -o de.model
+  qsproj bundle --take parser de.model -o de.parser
   echo 'Der Hund schläft.' | qsproj parse -m de.model
 """
 
@@ -23,10 +26,15 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tagger", metavar="TAGGER", help="a model of qsproj train-tagger")
     parser.add_argument(
-        "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
+        "parser", metavar="PARSER", nargs="?", help="a model that parses: of qsproj train, project, adapt ..."
+    )
+    parser.add_argument(
+        "--take",
+        choices=("tagger", "parser"),
+        help="take a part out of a model that parses text",
     )
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument(
+    readings = parser.add_argument(
         "--readings",
         metavar="N",
         type=whole_number(least=0),
@@ -35,6 +43,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone "
         "(default: 0)",
     )
+    only_where("TAGGER and PARSER", lambda options: options.take is None, readings)
+
+
+def _take(options: argparse.Namespace) -> None:
+    """Write the tagger or the parser of a model that parses text."""
+    from qsproj.models.storage import load_made, load_model_of
+    from qsproj.models.text.text_parser import TextParser
+
+    if options.parser is not None:
+        raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
+    check_files(reads=[options.tagger], model=options.output)
+    remedy = "give a model of qsproj bootstrap or bundle"
+    model = load_model_of(options.tagger, TextParser, expected="a model that parses text", remedy=remedy)
+    part = {"tagger": model.tagger, "parser": model.base}[options.take]
+    part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
+    print(f"the {options.take} of {options.tagger}: {options.output}", file=sys.stderr)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -43,6 +67,11 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.storage import load_made
     from qsproj.models.text.text_parser import text_parser
 
+    if options.take is not None:
+        _take(options)
+        return
+    if options.parser is None:
+        raise UsageError("give a tagger and a parser, or take a part out of one model: --take parser")
     check_files(reads=(options.tagger, options.parser), model=options.output)
     tagger, parser = load_tags(options.tagger), load_parser(options.parser)
     model = text_parser(tagger, parser, readings=options.readings)

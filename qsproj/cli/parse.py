@@ -11,7 +11,8 @@ UPOS.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.shared import add_workers, workers_of
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
-from qsproj.corpus.language.sentence_ends import cut_long_lines
+from qsproj.corpus.language.sentence_ends import cut_long_lines, rule_starts
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.progress import notice, track
 
@@ -41,6 +44,8 @@ EXAMPLES = """examples:
 
 # A file in which none of the first so many sentences has a tag is taken to have none at all.
 _LOOKED_AT = 1000
+# Lines of text that show whether it is one sentence a line; a fifth with several show that it is not.
+_LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,8 +164,12 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             expected="CoNLL-U, as this parser reads tags",
             remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
         )
+    lines = source.lines
+    if not (options.paragraphs or options.segmentations):
+        starts = tagger.splitter.starts if tagger.splitter else partial(rule_starts, language=tagger.language)
+        lines = _noticing_paragraphs(lines, starts, source.name)
     sentences = tagger.read(
-        source.lines,
+        lines,
         language=options.language,
         split_contractions=True,
         paragraphs=options.paragraphs,
@@ -168,13 +177,48 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         name=source.name,
     )
     sentences = telling_unknown(sentences, None, tagger, path=options.model, name=source.name)
-    return cut_long_lines(sentences, tell=partial(_tell_cut, source.name))
+    return _numbered(cut_long_lines(sentences, tell=partial(_tell_cut, source.name)))
+
+
+def _noticing_paragraphs(
+    lines: Iterable[str], starts: Callable[[str], Sequence[int]], name: str
+) -> Iterator[str]:
+    """Pass lines on, and say once where many of the first hold several sentences."""
+    several = looked_at = 0
+    for line in lines:
+        yield line
+        if looked_at < _LINES_LOOKED_AT and not is_blank(line):
+            looked_at += 1
+            words = line.split()
+            several += len(words) <= MAX_WORDS and len(starts(" ".join(words))) > 1
+            if looked_at == _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
+                _tell_paragraphs(name, several, looked_at)
+    if 0 < looked_at < _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
+        _tell_paragraphs(name, several, looked_at)
+
+
+def _tell_paragraphs(name: str, several: int, lines: int) -> None:
+    holds = "holds" if several == 1 else "hold"
+    notice(
+        f"{name_of(name)}: {several} of the first {counted(lines, 'line')} {holds} several sentences, each "
+        "parsed as one; find them with --paragraphs"
+    )
+
+
+def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Number the lines of sentences one after the other: blank lines do not count."""
+    number, line = 0, None
+    for sentence in sentences:
+        at, point, part = (sentence.sent_id or "").partition(".")
+        number += at != line
+        line = at
+        yield replace(sentence, sent_id=f"{number}{point}{part}")
 
 
 def _tell_cut(name: str, line: str, words: int, parts: int) -> None:
     notice(
-        f"{name}:{line}: a line of {counted(words, 'word')} is parsed as {counted(parts, 'sentence')}, "
-        f"{line}.1 to {line}.{parts}; put one sentence on a line"
+        f"{name}:{line}: a line of {counted(words, 'word')} is parsed as {counted(parts, 'sentence')}; "
+        "put one sentence on a line"
     )
 
 

