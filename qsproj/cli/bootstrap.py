@@ -27,6 +27,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.reading import read_tagged
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
+from qsproj.corpus.formats import count_sentences
 from qsproj.errors import DataError, UsageError, check_name, counted
 from qsproj.progress import logged
 
@@ -157,6 +158,11 @@ def run(options: argparse.Namespace) -> None:
         copy_to(made.model, options.output)
         if options.trees:
             copy_to(made.trees, options.trees)
+            count = count_sentences(made.trees)
+            print(
+                f"{options.trees}: the trees of {count:,} target sentences, those that were learned from",
+                file=sys.stderr,
+            )
         if options.suggest:
             copy_to(made.suggested or "", options.suggest)
         if options.suggest_words:

@@ -450,7 +450,7 @@ def project(
         annotated=list(read_all(annotated)),
     )
     describe = partial(load_tagger(tagger).with_morphology, anew=True)
-    write_conllu(map(describe, projected.trees()), paths[1])
+    write_conllu(map(describe, projected.learned_from), paths[1])
     projected.parser.save(paths[0])
     return StageReport(line="; ".join(projected.report), figures={})
 

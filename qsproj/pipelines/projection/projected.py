@@ -1,6 +1,6 @@
 """What the methods of projection are given, with what that is by default, and what each returns."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -120,6 +120,8 @@ class Projected:
     report: tuple[str, ...]  # lines for the user
     # gives the target sentences with their trees, whole and partial; goes through the pairs once more
     trees: Callable[[], Iterable[Sentence]]
+    # those of the sentences that were learned from, where they are fewer and at hand
+    learned_from: Sequence[Sentence] = ()
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:

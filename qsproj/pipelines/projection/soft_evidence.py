@@ -181,8 +181,11 @@ def learn_relations(
         for tree, translations in zip(trees, corpus, strict=True)
     ]
     labeller = train_on_evidence(start, trees, evidence, rng=rng)
-    labels = [
-        labeller.label(labeller.encode(tree), tree.heads, known)
-        for tree, known in zip(trees, evidence, strict=True)
+    return labeller, [
+        with_likely_relations(tree, labeller, known) for tree, known in zip(trees, evidence, strict=True)
     ]
-    return labeller, [with_heads(tree, tree.heads, of) for tree, of in zip(trees, labels, strict=True)]
+
+
+def with_likely_relations(tree: Sentence, labeller: Labeller, evidence: NDArray[np.float64]) -> Sentence:
+    """Return the tree with its best relations given their log evidence, that of :func:`relation_evidence`."""
+    return with_heads(tree, tree.heads, labeller.label(labeller.encode(tree), tree.heads, evidence))

@@ -13,12 +13,13 @@ projection, 3.2.5 for what is summed out).
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
+from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_translations
@@ -306,7 +307,7 @@ def project_soft(
 ) -> Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
-    The trees that come with it are the best under parser and evidence of those sentences that were chosen.
+    The trees that come with it are the best under parser and evidence.
     The ``annotated`` trees fine-tune the parser and its relations in the end. Raises UsageError when the
     priors do not fit together, no sentence has evidence for half of its words, or none of those annotated has
     a head.
@@ -365,7 +366,24 @@ def project_soft(
         *tuned,
         *warning,
     )
-    return Projected(projected, report, trees=lambda: labelled)
+    trees = partial(_all_trees, sources, parser, labeller, options.strength)
+    return Projected(projected, report, trees=trees, learned_from=labelled)
+
+
+def _all_trees(
+    sources: SoftSources, parser: ArcParser, labeller: Labeller | None, strength: float
+) -> Iterator[Sentence]:
+    """Yield all target sentences with the best trees under parser and evidence; long ones as they are."""
+    numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
+    for translations in sources.corpus:
+        if not 0 < len(translations[0].target) <= MAX_WORDS:
+            yield translations[0].target
+            continue
+        tree = best_tree(translations, strength * sources.evidence(translations), parser)
+        if labeller is not None:
+            evidence = strength * soft_evidence.relation_evidence(translations, tree.heads, numbers)
+            tree = soft_evidence.with_likely_relations(tree, labeller, evidence)
+        yield tree
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:

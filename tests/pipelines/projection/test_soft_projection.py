@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from qsproj.conventions import is_whole
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
@@ -371,7 +372,23 @@ def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentence
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1, sentences=sentences),
     )
-    assert len(list(projected.trees())) == sentences
+    assert len(projected.learned_from) == sentences
+
+
+def test_all_sentences_get_a_tree_those_that_were_learned_from_the_same(sample, english):
+    projected = project_soft(
+        SoftSources(corpus=alone(sample), priors=[english]),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(epochs=1),
+    )
+    trees = list(projected.trees())
+    assert [tree.sent_id for tree in trees] == [pair.target.sent_id for pair in sample]
+    assert all(is_whole(tree.heads) for tree in trees)
+    by_id = {tree.sent_id: tree for tree in trees}
+    assert 0 < len(projected.learned_from) < len(trees)
+    for tree in projected.learned_from:
+        np.testing.assert_array_equal(tree.heads, by_id[tree.sent_id].heads)
+        assert tree.deprels == by_id[tree.sent_id].deprels
 
 
 def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
@@ -414,7 +431,7 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1),
     )
-    learned = {tree.sent_id for tree in projected.trees()}
+    learned = {tree.sent_id for tree in projected.learned_from}
     kept = {pair.target.sent_id for pair in sample[9::10]}
     assert learned
     assert not learned & kept
