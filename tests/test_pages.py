@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 
@@ -75,3 +76,23 @@ def test_a_table_of_the_reference_has_two_columns(monkeypatch):
     rows = re.findall(r"^\|.*$", import_module("commands").reference(), re.MULTILINE)
     assert len(rows) > 100
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}
+
+
+def typed_in(page):
+    """Return the ``qsproj`` commands in the blocks of shell of a page, as lists of arguments."""
+    blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\$\([^)]*\)", "FILE", "".join(blocks))
+    lines = text.replace("\\\n", " ").splitlines()
+    pieces = [piece for line in lines for piece in re.split(r"\s[|;]\s|&&", line.removeprefix("$ "))]
+    words = [
+        shlex.split(re.sub(r"\s[<>]+\s*\S+", "", piece), comments=True)
+        for piece in pieces
+        if "qsproj" in piece
+    ]
+    return [arguments[1:] for arguments in words if arguments[:1] == ["qsproj"]]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "qsproj " in read(page)], ids=str)
+def test_commands_of_a_page_are_those_of_the_program(page):
+    for arguments in typed_in(page):
+        build_parser(arguments[0]).parse_args(arguments)
