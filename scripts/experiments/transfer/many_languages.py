@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_tags
@@ -107,7 +108,16 @@ def prepared(code: str, data: Path, work: Path, most: int | None) -> Prepared:
     made = partial(Workspace(work, run=code).stage)
     aside = {"workers": THIS_PROCESS}
     model = made(stages.SOURCE, treebanks=text.treebanks, language=SOURCE, seed=1).file
-    words = made(stages.WORDS, text=text, model=model, tagged=(), parsed=(), seed=1, aside=aside)
+    words = made(
+        stages.WORDS,
+        text=text,
+        model=model,
+        tagged=(),
+        contractions=known_contractions(code),
+        parsed=(),
+        seed=1,
+        aside=aside,
+    )
     ours, theirs = words.files
     named = {"name": text.bitext[0], **aside}
     links = made(stages.LINKS, source=ours, target=theirs, unspaced=None, aside=named).file

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence
@@ -97,7 +98,16 @@ def linked(code: str, data: Path, work: Path) -> AlignedFiles:
     made = partial(Workspace(work, run=code).stage)
     aside = {"workers": THIS_PROCESS}
     model = made(stages.SOURCE, treebanks=text.treebanks, language=SOURCE, seed=1).file
-    words = made(stages.WORDS, text=text, model=model, tagged=(), parsed=(), seed=1, aside=aside)
+    words = made(
+        stages.WORDS,
+        text=text,
+        model=model,
+        tagged=(),
+        contractions=known_contractions(code),
+        parsed=(),
+        seed=1,
+        aside=aside,
+    )
     ours, theirs = words.files
     links = made(
         stages.LINKS, source=ours, target=theirs, unspaced=None, aside={"name": verses[1], **aside}
