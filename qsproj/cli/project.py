@@ -32,7 +32,7 @@ from qsproj.cli.options.shared import (
 )
 from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.formats import read_sentences, write_sentences
-from qsproj.errors import UsageError, check_name
+from qsproj.errors import UsageError, check_name, counted
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
@@ -89,7 +89,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a parser of another language, trained with --features delexicalised; several vote (default: "
-        "two, trained on the trees of each source)",
+        "trained on the trees of each source, its words translated)",
+    )
+    soft.add_argument(
+        "--treebank",
+        metavar="FILE",
+        action="append",
+        nargs="+",
+        default=[],
+        help="gold trees of the source language, for each --source: these, translated, are the prior, as in "
+        "bootstrap (default: the trees of the source itself)",
+    )
+    soft.add_argument(
+        "--draws",
+        metavar="N",
+        type=whole_number(least=1),
+        default=1,
+        help="average N parsers, each with its own translated trees (default: 1)",
     )
     soft.add_argument(
         "--annotated",
@@ -196,7 +212,10 @@ def _sources(options: argparse.Namespace) -> Sources:
 
     sources, targets, alignments = options.source, options.target, options.alignment
     check_files(
-        reads=(*sources, *targets, *alignments, *options.prior, *options.annotated),
+        reads=(
+            *(*sources, *targets, *alignments, *options.prior, *options.annotated),
+            *chain.from_iterable(options.treebank),
+        ),
         model=options.output,
         writes=[(options.trees, None)],
     )
@@ -219,6 +238,13 @@ def _sources(options: argparse.Namespace) -> Sources:
             f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
             "each source the links of its own, and all one target, or each its own"
         )
+    if options.treebank and (options.prior or len(options.treebank) != len(sources)):
+        raise UsageError(
+            f"found {len(options.treebank)} --treebank for {counted(len(sources), 'source')}"
+            f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
+        )
+    if options.prior and options.draws > 1:
+        raise UsageError("--draws averages parsers of several priors; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(
             f"--method {options.method} reads one --source; several vote with --method soft only"

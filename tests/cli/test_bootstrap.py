@@ -63,6 +63,22 @@ def test_each_stage_says_in_a_line_what_it_did(made):
     assert begun == [f"{name}: begun, stage {number} of 14" for number, name in enumerate(names, 1)]
 
 
+def test_project_makes_the_same_parser_of_the_same_files(made, run_cli, tmp_path):
+    """With the treebank that the source's parser learned from, and as many draws."""
+    source, target, links = (
+        next((made[0] / "work").glob(f"{name}-*.{ending}"))
+        for name, ending in (("trees", "conllu"), ("tagged", "conllu"), ("links", "pharaoh"))
+    )
+    files = ("--source", source, "--target", target, "--alignment", links)
+    more = ("--treebank", CORPORA / "en.conllu", "--draws", "3")
+    outcome = run_cli("project", *files, *more, "-o", tmp_path / "de")
+    assert outcome.code == 0, outcome.err
+    ours, theirs = load_parser(tmp_path / "de"), load_parser(made[0] / "model").base
+    assert np.array_equal(ours.scorer.weights, theirs.scorer.weights)
+    assert np.array_equal(ours.labeller.weights, theirs.labeller.weights)
+    assert ours.temperature == theirs.temperature
+
+
 def test_the_model_parses_as_the_mean_of_parsers_that_differ(made):
     parsers = [load_parser(path) for path in (made[0] / "work").glob("parser-*.model")]
     mean = load_parser(made[0] / "model").base

@@ -13,7 +13,7 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.files import open_text
-from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -52,12 +52,11 @@ from qsproj.pipelines.bootstrap.suggestions import (
 from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources, weighted_prior
+from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
+from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
 from qsproj.pipelines.streams import parse_stream, tag_stream
-from qsproj.pipelines.tagging.conventions import Conventional, conventional
+from qsproj.pipelines.tagging.conventions import Conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.translated_trees import way_to_translate
-from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
 # An integer, or several: another stream of chance for each draw.
@@ -69,8 +68,6 @@ FEATURES_OF_SOURCE = MorphologyOptions(epochs=5)
 # From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know
 # of them what contractions there are beside those of a table.
 SENTENCES_TO_CUT = 200
-# To tell how alike the tags of two languages are.
-LIKENESS_SENTENCES = 5000
 # For text that comes without tags; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
 # Where raw text has more words than this share that no bitext has, the two are far apart. Of modern Ukrainian
@@ -376,30 +373,16 @@ def train_priors(
     unshared: Sequence[str],
     seed: Seed,
 ) -> StageReport:
-    """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
-
-    The words of the source treebanks are translated by the links, and the parser of these trees reads them;
-    that of ``others``, treebanks of any other languages, reads tags alone. ``unshared``: conventions of the
-    sources that do not hold in the target.
-    """
-    rng = np.random.default_rng(seed)
-    tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
-    source, other = (
-        [
-            Treebank(Path(path).name, [conventional(one, unshared) for one in read_sentences(path)])
-            for path in paths
-        ]
-        for paths in ([path for source in sources for path in source.treebanks], others)
+    """Train the priors of a target (:func:`source_priors`)."""
+    prior, words = source_priors(
+        [TranslatedTreebanks(source.treebanks, source.pairs) for source in sources],
+        others,
+        unshared=unshared,
+        target=read_all([source.pairs.target for source in sources]),
+        rng=np.random.default_rng(seed),
     )
-    translate = [
-        by
-        for source in sources
-        for by in [way_to_translate(Conventional(source.pairs, unshared), rng=rng)] * len(source.treebanks)
-    ]
-    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
-    words = sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
     voters = (
         f"{counted(len(prior.members), 'parser')} from {counted(words, 'word')}; translated words are read "
         f"by 1, tags alone by {len(prior.members) - 1}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,12 +35,18 @@ def _soft(
     *,
     rng: np.random.Generator,
     prior: Sequence[str] = (),
+    treebank: Sequence[Sequence[str]] = (),
+    draws: int = 1,
+    seed: int | None = None,
     annotated: Sequence[str] = (),
     nonprojective: bool = False,
     **given: Any,
 ) -> Projected:
     from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
 
+    options = SoftProjectionOptions(**given, projective=not nonprojective)
+    if treebank or draws > 1:
+        return _drawn(sources, treebank, draws=draws, seed=seed, annotated=annotated, options=options)
     texts: dict[str | None, list[Iterable[SentencePair]]] = {}
     for pairs in sources:
         texts.setdefault(getattr(pairs, "target", None), []).append(pairs)
@@ -47,9 +54,53 @@ def _soft(
     return project_soft(
         soft_sources(list(texts.values()), rng=rng, priors=priors),
         rng=rng,
-        options=SoftProjectionOptions(**given, projective=not nonprojective),
+        options=options,
         annotated=list(read_all(annotated)),
     )
+
+
+def _drawn(
+    sources: Sources,
+    treebanks: Sequence[Sequence[str]],
+    *,
+    draws: int,
+    seed: int | None,
+    annotated: Sequence[str],
+    options: SoftProjectionOptions,
+) -> Projected:
+    """Return the mean of parsers that start from treebanks of the sources, as a bootstrap learns them."""
+    from qsproj.models.arc.arc_parser import ArcParser, mean_parser
+    from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+    from qsproj.pipelines.projection.source_priors import (
+        TranslatedTreebanks,
+        source_priors,
+        unshared_conventions,
+    )
+    from qsproj.pipelines.tagging.conventions import Conventional
+
+    unshared = unshared_conventions(chain.from_iterable(sources)) if treebanks else ()
+    conventional = [Conventional(pairs, unshared) if unshared else pairs for pairs in sources]
+    found, parsers = list[Projected](), list[ArcParser]()
+    for draw in range(1, draws + 1):
+        by = seed or 0 if draw == 1 else (seed or 0, draw)
+        priors: tuple[ArcParser, ...] = ()
+        if treebanks:
+            paired = [TranslatedTreebanks(*one) for one in zip(treebanks, sources, strict=True)]
+            target = (pair.target for pairs in sources for pair in pairs)
+            rng = np.random.default_rng(by)
+            priors = source_priors(paired, unshared=unshared, target=target, rng=rng)[0].members
+        rng = np.random.default_rng(by)
+        found.append(
+            project_soft(
+                soft_sources([[pairs] for pairs in conventional], rng=rng, priors=priors),
+                rng=rng,
+                options=options,
+                annotated=list(read_all(annotated)),
+            )
+        )
+        assert isinstance(found[-1].parser, ArcParser)
+        parsers.append(found[-1].parser)
+    return replace(found[0], parser=mean_parser(parsers) if draws > 1 else parsers[0])
 
 
 def _hard(
@@ -105,7 +156,7 @@ class Method(NamedTuple):
 METHODS: dict[str, Method] = {
     "soft": Method(
         "starts from other languages' parsers, adjusted by projected arcs",
-        ("prior", *SOFT, "annotated", "nonprojective"),
+        ("prior", "treebank", "draws", "seed", *SOFT, "annotated", "nonprojective"),
         _soft,
     ),
     "hard": Method(

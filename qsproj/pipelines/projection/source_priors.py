@@ -1,0 +1,74 @@
+"""Priors of soft projection from treebanks of the source, translated by the links of a bitext."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.pipelines.projection.soft_projection import WeightedPrior, weighted_prior
+from qsproj.pipelines.tagging.conventions import CONVENTIONS, Conventional, conventional
+from qsproj.pipelines.translated_trees import way_to_translate
+from qsproj.pipelines.treebank_weights import Treebank
+
+# To tell how alike the tags of two languages are.
+LIKENESS_SENTENCES = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedTreebanks:
+    """Treebanks of a source, and its pairs with the target, tagged on both sides."""
+
+    paths: Sequence[str]
+    pairs: Iterable[SentencePair]
+
+
+def source_priors(
+    sources: Sequence[TranslatedTreebanks],
+    others: Sequence[str] = (),
+    *,
+    unshared: Sequence[str],
+    target: Iterable[Sentence],
+    rng: np.random.Generator,
+) -> tuple[WeightedPrior, int]:
+    """Train parsers of other languages, and return them with the number of words that they learned from.
+
+    The words of the source treebanks are translated by the links, and the parser of these trees reads them;
+    that of ``others``, treebanks of any other languages, reads tags alone, each weighed by how alike its tags
+    are to the ``target``'s. ``unshared``: conventions of the sources that do not hold in the target.
+    """
+    source, other = (
+        [
+            Treebank(Path(path).name, [conventional(one, unshared) for one in read_sentences(path)])
+            for path in paths
+        ]
+        for paths in ([path for one in sources for path in one.paths], others)
+    )
+    translate = [
+        by
+        for one in sources
+        for by in [way_to_translate(Conventional(one.pairs, unshared), rng=rng)] * len(one.paths)
+    ]
+    tagged = islice(target, LIKENESS_SENTENCES)
+    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
+    return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
+
+
+def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
+    """Return the conventions of the source that do not hold in the target, by the tags of linked words."""
+    found: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        weights = pair.alignment.weights
+        chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
+        for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
+            of_word = pair.source.upos[source - 1], pair.source.deprels[source - 1]
+            for one in CONVENTIONS:
+                if of_word == (one.tag, one.relation):
+                    found[one.name, pair.target.upos[target - 1]] += chance
+    return tuple(
+        one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]
+    )
