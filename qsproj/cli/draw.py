@@ -78,8 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--width",
         metavar="PIXELS",
         type=numbers.whole_number(least=0),
-        default=1200,
-        help="longer sentences go on in a further line; 0: never (default: 1200)",
+        help="longer sentences go on in a further line; 0: never (default: the window's width, or 1200)",
     )
     parser.add_argument(
         "--format",
@@ -120,7 +119,12 @@ def run(options: argparse.Namespace) -> None:
     drawings = _telling_no_tree(itertools.chain(first, drawings), name_of(options.file))
     about = f"above the words: {options.file}; below, where it differs: {options.versus}"
     save_drawings(
-        options.output, chosen_format, name_of(options.file), drawings, about=about if options.versus else ""
+        options.output,
+        chosen_format,
+        name_of(options.file),
+        drawings,
+        about=about if options.versus else "",
+        fit=options.width is None,
     )
 
 
@@ -140,12 +144,12 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.corpus.pairs.pairing import pair_files
-    from qsproj.viz.trees import draw_pair, draw_tree, with_features_shown
+    from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
         return with_features_shown(sentence) if options.show_features else sentence
 
-    width = options.width or None
+    width = LINE_WIDTH if options.width is None else options.width or None
     items: Iterable[tuple[Sentence, Callable[[], Drawing]]]
     if options.versus is not None:
         items = (

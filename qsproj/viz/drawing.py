@@ -198,14 +198,19 @@ def opening(title: str) -> str:
     )
 
 
-def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
-    """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup."""
+def html_document(
+    title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "", fit: bool = False
+) -> Iterator[str]:
+    """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup.
+
+    ``fit``: the page's script sets single trees in lines as wide as the window.
+    """
     yield opening(title)
     yield f"<style>\n{STYLE}{asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"
     if about:
         yield f"<p>{escape(about)}</p>\n"
-    yield f"{asset('filter.html')}</header>\n<main>\n"
+    yield f"{asset('filter.html')}</header>\n<main{' data-fit' if fit else ''}>\n"
     marks = set[Mark]()
     articles = _articles(drawings, marks)
     yield from islice(articles, PLAIN)
@@ -215,7 +220,8 @@ def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about:
     yield f"{_WITHOUT_SCRIPT}</main>\n"
     if marks:
         yield f"<footer>\n{figure(legend(marks))}</footer>\n"
-    yield f"<script>\n{asset('browse.js')}</script>\n</body>\n</html>\n"
+    scripts = f"{asset('fit.js') if fit else ''}{asset('browse.js')}"
+    yield f"<script>\n{scripts}</script>\n</body>\n</html>\n"
 
 
 def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
@@ -255,6 +261,7 @@ def save_drawings(
     drawings: Iterable[tuple[str, Drawing]],
     *,
     about: str = "",
+    fit: bool = False,
 ) -> None:
     """Write drawings, each with its heading: HTML one at a time, SVG and PNG in one, PDF a page each.
 
@@ -264,7 +271,7 @@ def save_drawings(
     name = os.fspath(path)
     if format_name == "html":
         with open_output(name) as handle:
-            handle.writelines(html_document(title, drawings, about=about))
+            handle.writelines(html_document(title, drawings, about=about, fit=fit))
         return
     shown = [drawing for _, drawing in drawings]
     if format_name == "svg":

@@ -166,9 +166,10 @@ class _Canvas:
             if centres:
                 left, right = min(centres) - 8, max(centres) + 8
                 middle = _number((left + right) / 2)
+                words, form = f'data-first="{token.first}" data-last="{token.last}"', escape(token.form)
                 pieces.append(
                     f'<path class="joint" d="M{_number(left)} {_number(top)}v3H{_number(right)}v-3"/>'
-                    f'<text class="token" x="{middle}" y="{_number(top + 14)}">{escape(token.form)}</text>\n'
+                    f'<text class="token" {words} x="{middle}" y="{_number(top + 14)}">{form}</text>\n'
                 )
         return "".join(pieces)
 

@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.viz.drawing import PLAIN, html_document
 from qsproj.viz.page import Table
 from qsproj.viz.page import page as page_of
-from qsproj.viz.trees import draw_pair, draw_tree
+from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 from tests.sentences import make_sentence
 
 SLEEPS = make_sentence("The dog sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 3], "det nsubj root advmod")
@@ -133,3 +133,48 @@ def test_tables_fit_into_a_narrow_window(browser, tmp_path):
         assert page.locator("td").nth(1).inner_text() == "3"
         shown = page.locator("td").nth(1).evaluate("cell => getComputedStyle(cell, '::before').content")
         assert shown == '"n: "'
+
+
+def test_trees_are_set_in_lines_of_the_windows_width(browser, tmp_path):
+    """As Python sets them for that width, but for what fonts are wide; no arc and no word is lost."""
+    words = [f"w{number}" for number in range(30)]
+    long = make_sentence(
+        " ".join(words), " ".join(["X"] * 30), [0, *(1 + k // 2 for k in range(29))], " ".join(["r"] * 30)
+    )
+    long = with_misc(long, "ArcProb", ["0.5"] * 30)
+    other = make_sentence("The dog sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 1], "det nsubj root advmod")
+    drawings = [("long", draw_tree(long)), ("short", draw_tree(SLEEPS)), ("pair", draw_pair(PAIR))]
+    drawings.append(("versus", draw_versus(SLEEPS, other)))
+    path = tmp_path / "page.html"
+    path.write_text(page(drawings, fit=True), encoding="utf-8")
+    faults = []
+    with closing(browser.new_page(viewport={"width": 1600, "height": 800})) as tab:
+        tab.on("pageerror", lambda error: faults.append(str(error)))
+        tab.goto(path.as_uri())
+        drawn = tab.locator("article", has_text="long").first.locator("svg")
+        for width in (1600, 700, 400):
+            tab.set_viewport_size({"width": width, "height": 800})
+            tab.wait_for_function(
+                "width => document.querySelector('article svg').getAttribute('width') <= width", arg=width
+            )
+            forms = drawn.locator(".form")
+            assert forms.all_text_contents() == words
+            places = forms.evaluate_all(
+                "all => all.map((one) => [one.getAttribute('y'), +one.getAttribute('x')])"
+            )
+            assert len({y for y, _ in places}) >= 2000 // width
+            assert places == sorted(places, key=lambda place: (float(place[0]), place[1]))
+            ends = "all => all.map((one) => `${one.dataset.head} ${one.dataset.dependent}`)"
+            found = set(drawn.locator(".arc").evaluate_all(ends))
+            assert found == {f"{head} {word}" for word, head in enumerate(long.heads.tolist()[1:], 1)}
+            assert drawn.locator(".arc title").first.text_content().endswith("probability 0.5")
+            outside = "all => all.filter((one) => one.getBBox().x < -1 || one.getBBox().y < -1).length"
+            assert drawn.locator("text").evaluate_all(outside) == 0
+        tab.fill("[name=relation]", "r")
+        assert tab.locator("output").inner_text() == "1 of 4 sentences, 30 arcs"
+        tab.fill("[name=relation]", "")
+        assert (
+            tab.locator(".arc.differs[data-head]").count() == 1
+            and tab.locator(".arc.other[data-head]").count() == 1
+        )
+    assert not faults

@@ -15,7 +15,8 @@
   const sentences = [...document.querySelectorAll("article")].map((article) => ({
     article,
     text: `${article.querySelector("h2").textContent} ${article.querySelector("title").textContent}`.toLowerCase(),
-    arcs: [...article.querySelectorAll(".arc")],
+    // Those of now: drawings are set anew when the window changes.
+    get arcs() { return [...article.querySelectorAll(".arc")]; },
   }));
 
   // Filters: what does not match is hidden; of a sentence that is shown, other arcs are dimmed.
@@ -35,14 +36,16 @@
     const byArc = relation !== "" || below !== null;
     let shown = 0;
     let found = 0;
+    // An arc over several lines is one.
+    const name = (arc) => [arc.parentNode.getAttribute("class"), arc.dataset.head, arc.dataset.dependent, relationOf(arc)].join();
     for (const sentence of sentences) {
-      const matching = sentence.arcs.filter(matches);
+      const arcs = sentence.arcs, matching = arcs.filter(matches);
       const hidden = !sentence.text.includes(text) || (byArc && matching.length === 0);
       sentence.article.hidden = hidden;
       shown += hidden ? 0 : 1;
-      found += hidden ? 0 : matching.length;
+      found += hidden ? 0 : new Set(matching.map(name)).size;
       const kept = new Set(matching);
-      for (const arc of sentence.arcs) arc.classList.toggle("dim", byArc && !kept.has(arc));
+      for (const arc of arcs) arc.classList.toggle("dim", byArc && !kept.has(arc));
     }
     const arcs = byArc ? `, ${found.toLocaleString("en")} arcs` : "";
     output.value = `${shown.toLocaleString("en")} of ${sentences.length.toLocaleString("en")} sentences${arcs}`;
@@ -51,6 +54,32 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   form.hidden = false;
   filter();
+
+  // Sentences are set in lines of the window's width when they come into view.
+  if ("fit" in document.querySelector("main").dataset) {
+    const known = new WeakMap();
+    let waiting = 0;
+    const fit = (figure) => {
+      const svg = figure.querySelector("svg"), room = figure.clientWidth, { model, last } = known.get(svg) ?? {};
+      const lines = new Set([...svg.querySelectorAll(".form")].map((form) => form.getAttribute("y"))).size;
+      if (last === room || (!model && lines === 1 && Number(svg.getAttribute("width")) <= room)) return;
+      known.set(svg, { model: fitted(svg, room, model), last: room });
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(filter);
+    };
+    const seen = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) fit(target);
+    }, { rootMargin: "400px" });
+    const watch = () => {
+      for (const { article } of sentences) {
+        const figure = article.querySelector("figure");
+        seen.unobserve(figure);
+        seen.observe(figure);
+      }
+    };
+    addEventListener("resize", watch);
+    watch();
+  }
 
   // An arc that is pointed at says what it is; what goes with it in the other language stands out, too.
   const tip = document.createElement("div");
