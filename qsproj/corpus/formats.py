@@ -61,7 +61,7 @@ def _links(name: str) -> Format:
 
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
-    Format("conllup", SENTENCES, read_conllup, None, (".conllup",), looks_like_plus),
+    Format("conllup", SENTENCES, read_conllup, None, (".conllup", ".cupt"), looks_like_plus),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
     *map(_links, alignments.READERS),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),

@@ -33,14 +33,19 @@ _RARE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSentence:
-    """A source tree, what it was converted to, and how many of the new heads are expected to be wrong."""
+    """A source tree, what it was converted to, and how many of the new heads are expected to be wrong.
+
+    ``conversion``: None of a sentence that is too long.
+    """
 
     source: Sentence
-    conversion: Conversion
+    conversion: Conversion | None
     expected_errors: float
 
     def sentence(self, *, confidence: bool) -> Sentence:
         """Return the sentence in the target style; with ``confidence``, ``ArcProb=`` in MISC."""
+        if self.conversion is None:
+            return self.source
         return converted_sentence(self.source, self.conversion, confidence=confidence)
 
 
@@ -128,14 +133,20 @@ def train_adapted_parser(
 
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
-    """Convert each sentence to the target style; SentenceError at one without heads, or of a wrong length."""
+    """Convert each sentence to the target style; SentenceError at one without heads; long ones stay."""
     known = {bare_relation(relation) for relation in converter.relations.relations}
-    left = Counter[str]()
+    left, long = Counter[str](), 0
     for sentence in track(sentences, "converting", unit="sentence"):
         check_tree(sentence)
+        if len(sentence) > MAX_WORDS:
+            long += 1
+            yield ConvertedSentence(sentence, None, 0.0)
+            continue
         conversion = converter.convert(sentence)
         left.update(relation for relation in conversion.relations if bare_relation(relation) not in known)
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
+    if long:
+        notice(f"{counted(long, 'sentence')} of more than {MAX_WORDS:,} words written as read, not converted")
     if known and left:
         shown = ", ".join(f"{relation} {count:,}" for relation, count in left.most_common(_NAMED))
         more = ", ..." if len(left) > _NAMED else ""

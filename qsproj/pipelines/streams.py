@@ -122,7 +122,7 @@ def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator
     if count:
         notice(
             f"{origin.name}: {counted(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
-            f"{first:,}) are written as read, not parsed; split what is to be parsed"
+            f"{first:,}) written as read, not parsed; split what is to be parsed"
         )
 
 

@@ -72,3 +72,13 @@ def test_relations_that_are_left_are_listed_in_training_and_conversion():
         "relations of the old style are left on 2 words: obl:tmod 2; the converter has not seen them in the "
         "new style: train it with trees that have them (qsproj adapt)"
     ]
+
+
+def test_sentences_that_are_too_long_stay_as_they_are():
+    long = make_sentence("a " * 1001, "X " * 1001, range(1001), "dep " * 1001)
+    short = make_sentence("a b", "X X", [2, 0], "dep root")
+    said = []
+    with notices(said.append):
+        found = list(convert_treebank(Converter.untrained(), [short, long]))
+    assert found[1].sentence(confidence=True) is long
+    assert said == ["1 sentence of more than 1,000 words written as read, not converted"]

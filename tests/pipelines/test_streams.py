@@ -54,10 +54,10 @@ def test_sentences_that_are_too_long_pass_as_they_are(run_cli, models, many, tmp
     assert outcome.code == 0
     said = [line for line in outcome.err.splitlines() if "more than 1,000 words" in line]
     assert said == [
-        f"{tmp_path / 'in'}: 4 sentences of more than 1,000 words (first: line 1) are written as "
-        "read, not parsed; split what is to be parsed"
+        f"{tmp_path / 'in'}: 4 sentences of more than 1,000 words (first: line 1) written as read, "
+        "not parsed; split what is to be parsed"
     ]
-    assert run_cli("parse", "-m", models / "parser", many, "-o", tmp_path / "alone").code == 0
+    assert run_cli("parse", "-m", models / "de.model", many, "-o", tmp_path / "alone").code == 0
     parsed = (tmp_path / "alone").read_text("utf-8")
     assert (tmp_path / "out").read_text("utf-8") == rows + parsed + rows * 2 + parsed + rows
 

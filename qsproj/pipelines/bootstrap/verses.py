@@ -5,7 +5,6 @@ package usfmtc. A file holds a book, or several; an archive (``.zip``) has a fil
 """
 
 import re
-import string
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -275,8 +274,8 @@ def read_verses(path: str) -> Verses:
             for mark, quotation_mark in _QUOTATION_MARKS:
                 quoted += mark == "<<" and mark in plain
                 plain = plain.replace(mark, quotation_mark)
-            known, part = parts[first], found["verses"].lstrip(string.digits)[:1]
-            part = part.casefold() if part.isalpha() else ""
+            known, part = parts[first], _VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
+            part = part if part.isalpha() else ""
             if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
             texts[first] = " ".join(known[part] for part in sorted(known))
