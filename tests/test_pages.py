@@ -16,6 +16,7 @@ DOCS = Path("docs")
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
 # Pages to look things up in; the others are read from the beginning.
 TO_LOOK_UP = {"styles", "rest-api", "data", "python"}
+ON_SITE = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "corpora", "docs"}
 PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(DOCS.rglob("*.md"))]
 
 
@@ -56,6 +57,8 @@ def test_links_of_a_page_lead_somewhere_and_are_called_by_titles(page):
     for name, target in re.findall(r"\[([^]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http:", "https:")):
             assert (page.parent / target).exists(), target
+            on_site = (page.parent / target).resolve().relative_to(Path.cwd()).parts[0] in ON_SITE
+            assert on_site or not target.endswith(".md"), f"{target} is no page of the site"
         assert not name.endswith(".md") or name in ("CONTRIBUTING.md", "CHANGELOG.md"), name
 
 
