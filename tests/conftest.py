@@ -36,6 +36,7 @@ settings.load_profile("without deadlines")
 # What a fixture makes of the tests that ask for it: a cluster starts processes, a browser more of them.
 MARKS = {"data_dir": "data", "cluster": "slow", "playwright": "slow", "browsers": "slow"}
 LEFT_OUT = pytest.StashKey[Counter[str]]()
+BEGAN = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser):
@@ -76,6 +77,19 @@ def pytest_sessionfinish(session):
 def pytest_testnodedown(node):
     """Keep it; all processes collect the same tests."""
     node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[BEGAN] = sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Record the processor time of a test and its fixtures, child processes included, for --junitxml."""
+    if call.when == "teardown":
+        item.user_properties.append(("processor_seconds", f"{sum(os.times()[:4]) - item.stash[BEGAN]:.2f}"))
+    return (yield)
 
 
 def pytest_unconfigure(config):

@@ -6,7 +6,8 @@ from tests.durations import table
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.bp.test_run" name="a" time="1.5"/>
-<testcase classname="tests.bp.test_run.TestClass" name="b" time="0.25"/>
+<testcase classname="tests.bp.test_run.TestClass" name="b" time="9">
+<properties><property name="processor_seconds" value="0.25"/></properties></testcase>
 <testcase classname="tests.test_house" name="c" time="0.5"/>
 <testcase classname="tests.test_house" name="d" time="7"><skipped/></testcase>
 </testsuite></testsuites>"""
