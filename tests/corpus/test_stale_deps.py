@@ -75,3 +75,15 @@ def test_nothing_is_said_without_deps(given, tmp_path, run_cli):
     given.write_text(re.sub(r"\t[023]:\w+", "\t_", "".join(rows)))
     outcome = run_cli("convert", "--to", "determiners=head", given, "-o", tmp_path / "out.conllu")
     assert (outcome.code, SAID in outcome.err) == (0, False)
+
+
+def test_parsing_of_pairs(given, tmp_path, run_cli):
+    out, links = tmp_path / "out.conllu", tmp_path / "links"
+    given.write_text(ROWS + ROWS.replace("sent_id = 1", "sent_id = 2"))
+    links.write_text("0-0 1-1 2-2\n" * 2)
+    outcome = run_cli(
+        *("biparse", "-m", KEPT / "joint-parser.model", "--source", given, "--target", given),
+        *("--alignment", links, "-o", out),
+    )
+    assert (outcome.code, outcome.err.count("DEPS of the target belongs to the trees")) == (0, 1)
+    assert not any(map(has_graph, read_sentences(out)))

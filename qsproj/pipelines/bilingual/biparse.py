@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.bp.run import Status
+from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.joint_templates import count_dictionary
@@ -206,6 +207,15 @@ def parse_pairs(
 BLOCK_PAIRS = 16
 
 
+def _telling_deps(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
+    told = False
+    for pair in pairs:
+        if not told and has_deps(pair.target):
+            told = True
+            notice("DEPS of the target belongs to the trees that are replaced, and is left empty")
+        yield pair
+
+
 def parse_pair_stream(
     model: str,
     pairs: Iterable[SentencePair],
@@ -217,7 +227,7 @@ def parse_pair_stream(
 ) -> Iterator[ParsedPair]:
     """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
     on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
-    blocks = blocks_of(pairs, BLOCK_PAIRS)
+    blocks = blocks_of(_telling_deps(pairs), BLOCK_PAIRS)
     for parsed in by_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
         if counts is not None:
             counts.add(parsed)
