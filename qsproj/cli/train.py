@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qsproj.cli.options.conditions import only_where, only_with
 from qsproj.cli.options.fields import add_fields, values_of
@@ -29,15 +29,10 @@ from qsproj.models.arc.training_options import TrainingOptions, objective_named,
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
-    from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.training_options import TrainingReport
-    from qsproj.models.clusters.cluster_parser import ClusterParser
-    from qsproj.models.graph.graph_parser import GraphParser
-    from qsproj.models.labelled.labelled_parser import LabelledParser
-    from qsproj.models.tagging.tagging_parser import TaggingParser
+    from qsproj.models.parser import Parser
     from qsproj.pipelines.treebank_weights import Treebank
 
-    AnyParser = ArcParser | ClusterParser | GraphParser | LabelledParser | TaggingParser
 
 # Steps of optimisers that look at all sentences before each.
 BATCH_STEPS = 60
@@ -163,8 +158,8 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.sentence import has_tree
-    from qsproj.models.enhanced.enhanced_parser import EnhancedParser
-    from qsproj.models.enhanced.enhancer import check_enhanced, train_enhancer
+    from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
+    from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.treebank_weights import Treebank
 
     settings = training_options(options)
@@ -199,14 +194,13 @@ def run(options: argparse.Namespace) -> None:
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
     if options.enhanced:
-        enhancer = train_enhancer(sentences, rng=rng)
-        EnhancedParser(parser, enhancer).save(options.output, made=made)
+        train_enhanced_parser(parser, sentences, rng=rng).save(options.output, made=made)
     else:
         parser.save(options.output, made=made)
     print(report.summary(parser.inference), file=sys.stderr)
 
 
-def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: AnyParser) -> dict[str, object]:
+def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
     """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
     columns = [
         name
@@ -247,7 +241,7 @@ def _check_kind(options: argparse.Namespace) -> None:
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 
 
-def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, TrainingReport]]:
+def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingReport]]:
     from qsproj.models.arc.arc_training import train_arc_parser
     from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser

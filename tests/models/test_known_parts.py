@@ -1,4 +1,4 @@
-"""One suite for every kind of parser: the contract of qsproj.models.parser, with known parts of trees.
+"""Every kind of parser given a known part of the tree: heads, relations, tags and spans.
 
 Known heads, relations, tags and spans are drawn at random. What a parser returns must be a tree of the model
 that has them, by itself: nothing is put back. It is the same with and without probabilities, in blocks and
@@ -116,7 +116,7 @@ def check(parser, parsed, given):
 def test_a_parsed_sentence_has_what_is_known_of_it(kind):
     parser, rng = kept(kind), np.random.default_rng(1)
     cases = [drawn(rng, kind, parser) for _ in range(CASES)]
-    sentences, by_words = [sentence for sentence, _ in cases], {id(one): given for one, given in cases}
+    sentences = [sentence for sentence, _ in cases]
     for decode in DECODERS[kind]:
         singly = [parser.parse(one, decode=decode, given=given) for one, given in cases]
         sure = [parser.parse(one, decode=decode, given=given, confidence=True) for one, given in cases]
@@ -128,7 +128,6 @@ def test_a_parsed_sentence_has_what_is_known_of_it(kind):
                 np.testing.assert_array_equal(other.heads, alone.heads)
                 assert other.deprels == alone.deprels
                 assert graph_of(other) == graph_of(alone)
-    assert by_words
 
 
 @pytest.mark.parametrize("kind", PARSERS)
@@ -310,6 +309,20 @@ def test_the_contract_is_whole(kind):
         with pytest.raises(SentenceError, match="arcs that cross"):
             parser.parse(sentence, given=given)
         assert free.parse(sentence, given=given).heads[1:3].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("decode", ["mbr", "map"])
+def test_trees_over_several_tag_sequences_have_what_is_known(decode):
+    parser, rng = replace(kept("text-parser"), readings=16), np.random.default_rng(8)
+    for _ in range(CASES):
+        sentence, given = drawn(rng, "text-parser", parser)
+        sentence = with_columns(sentence, upos=["_"] * len(sentence))
+        parsed = parser.parse(sentence, given=given, decode=decode)
+        check(parser, parsed, given)
+        sure = parser.parse(sentence, given=given, decode=decode, confidence=True)
+        np.testing.assert_array_equal(parsed.heads, sure.heads)
+        chances = parser.posterior(sentence, given).marginals
+        assert all(chances[head, word] > 1 - 1e-9 for word, head in enumerate(given.heads) if head != -1)
 
 
 def test_a_converter_reads_whole_trees():

@@ -1,16 +1,18 @@
 """A parser whose trees come with enhanced dependencies."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
+
+import numpy as np
 
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.enhanced import with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.constraints import Constraints
-from qsproj.models.enhanced.enhancer import Enhancer
+from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
 from qsproj.models.packing import nested, unnested
 from qsproj.models.parser import KnownPart, Parser, Wrapper, always
 from qsproj.models.schema import Archive, Arrays, anything, checked, one_of
@@ -84,3 +86,10 @@ class EnhancedParser(Wrapper[Parser]):
         checked(header["parser"], {"kind": one_of(KINDS), "model": anything})
         parser = model_from(header["parser"]["kind"], header["parser"]["model"], unnested("parser_", arrays))
         return EnhancedParser(cast(Parser, parser), Enhancer.from_archive(header["enhancer"], arrays))
+
+
+def train_enhanced_parser(
+    parser: Parser, sentences: Sequence[Sentence], *, rng: np.random.Generator
+) -> EnhancedParser:
+    """Return a parser that also writes the enhanced dependencies that these sentences teach."""
+    return EnhancedParser(parser, train_enhancer(sentences, rng=rng))

@@ -18,8 +18,8 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import Edge
 from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.models.enhanced.enhanced_parser import EnhancedParser
-from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of, train_enhancer
+from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
+from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of
 from qsproj.models.parser import Parser
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
@@ -37,7 +37,7 @@ def project_graphs(
     """
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))
-    parser = EnhancedParser(cast(Parser, projected.parser), train_enhancer(learned_from, rng=rng))
+    parser = train_enhanced_parser(cast(Parser, projected.parser), learned_from, rng=rng)
 
     def trees() -> Iterator[Sentence]:
         pairs = {pair.target.forms: pair for pair in chain(*sources) if has_graph(pair.source)}

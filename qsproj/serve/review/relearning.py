@@ -9,8 +9,7 @@ from typing import Any
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.storage import load_model_of
-from qsproj.models.text.text_parser import TextParser
+from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
@@ -47,9 +46,9 @@ class Relearning:
         self, sentences: Sequence[Sentence], reviewed: Sequence[int], left: Sequence[int]
     ) -> Retrained:
         """Parse by the model of ``output`` what is left."""
-        expected, remedy = "a model of text", "make one: qsproj bootstrap"
-        parser = load_model_of(self.output, TextParser, expected=expected, remedy=remedy)
-        parsed = {index: parser.parse(sentences[index], retag=True, confidence=True) for index in left}
+        model = load_parser(self.output)
+        parser = model.retagging() or model
+        parsed = {index: parser.parse(sentences[index], confidence=True) for index in left}
         beliefs = {
             index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
             for index, one in parsed.items()
