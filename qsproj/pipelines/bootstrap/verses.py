@@ -30,6 +30,8 @@ _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 # Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
 _CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
 _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
+# What a reference that is left out leaves.
+_NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
 NAMELESS = "no book"
 
 
@@ -81,7 +83,7 @@ def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | Non
     found = []
     for (book, chapter, verse), text in texts.items():
         written = _written(sorted(numbers[book, chapter, verse])) or verse
-        plain = " ".join(text.split())
+        plain = " ".join(_NOTHING_IN_BRACKETS.sub("", text).split())
         if plain:
             found.append((lines[book, chapter, verse], f"{book} {chapter}:{written}\t{plain}"))
     return tuple(found)
@@ -204,8 +206,9 @@ _MERGED = "<range>"
 _NO_TEXT = re.compile(r"[\W\d_]*")
 # Tags of HTML and of the formats of Bible programs; << and < that enclose speech are none.
 _TAG = (
-    r"</?(?:a|b|big|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|n|ol|p|pb|q|s|small|span|strong|sub|sup|t|"
-    r"table|td|tr|u|ul|[EFJNST])(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+))*\s*/?>"
+    r"</?(?i:a|b|big|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|n|ol|p|pb|q|s|small|span|strong|sub|sup|t|"
+    r"table|td|tr|u|ul|e|f|j|f[iorub]|r[fb]|c[lmi]|p[fi]\d|ts\d?|w[ght]\d[\w-]*)"
+    r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+))*\s*/?>"
 )
 # Marks of footnotes (a letter, a number or signs), numbers of verses within the text, tags. Longer words in
 # brackets are supplied by the translators: they stay.

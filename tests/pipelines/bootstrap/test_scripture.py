@@ -136,7 +136,7 @@ BESIDE = r"""\id PSA x
 \v 1 First line.
 \qa Aleph
 \q1
-\v 2 Second \rq 1:3\rq* line\xt Gen 1.1\xt*.
+\v 2 Second \rq 1:3\rq* line (\xt Gen 1.1\xt*).
 \esb
 \ms Box
 \p Prose of a sidebar.

@@ -189,6 +189,8 @@ def test_speech_in_chevrons_stays_and_tags_go(tmp_path):
             "MAT 1:1\t<<Come here,>> he said, <and sit.> Then he left.",
             "MAT 1:2\t<<All of it is speech.>>",
             "MAT 1:3\t<span class='wj'>Come</span> <i>to</i><br/> me<S>2424</S>",
+            "MAT 1:4\t<FR>He <FI>was<Fi> <B>here<CM>.<Fr><WG2424>",
+            "MAT 1:5\t<No!> <<Us two.>> <I am.>",
         ],
     )
     verses = read_verses(path)
@@ -196,8 +198,10 @@ def test_speech_in_chevrons_stays_and_tags_go(tmp_path):
         "“Come here,” he said, ‘and sit.’ Then he left.",
         "“All of it is speech.”",
         "Come to me2424",
+        "He was here.",
+        "‘No!’ “Us two.” ‘I am.’",
     ]
-    assert (verses.quoted, verses.cleaned) == (2, 1)
+    assert (verses.quoted, verses.cleaned) == (3, 2)
 
 
 def test_words_that_translators_supplied_stay(tmp_path):
