@@ -11,9 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qsproj.api.bitext import align, project, train_biparser
+    from qsproj.api.bitext import align, cotrain, project, project_tags, train_biparser
+    from qsproj.api.bootstrapping import bootstrap
     from qsproj.api.results import draw, evaluate, load_model
-    from qsproj.api.training import adapt, train_parser, train_tagger
+    from qsproj.api.text import read_bitext, read_text, tokenize
+    from qsproj.api.training import adapt, bundle, train_converter, train_parser, train_tagger
+    from qsproj.api.trees import convert, detect_style, search, suggest
     from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.corpus.document import Document
     from qsproj.corpus.formats import read_alignments
@@ -44,7 +47,12 @@ __all__ = [
     "__version__",
     "adapt",
     "align",
+    "bootstrap",
+    "bundle",
     "complete",
+    "convert",
+    "cotrain",
+    "detect_style",
     "draw",
     "evaluate",
     "from_nltk",
@@ -56,15 +64,22 @@ __all__ = [
     "load_model",
     "progress_bars",
     "project",
+    "project_tags",
     "read_alignments",
+    "read_bitext",
     "read_conllu",
+    "read_text",
+    "search",
+    "suggest",
     "to_nltk",
     "to_pandas",
     "to_spacy",
     "to_stanza",
     "to_token_list",
     "to_udapi",
+    "tokenize",
     "train_biparser",
+    "train_converter",
     "train_parser",
     "train_tagger",
     "write_conllu",
@@ -73,9 +88,12 @@ __all__ = [
 _HOMES = {
     name: f"qsproj.{module}"
     for module, names in (
-        ("api.bitext", "align project train_biparser"),
+        ("api.bitext", "align cotrain project project_tags train_biparser"),
+        ("api.bootstrapping", "bootstrap"),
         ("api.results", "draw evaluate load_model"),
-        ("api.training", "adapt train_parser train_tagger"),
+        ("api.text", "read_bitext read_text tokenize"),
+        ("api.training", "adapt bundle train_converter train_parser train_tagger"),
+        ("api.trees", "convert detect_style search suggest"),
         ("corpus.conllu", "read_conllu write_conllu"),
         ("corpus.document", "Document"),
         ("corpus.formats", "read_alignments"),

@@ -47,9 +47,9 @@ class DataError(QsprojError, ValueError):
         text = f"{where}: found {found}, expected {expected}"
         super().__init__(f"{text}; {remedy}" if remedy else text)
 
-    def at(self, line: int) -> "DataError":
-        """Return the same error of another line."""
-        return DataError(self.path, line, **self._facts)
+    def at(self, line: int | None, path: str | None = None) -> "DataError":
+        """Return the same error of another line, or of another file."""
+        return DataError(self.path if path is None else path, line, **self._facts)
 
 
 class UsageError(QsprojError, ValueError):

@@ -1,14 +1,15 @@
 """What is shown while work goes on: progress bars, and lines for whoever asked to be told.
 
-Bars are on stderr, only for work of more than two seconds, and unless told only on a terminal.
+Bars are on stderr, only for work of more than two seconds, on a terminal and in notebooks.
 """
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Say = Callable[[str], None]
 Item = TypeVar("Item")
@@ -24,8 +25,8 @@ _TOLD: ContextVar[Say | None] = ContextVar("told", default=None)
 def progress_bars(shown: bool = True) -> Iterator[None]:
     """Show progress bars inside a ``with`` block wherever stderr goes, or nowhere.
 
-    Without it, bars are shown on a terminal only; notebooks and scripts whose output goes to a file see none.
-    ``shown``: False hides them on a terminal, too.
+    Without it, bars are shown on a terminal and in a notebook; scripts whose output goes to a file see none.
+    ``shown``: False hides them everywhere.
 
     Examples
     --------
@@ -92,10 +93,7 @@ def track(
     if _hidden():
         yield from _saying(items, description, count, unit)
         return
-    # Importing it takes a thirtieth of a second.
-    from tqdm import tqdm
-
-    yield from tqdm(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
+    yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
 # When something was last said, by any work: lines do not come more often with more of it.
@@ -118,18 +116,16 @@ def _saying(items: Iterable[Item], description: str, total: int | None, unit: st
 @contextmanager
 def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[[], None]]:
     """Show a bar that moves on by one with each call of what is yielded, for work that is no single loop."""
-    from tqdm import tqdm
-
-    with tqdm(desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False) as moving:
+    with _tqdm()(
+        desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False
+    ) as moving:
         yield lambda: moving.update(1)
 
 
 @contextmanager
 def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[Callable[[int], None]]:
     """Show how many bytes have come, of ``total`` if it is known; call what is yielded with their number."""
-    from tqdm import tqdm
-
-    with tqdm(
+    with _tqdm()(
         desc=description,
         total=total,
         initial=done,
@@ -143,11 +139,30 @@ def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[
 
 
 def _hidden() -> bool:
-    """Tell whether no bar is to be shown: where it was not told, a terminal decides."""
+    """Return whether no bar is shown: unless it was asked for, a terminal or a notebook shows one."""
     shown = _SHOWN.get()
     if shown is not None:
         return not shown
     try:
-        return not sys.stderr.isatty()
+        return not (sys.stderr.isatty() or _in_notebook())
     except (AttributeError, ValueError):  # it is None, or closed
         return True
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _tqdm() -> Any:
+    """Import what shows bars, which takes a thirtieth of a second; in a notebook, widgets."""
+    if not _in_notebook():
+        from tqdm import tqdm
+
+        return tqdm
+    with warnings.catch_warnings():
+        # Without ipywidgets a bar is text, which is no reason to warn.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm as tqdm_of_notebook
+    return tqdm_of_notebook

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,9 @@ def test_examples_of_a_command_use_options_that_it_has(command):
 def test_examples_in_the_documents_run(document, tmp_path, monkeypatch):
     (tmp_path / "corpora").symlink_to(CHECKOUT / "corpora")
     monkeypatch.chdir(tmp_path)
+    if find_spec("spacy") is not None:
+        # What spaCy finds by itself where the package is installed, and not beside a checkout.
+        import_module("qsproj.interop.spacy_component")
     names = {"__name__": "__main__"}
     for example in examples(document.read_text(encoding="utf-8")):
         if example.language == "python":

@@ -15,7 +15,7 @@ from qsproj.cli.main import COMMANDS, build_parser
 DOCS = Path("docs")
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
 # Pages to look things up in; the others are read from the beginning.
-TO_LOOK_UP = {"styles", "rest-api", "data", "python"}
+TO_LOOK_UP = {"styles", "rest-api", "data", "python", "functions"}
 ON_SITE = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "corpora", "docs"}
 PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(DOCS.rglob("*.md"))]
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qsproj.api import given
+from qsproj.conventions import is_whole
+from qsproj.corpus.files import PathOrFile
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.words import described
-from qsproj.errors import WrongTypeError, unknown_name
+from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.models.tagging.tagger import Tagger
     from qsproj.pipelines.projection.projected import SavableParser
 
 
@@ -196,3 +199,133 @@ def _pairs(
     links = given.alignments_of(alignments)
     given.check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))
+
+
+def project_tags(
+    source: Iterable[Sentence] | Sequence[Iterable[Sentence]],
+    target: Iterable[Sentence],
+    alignments: Iterable[Alignment] | Sequence[Iterable[Alignment]],
+    *,
+    language: str | None = None,
+    tagged: Iterable[Sentence] = (),
+    raw: Iterable[Sentence | Sequence[str]] = (),
+    lexicon: PathOrFile | Mapping[str, Sequence[str]] | None = None,
+    columns: Sequence[str] | None = None,
+    seed: int = 1,
+) -> Tagger:
+    """Train a tagger of a language on tagged translations, through word links.
+
+    Features that its forms show are learned with it where the source has them. Raises DataError when a
+    sentence has no partner; UsageError when the source has no UPOS, or no word has a link.
+
+    Parameters
+    ----------
+    source : iterable of Sentence
+        With UPOS, best with features and trees. Several sources are a list of lists, over the same target.
+    target : iterable of Sentence
+        Their translations, words alone.
+    alignments : iterable of Alignment
+        Links, best with weights from 0.1 upwards; a list of them for each of several sources.
+    language : str, optional
+        Code of the target, kept in the model to cut text into words.
+    tagged : iterable of Sentence
+        The few target sentences with UPOS that there are.
+    raw : iterable of Sentence or of list of str
+        More sentences of the target, those to be tagged among them.
+    lexicon : path, open file or dict, optional
+        Words and the tags that they may have; or a file of UniMorph, for lemmas and features.
+    columns : list of str, optional
+        What is learned beside UPOS, of ``feats`` and ``lemma``; None: what there is.
+    seed : int
+        The same seed gives the same tagger.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
+    >>> words = [qsproj.Sentence.from_words(one.forms) for one in german]
+    >>> tagger = qsproj.project_tags(english, words, qsproj.align(english, german, threshold=0.1))
+    >>> tagger.tag(words[0]).upos[:3]
+    ('DET', 'NOUN', 'VERB')
+    """
+    from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.corpus.pairs.translations import join_translations
+    from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
+    from qsproj.pipelines.tagging.tags_through_links import project_tags as train
+
+    if language is not None:
+        check_known_language(language)
+    for column in columns or ():
+        check_name("column that links carry", column, ("upos", *PROJECTED_COLUMNS))
+    targets = given.sentences_of(target, "target")
+    sources, links = list(source), list(alignments)
+    several = bool(sources) and not isinstance(sources[0], Sentence)
+    if several:
+        given.check_same_number(source=sources, alignments=links)
+    sides: list[Any] = list(zip(sources, links)) if several else [(sources, links)]
+    pairs = tuple(_pairs(one, targets, of_one) for one, of_one in sides)
+    known = (
+        Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
+        if isinstance(lexicon, Mapping)
+        else None
+        if lexicon is None
+        else read_lexicon(lexicon)
+    )
+    return train(
+        join_translations(pairs),
+        rng=given.generator_of(seed),
+        tagged=given.sentences_of(tagged, "tagged", least=0),
+        raw=map(given.words_in, given.texts_of(raw, "raw")),
+        lexicon=known,
+        language=language,
+        columns=PROJECTED_COLUMNS if columns is None else columns,
+    ).tagger
+
+
+def cotrain(
+    model: JointParser,
+    trees: Iterable[Sentence],
+    source: Iterable[Sentence],
+    target: Iterable[Sentence],
+    alignments: Iterable[Alignment],
+    *,
+    rounds: int = 1,
+    jobs: int = 1,
+    seed: int = 1,
+) -> ArcParser:
+    """Train a parser of the target on trees and on pairs without trees, as a parser of both sides reads them.
+
+    Raises UsageError when no tree is whole, or no pair has a link.
+
+    Parameters
+    ----------
+    model : JointParser
+        Of :func:`train_biparser`.
+    trees : iterable of Sentence
+        Target trees, best those that the model was trained on.
+    source, target, alignments
+        The pairs, as :func:`project` takes them.
+    rounds : int
+        How often pairs are parsed and learned from.
+    jobs, seed : int
+        Processes; the same seed gives the same parser.
+    """
+    from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.parallel import Workers
+    from qsproj.pipelines.bilingual.cotrain import CotrainingOptions
+    from qsproj.pipelines.bilingual.cotrain import cotrain as train
+
+    if not isinstance(model, JointParser):
+        raise WrongTypeError(f"found {described(model)} as model, expected one of qsproj.train_biparser")
+    whole = [one for one in given.sentences_of(trees, "trees") if is_whole(one.heads)]
+    if not whole:
+        raise UsageError("found no whole tree in trees, expected some of the target")
+    return train(
+        model,
+        whole,
+        _pairs(source, target, alignments),
+        rng=given.generator_of(seed),
+        options=CotrainingOptions(rounds=given.whole_number(rounds, "rounds", least=1)),
+        workers=Workers(jobs=jobs),
+    )[0]

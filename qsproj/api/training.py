@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from qsproj.api.given import generator_of, sentences_of, texts_of, whole_number, words_in
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import UsageError, check_name, unknown_name
+from qsproj.corpus.words import described
+from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from qsproj.models.converter.converter import Converter
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.labelled.labelled_parser import LabelledParser
+    from qsproj.models.parser import Parser
     from qsproj.models.tagging.tagger import Tagger
+    from qsproj.models.text.text_parser import TextParser
 
 # When relations are named: after the tree, or together with it.
 LABELS = ("after", "joint")
@@ -161,7 +164,8 @@ def train_tagger(
 ) -> Tagger:
     """Train a tagger on sentences with UPOS and, where there is some, on raw text.
 
-    Lemmas, XPOS and FEATS are learned with it where the sentences have them.
+    Lemmas, XPOS and FEATS are learned with it where the sentences have them, and how text is cut where they
+    show it, by ``SpaceAfter=No`` or ``# text``; without, rules of the language cut it: ``tagger(text)``.
 
     The tagger has ``tag(sentence)`` and ``save(path)``. Raises UsageError when there is no sentence, a word
     has no UPOS, or the language is no code.
@@ -187,6 +191,7 @@ def train_tagger(
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging import tagger_training
+    from qsproj.pipelines.tagging.treebank_tokens import learn_tokens
 
     if language is not None:
         check_known_language(str(language))
@@ -194,7 +199,9 @@ def train_tagger(
     tagger = tagger_training.train_tagger(
         treebank, raw=map(words_in, texts_of(raw, "raw")), language=language, rng=generator_of(seed)
     )
-    return replace(tagger, morphology=train_morphology(treebank, rng=generator_of(seed)))
+    tokens = learn_tokens(treebank, language=language, seed=whole_number(seed, "seed", least=0))
+    morphology = train_morphology(treebank, rng=generator_of(seed))
+    return replace(tagger, morphology=morphology, **tokens.parts())
 
 
 def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
@@ -225,3 +232,48 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
 
     sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
     return train_adaptation(sources, targets, rng=generator_of(seed))[0]
+
+
+def train_converter(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
+    """Do what :func:`adapt` does: learn to convert trees of one annotation style to another.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> old = list(qsproj.read_conllu("corpora/en.conllu"))[:10]
+    >>> new = qsproj.convert(old, "prague")
+    >>> qsproj.convert(old, qsproj.train_converter(old, new))[0].heads.tolist() == new[0].heads.tolist()
+    True
+    """
+    return adapt(source, target, seed=seed)
+
+
+def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) -> TextParser:
+    """Make one model of a tagger and a parser, which reads text: ``model(text)``.
+
+    Raises UsageError when one of them is a model of another kind.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        Cuts text and tags; of a text model, its tagger.
+    parser : a parser
+        Reads tagged sentences; of a text model, its parser.
+    readings : int
+        With a first-order parser: try so many tags that the tagger doubts, and average over what was tried.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
+    >>> parser = qsproj.train_parser(german, features="words")
+    >>> qsproj.bundle(qsproj.train_tagger(german, language="de"), parser)("Der Hund bellt.")[0].root
+    <Token 3 'bellt' VERB>
+    """
+    from qsproj.models.storage import is_of_kind
+    from qsproj.models.text.text_parser import text_parser
+
+    own = cast("Tagger", tagger) if is_of_kind(tagger, "tagger") else getattr(tagger, "word_tagger", None)
+    if own is None:
+        raise WrongTypeError(f"found {described(tagger)} as tagger, expected one; qsproj.train_tagger")
+    return text_parser(own, parser, readings=whole_number(readings, "readings", least=0))

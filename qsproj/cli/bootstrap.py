@@ -24,11 +24,10 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import read_tagged
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import count_sentences
-from qsproj.errors import DataError, UsageError, check_name, counted
+from qsproj.errors import UsageError, check_name, counted
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
@@ -127,12 +126,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.call import BootstrapCall
+    from qsproj.pipelines.bootstrap.checks import check_annotated
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
     texts = _texts(options)
     _check_outputs(options)
-    _check_what_is_annotated(options)
+    check_annotated(
+        options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=_target(options)
+    )
     workers = workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
@@ -266,15 +268,3 @@ def _check_outputs(options: argparse.Namespace) -> None:
         (path, None) for path in (options.trees, options.suggest, options.suggest_words, options.report)
     ]
     check_files(reads=inputs, model=options.output, writes=writes)
-
-
-def _check_what_is_annotated(options: argparse.Namespace) -> None:
-    """Read what late stages learn from before the first one starts: what is wrong with it is told at once."""
-    from qsproj.corpus.language.lemmas import lexicon_of
-    from qsproj.corpus.sentence import has_tree
-
-    for path in (*options.tagged, *options.annotated):
-        sentences = list(read_tagged([path]))
-        if path in options.annotated and not any(map(has_tree, sentences)):
-            raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
-    lexicon_of(options.lexicon, options.lemmatizer, _target(options))

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import adding_paths, read_tagged
+from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_seed
 from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
+from qsproj.pipelines.tagged_files import read_tagged
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import SentencePair

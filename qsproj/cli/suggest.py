@@ -12,20 +12,12 @@ tree.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.reading import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
-from qsproj.progress import track
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
-    from qsproj.models.parser import Parser
-    from qsproj.pipelines.suggest import Candidate
 
 EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
@@ -75,11 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.suggest import kinds_for, rank
+    from qsproj.pipelines.suggest import candidates_of, kinds_for, rank, with_uncertainty
 
     check_files(reads=(options.input, *options.annotated, options.model), writes=[(options.output, None)])
     parser = load_parser(options.model)
-    candidates = _candidates(parser, options.input)
+    with adding_lines(options.input) as sentences:
+        candidates = candidates_of(parser, sentences)
     ranked = rank(
         candidates,
         annotated=read_all(options.annotated),
@@ -88,28 +81,4 @@ def run(options: argparse.Namespace) -> None:
         sentence_cost=options.sentence_cost,
         kinds=None if options.plain else kinds_for(parser),
     )
-    write_conllu(_written(ranked, parser, predict=options.predict), options.output)
-
-
-def _candidates(parser: Parser, path: str) -> list[Candidate]:
-    """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
-    from qsproj.pipelines.adapt import check_tree
-    from qsproj.pipelines.suggest import Candidate, word_uncertainties
-
-    reads_trees = "heads" in parser.reads
-    candidates = []
-    with adding_lines(path) as sentences:
-        for sentence in track(sentences, "parsing", unit="sentence"):
-            if reads_trees:
-                check_tree(sentence)
-            candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
-    return candidates
-
-
-def _written(ranked: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
-    from qsproj.corpus.editing import with_comment
-    from qsproj.pipelines.suggest import UNCERTAINTY_KEY
-
-    for candidate in ranked:
-        sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
-        yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")
+    write_conllu(with_uncertainty(ranked, parser, predict=options.predict), options.output)

@@ -18,7 +18,7 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.reading import adding_paths, read_tagged
+from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_order, add_seed
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
@@ -26,6 +26,7 @@ from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, objective_named, objectives_explained
+from qsproj.pipelines.tagged_files import read_tagged
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence

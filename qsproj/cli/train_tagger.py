@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import read_tagged
 from qsproj.cli.options.shared import add_seed
 from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
+from qsproj.pipelines.tagged_files import read_tagged
 
 if TYPE_CHECKING:
     from qsproj.corpus.language.lexicon import Lexicon
@@ -90,13 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.corpus.contractions import known_contractions
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-    from qsproj.models.tagging.word_judge import word_judge_for
-    from qsproj.models.tokens.splitter import train_splitter
-    from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
+    from qsproj.pipelines.tagging.treebank_tokens import learn_tokens
 
     if options.language is not None:
         check_known_language(options.language)
@@ -108,16 +105,8 @@ def run(options: argparse.Namespace) -> None:
     sentences = list(read_tagged(options.treebanks))
     if lexicon.more is not None and "lemma" in columns_shown(sentences):
         raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
-    tokenizer = splitter = judge = None
-    if not options.rules and shows_tokens(sentences):
-        # A generator of its own: whether tokens are learned makes no difference to the tags.
-        tokenizer = train_tokenizer(
-            sentences, rng=np.random.default_rng(options.seed), language=options.language
-        )
-        splitter = train_splitter(sentences, language=options.language)
-        judge = word_judge_for(
-            tokenizer, sentences, rng=np.random.default_rng(options.seed), language=options.language
-        )
+    tokens = learn_tokens(sentences, language=options.language, seed=options.seed, rules=options.rules)
+    tokenizer = tokens.tokenizer
     tagger = train_tagger(
         sentences,
         rng=rng,
@@ -132,9 +121,7 @@ def run(options: argparse.Namespace) -> None:
         columns=columns,
         inflections=lexicon.inflections_of(sentences),
     )
-    tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology, judge=judge)
-    if tokenizer is None:
-        tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
+    tagger = replace(tagger, morphology=morphology, **tokens.parts())
     words = sum(map(len, sentences))
     how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
     if tagger.morphology is not None:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import overload
 
 from qsproj.corpus.conllu import conllu_text, sentences_in
+from qsproj.corpus.display import drawn_document
 from qsproj.corpus.editing import begins_paragraph
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import NO_SPACE, Token
@@ -80,6 +81,10 @@ class Document(Sequence[Sentence]):
 
     def __str__(self) -> str:
         return self.to_conllu()
+
+    def _repr_html_(self) -> str:
+        """Show the first trees in a notebook."""
+        return drawn_document(self, repr(self), len(self))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Say how it is copied and sent to another process: with all its sentences."""

@@ -24,6 +24,7 @@ from qsproj.corpus.cells import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import head_fault
+from qsproj.corpus.display import drawn
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
 from qsproj.corpus.words import described, shown, words_of
 from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, counted
@@ -107,6 +108,10 @@ class Sentence:
 
     def __str__(self) -> str:
         return self.to_conllu()
+
+    def _repr_html_(self) -> str:
+        """Show the tree in a notebook."""
+        return drawn(self)
 
     @property
     def root(self) -> Token | None:
@@ -378,6 +383,13 @@ class SentencePair:
     target: Sentence
     alignment: Alignment
     hand: Alignment | None = None
+
+    def _repr_html_(self) -> str:
+        """Show both trees and the links in a notebook."""
+        return drawn(self)
+
+    def __repr__(self) -> str:
+        return f"<SentencePair {self.source!r} {self.target!r} {counted(len(self.alignment.links), 'link')}>"
 
 
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:

@@ -173,6 +173,15 @@ class AttachmentScores:
         scores = ", ".join(f"{name}={getattr(self, name):.2f}" for name in names)
         return f"AttachmentScores({scores}, tokens={self.tokens}, sentences={self.sentences})"
 
+    def _repr_html_(self) -> str:
+        """Show the scores in a notebook, as a table."""
+        names = ("uas", "las", "las_no_subtypes", "upos", "tokens", "sentences")
+        cells = [
+            f"{value:.2f}" if isinstance(value := getattr(self, name), float) else value for name in names
+        ]
+        rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in zip(names, cells))
+        return f"<table>{rows}</table>"
+
     def total(self, name: str) -> int:
         """Return the sum over sentences of the field ``name`` of `COUNTS`."""
         return int(self.counts[name].sum(dtype=np.int64))

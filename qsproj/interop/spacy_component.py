@@ -3,8 +3,6 @@
 spaCy finds it through the entry point ``spacy_factories`` of the installed package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +10,7 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import ensure_path, minibatch
+from spacy.util import ensure_path
 from spacy.vocab import Vocab
 
 from qsproj.corpus.editing import with_columns
@@ -21,6 +19,7 @@ from qsproj.errors import UsageError
 from qsproj.interop.spacy_docs import annotate, from_spacy, register_extension, spaces_of
 from qsproj.models.annotation import Annotator
 from qsproj.models.storage import load_model
+from qsproj.parallel import blocks_of
 
 # The file of the model in the folder of the component.
 MODEL_FILE = "model"
@@ -33,7 +32,7 @@ MODEL_FILE = "model"
 )
 def make_component(
     nlp: Language, name: str, model: str, tokenize: bool, confidence: bool, retag: bool
-) -> QsprojComponent:
+) -> "QsprojComponent":
     """Make the component; with ``tokenize`` its model also becomes the tokenizer of the pipeline."""
     component = QsprojComponent(nlp.vocab, name, model, confidence=confidence, retag=retag)
     if tokenize:
@@ -59,8 +58,8 @@ class QsprojComponent:
         self._model = _loaded(model) if model and Path(model).exists() else None
 
     @property
-    def model(self) -> Annotator:
-        """The model of qsproj."""
+    def annotator(self) -> Annotator:
+        """The model; not called ``model``, by which spaCy tells components that it trains."""
         if self._model is None:
             found = f"no model at {self.path!r}" if self.path else "no model"
             remedy = 'nlp.add_pipe("qsproj", config={"model": PATH})'
@@ -73,11 +72,10 @@ class QsprojComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
         """Annotate Docs, the sentences of a batch together."""
-        for batch in minibatch(stream, batch_size):
-            docs = list(batch)
+        for docs in blocks_of(stream, batch_size):
             sentences = [list(self._sentences(doc)) for doc in docs]
             annotated = iter(
-                self.model([one for part in sentences for one in part], confidence=self.confidence)
+                self.annotator([one for part in sentences for one in part], confidence=self.confidence)
             )
             for doc, part in zip(docs, sentences, strict=True):
                 places = [token.i for token in doc if not token.is_space]
@@ -87,7 +85,7 @@ class QsprojComponent:
     def _sentences(self, doc: Doc) -> Iterator[Sentence]:
         """Yield the sentences of a Doc: its own where it knows their starts, else those of the model."""
         if any(not token.is_space for token in doc):
-            tags_itself = self.retag and hasattr(type(self.model), "tag")
+            tags_itself = self.retag and hasattr(type(self.annotator), "tag")
             for sentence in from_spacy(doc):
                 bare = with_columns(sentence, upos=["_"] * len(sentence)) if tags_itself else sentence
                 yield from [bare] if doc.has_annotation("SENT_START") else self._cut(doc, bare)
@@ -95,7 +93,7 @@ class QsprojComponent:
     def _cut(self, doc: Doc, words: Sentence) -> Iterator[Sentence]:
         """Yield sentences of given words that end where the model would end them in the text."""
         try:
-            sizes = [len("".join(one.text.split())) for one in self.model.cut(doc.text)]
+            sizes = [len("".join(one.text.split())) for one in self.annotator.cut(doc.text)]
         except UsageError:  # The model does not read text.
             sizes = []
         begin, end, size = 0, 0, 0
@@ -114,7 +112,7 @@ class QsprojComponent:
             self.to_disk(folder)
             return (Path(folder) / MODEL_FILE).read_bytes()
 
-    def from_bytes(self, data: bytes, **_: Any) -> QsprojComponent:
+    def from_bytes(self, data: bytes, **_: Any) -> "QsprojComponent":
         """Take the model from the bytes of its file."""
         with TemporaryDirectory() as folder:
             (Path(folder) / MODEL_FILE).write_bytes(data)
@@ -124,10 +122,10 @@ class QsprojComponent:
         """Write the model into a folder, in which :meth:`from_disk` finds it."""
         folder: Path = ensure_path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        model: Any = self.model
+        model: Any = self.annotator
         model.save(folder / MODEL_FILE)
 
-    def from_disk(self, path: str | Path, **_: Any) -> QsprojComponent:
+    def from_disk(self, path: str | Path, **_: Any) -> "QsprojComponent":
         """Take the model from a folder."""
         self._model = _loaded(ensure_path(path) / MODEL_FILE)
         return self
@@ -144,9 +142,9 @@ class ModelTokenizer:
 
     def __call__(self, text: str) -> Doc:
         """Return a Doc of words with sentence starts."""
-        sentences = list(self.component.model.cut(text))
+        sentences = list(self.component.annotator.cut(text))
         words = [form for sentence in sentences for form in sentence.forms]
-        starts = [at == 0 for sentence in sentences for at in range(len(sentence))]
+        starts: list[bool | int | None] = [at == 0 for sentence in sentences for at in range(len(sentence))]
         return Doc(self.component.vocab, words=words, spaces=spaces_of(sentences), sent_starts=starts)
 
     def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
@@ -156,7 +154,7 @@ class ModelTokenizer:
     def to_disk(self, path: str | Path, **_: Any) -> None:
         """Write nothing."""
 
-    def from_disk(self, path: str | Path, **_: Any) -> ModelTokenizer:
+    def from_disk(self, path: str | Path, **_: Any) -> "ModelTokenizer":
         """Read nothing."""
         return self
 
@@ -164,7 +162,7 @@ class ModelTokenizer:
         """Return nothing."""
         return b""
 
-    def from_bytes(self, data: bytes, **_: Any) -> ModelTokenizer:
+    def from_bytes(self, data: bytes, **_: Any) -> "ModelTokenizer":
         """Take nothing."""
         return self
 

@@ -112,7 +112,8 @@ def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> 
     # Sentences start where trees do; without trees spaCy is to be told where.
     used = names[:6] if has_tree else (*names[:4], names[6])
     if len(doc):
-        doc.from_array(list(used), np.stack([values[name].astype(np.uint64) for name in used], axis=1))
+        table: Any = np.stack([values[name].astype(np.uint64) for name in used], axis=1)
+        doc.from_array(list(used), table)
     for token, chance in zip(doc, chances, strict=True):
         if chance is not None:
             token._.set(EXTENSION, chance)

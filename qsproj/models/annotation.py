@@ -10,10 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.document import Document
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.corpus.words import described
-from qsproj.errors import MissingMethodError, UsageError, WrongTypeError, counted
+from qsproj.errors import MissingMethodError, UntaggedError, UsageError, WrongTypeError, counted
 from qsproj.parallel import Workers, blocks_of, map_in_order
 
 # Sentences that a model takes at once where a whole document is annotated.
@@ -136,8 +137,15 @@ class Annotator:
         """Yield each sentence annotated, several at once where the model can; a block is read ahead."""
         all_at_once: Callable[..., Iterator[Sentence]] | None = getattr(self, "parse_all", None)
         if all_at_once is not None:
-            return all_at_once(sentences, confidence=confidence)
+            return all_at_once(map(self._checked, sentences), confidence=confidence)
         return (self.parse(one, confidence=confidence) for one in sentences)
+
+    def _checked(self, sentence: Sentence) -> Sentence:
+        """Return a sentence; raise UntaggedError where it has none of the tags that a parser reads."""
+        columns = set(getattr(self, "reads", ())) & {"upos", "xpos"} - set(getattr(self, "ignored", ()))
+        if columns and all(set(getattr(sentence, name)) == {UNSPECIFIED} for name in columns):
+            raise UntaggedError([name.upper() for name in sorted(columns)])
+        return sentence
 
     if TYPE_CHECKING:
 

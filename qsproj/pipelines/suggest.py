@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.parser import Parser
+from qsproj.pipelines.adapt import check_tree
+from qsproj.progress import track
 
 # Where sentences are counted, not words: one costs as much as so many words beside its own. With less, short
 # ones come first. Of 2, 5, 10, 20, 50 all but the smallest teach about the same, on development files of
@@ -66,6 +69,24 @@ class Candidate:
     @property
     def uncertainty(self) -> float:
         return float(self.uncertainties.mean())
+
+
+def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candidate]:
+    """Return sentences with their uncertainties; raise MissingTreeError where a converter finds no tree."""
+    reads_trees = "heads" in parser.reads
+    candidates = []
+    for sentence in track(sentences, "parsing", unit="sentence"):
+        if reads_trees:
+            check_tree(sentence)
+        candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
+    return candidates
+
+
+def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
+    """Yield the sentences of candidates with their uncertainty in a comment, parsed if they are to be."""
+    for candidate in candidates:
+        sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
+        yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")
 
 
 def rank(

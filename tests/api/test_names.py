@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import qsproj
+from tests.documentation import examples
 
 SIGNATURES = {
     "read_conllu": "(path_or_file)",
@@ -31,6 +32,11 @@ SIGNATURES = {
     "evaluate": "(gold, system)",
     "complete": "(parser, sentence, *, decode='mbr', confidence=False, retag=False)",
     "draw": "(sentence_or_pair, *, versus=None)",
+    "bootstrap": (
+        "(*, treebank, bitext, languages, work=None, text=(), lexicon=None, annotated=(), draws=None, "
+        "jobs=1, seed=1, tagged=(), also=(), parsed_source=(), paired_by='line', cut=False, "
+        "paragraphs=False, lemmatizer=None, unspaced=None, suggest_sentences=20)"
+    ),
 }
 DOCUMENTED = [name for name in qsproj.__all__ if not name.startswith("__")]
 
@@ -73,7 +79,9 @@ def test_help_shows_every_name():
         assert f"    {name}(" in text or f"    class {name}(" in text, name
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "bootstrap")) for name in DOCUMENTED]
+)
 def test_names_are_documented_and_their_examples_run(name, tmp_path, monkeypatch):
     value = getattr(qsproj, name)
     # Examples read the sample, and may write.
@@ -163,11 +171,20 @@ except ValueError as error:
 """
 
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "python.md"
+
+
 @pytest.mark.slow
-def test_a_script_of_a_user_passes_strict_type_checks(tmp_path):
+@pytest.mark.parametrize("source", ["a script", "the guide"])
+def test_a_script_of_a_user_passes_strict_type_checks(source, tmp_path, tmp_path_factory):
     pytest.importorskip("mypy")
-    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
-    strictly = ["--strict", "--follow-imports=silent", "--cache-dir", tmp_path / "cache"]
+    script = SCRIPT
+    if source == "the guide":
+        pytest.importorskip("spacy")
+        script = "".join(example.text for example in examples(GUIDE.read_text(encoding="utf-8")))
+        assert "qsproj.bootstrap(" in script and "add_pipe" in script
+    (tmp_path / "script.py").write_text(script, encoding="utf-8")
+    strictly = ["--strict", "--follow-imports=silent", "--cache-dir", tmp_path_factory.getbasetemp() / "mypy"]
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", *strictly, "script.py"],
         cwd=tmp_path,

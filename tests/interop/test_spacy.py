@@ -161,7 +161,7 @@ def test_pipelines_work_in_batches_and_are_kept(tokenize, tmp_path):
     empty = spacy.blank("de")
     empty.add_pipe("qsproj", config={"tokenize": tokenize})
     assert empty.from_bytes(nlp.to_bytes())(TEXT).to_json() == single[0]
-    assert pickle.loads(pickle.dumps(nlp.get_pipe("qsproj").model)) is not None
+    assert pickle.loads(pickle.dumps(nlp.get_pipe("qsproj").annotator)) is not None
 
 
 def test_sentences_that_are_known_stay():
@@ -200,7 +200,7 @@ def test_trees_are_drawn_and_searched():
         ({"model": kept("link-chooser")}, "found <LinkChooser>, expected a parser, a tagger or a text model"),
         ({"model": "no.model"}, "qsproj: found no model at 'no.model', expected a file"),
         ({}, 'qsproj: found no model, expected a file; nlp.add_pipe("qsproj"'),
-        ({"model": kept("joint-parser")}, "found a sentence without UPOS"),
+        ({"model": kept("labelled-parser")}, "found a sentence without UPOS"),
         ({"model": __file__}, "expected a model"),
         ({"model": kept("graph-parser"), "tokenize": True}, "found a text, and <GraphParser"),
     ],

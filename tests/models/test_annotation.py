@@ -126,6 +126,11 @@ REFUSED = {
         lambda: kept("tagging-parser")("Der Hund."),
         "does not know its language; train it with language=CODE",
     ),
+    "untagged words": (lambda: kept("arc-parser")(WORDS), "found a sentence without UPOS.*; tag it first"),
+    "untagged words among others": (
+        lambda: list(kept("graph-parser").pipe([TAGGED, WORDS])),
+        "found a sentence without UPOS",
+    ),
     "a tagger that is to parse": (
         lambda: kept("tagger").arc_probabilities(WORDS),
         "Tagger has no arc_probabilities, parsers do; this model has tag, read, parse",

@@ -2,71 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 
-from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import lines_before, lines_in
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, NothingToLearnError, SentenceError, UsageError, counted
-from qsproj.models.morphology.analyses import feature_cell, feature_pairs, features_of
-from qsproj.progress import notice
-
-OF_MISC = "it in MISC, the last column"
-
-
-def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
-    """Read CoNLL-U files one after the other; a word without UPOS is an error that names its line.
-
-    Features that UD would not write so are told, at the end of each file.
-    """
-    for path in paths:
-        line = 1
-        told: dict[str, list[tuple[int, str]]] = {}
-        for sentence in read_sentences(path):
-            if UNSPECIFIED in sentence.upos:
-                word = sentence.upos.index(UNSPECIFIED)
-                raise DataError(
-                    name_of(path),
-                    line + lines_before(sentence, word + 1),
-                    found=f"word {word + 1} ({sentence.forms[word]!r}) without UPOS",
-                    expected="one on every word",
-                    remedy="tag it, or leave the sentence out",
-                )
-            for word, cell in enumerate(sentence.feats):
-                fault = _fault_of_features(cell)
-                if fault == OF_MISC:
-                    raise DataError(
-                        name_of(path),
-                        line + lines_before(sentence, word + 1),
-                        found=f"{cell!r} in FEATS",
-                        expected=fault,
-                        remedy="put the two columns where they belong: they seem to be swapped",
-                    )
-                if fault is not None:
-                    told.setdefault(fault, []).append((line + lines_before(sentence, word + 1), cell))
-            yield sentence
-            line += lines_in(sentence)
-        for fault, found in told.items():
-            first, cell = found[0]
-            words = counted(len(found), "word")
-            notice(f"{name_of(path)}: line {first}: found {cell!r} in FEATS, {fault} ({words})")
-
-
-@lru_cache(maxsize=1 << 14)
-def _fault_of_features(cell: str) -> str | None:
-    """Return what is done with features that are not as UD writes them, if they are not."""
-    if "SpaceAfter=No" in cell.split("|"):
-        return OF_MISC
-    kept = features_of(cell)
-    if feature_cell(kept) == cell:
-        return None
-    if {name for name, _ in feature_pairs(cell)} - set(kept) or not kept:
-        return "expected Name=Value, the value with a capital or a digit; what is not so is not learned"
-    return "expected them sorted, each once; they are learned so, of two values the last"
+from qsproj.errors import NothingToLearnError, SentenceError, UsageError
 
 
 @contextmanager

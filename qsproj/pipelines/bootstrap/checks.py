@@ -12,15 +12,17 @@ from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
-from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.sentence import Alignment, Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import Stage
+from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
@@ -70,6 +72,22 @@ def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     check_languages(text)
     check_tagged(text, tagged)
     return Sizes(treebank=treebank, pairs=pairs, source=source, target=target)
+
+
+def check_annotated(
+    tagged: Sequence[str],
+    annotated: Sequence[str],
+    lexicon: str | None,
+    lemmatizer: str | None,
+    *,
+    language: str,
+) -> None:
+    """Read what late stages learn from before the first one starts; raise what is wrong with it."""
+    for path in (*tagged, *annotated):
+        sentences = list(read_tagged([path]))
+        if path in annotated and not any(map(has_tree, sentences)):
+            raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
+    lexicon_of(lexicon, lemmatizer, language)
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:

@@ -1,0 +1,264 @@
+"""The main job: from a treebank and a bitext to a model that reads text of another language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from qsproj.api import given
+from qsproj.api.inputs import Bitext, Inputs, Texts, Treebanks
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.document import Document
+from qsproj.corpus.files import PathOrFile, temporary_folder
+from qsproj.corpus.words import described, shown
+from qsproj.errors import UsageError, WrongTypeError, check_name
+from qsproj.progress import notice
+
+if TYPE_CHECKING:
+    from qsproj.models.text.text_parser import TextParser
+    from qsproj.pipelines.bootstrap.texts import SourceText
+
+Languages = tuple[str, str] | Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapStage:
+    """A stage of a bootstrap: its name, a line on what it did, and whether an earlier run had made it."""
+
+    name: str
+    line: str
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bootstrap:
+    """What :func:`bootstrap` made.
+
+    ``model``: cuts, tags and parses text: ``model(text)``. ``trees``: the target side of the bitext with the
+    trees that its parser learned from. ``suggested``: the sentences that are best annotated next, the first
+    first, as the model parses them. ``stages``: in order.
+    """
+
+    model: TextParser
+    trees: Document
+    suggested: Document
+    stages: tuple[BootstrapStage, ...]
+
+    def __repr__(self) -> str:
+        return f"<Bootstrap {self.model!r}, {len(self.trees)} trees, {len(self.stages)} stages>"
+
+
+def bootstrap(
+    *,
+    treebank: Treebanks | Sequence[Treebanks],
+    bitext: Bitext | Sequence[Bitext],
+    languages: Languages,
+    work: str | PathLike[str] | None = None,
+    text: Texts = (),
+    lexicon: PathOrFile | None = None,
+    annotated: Treebanks = (),
+    draws: int | None = None,
+    jobs: int = 1,
+    seed: int = 1,
+    tagged: Treebanks = (),
+    also: Treebanks = (),
+    parsed_source: Treebanks = (),
+    paired_by: str = "line",
+    cut: bool = False,
+    paragraphs: bool = False,
+    lemmatizer: str | None = None,
+    unspaced: str | None = None,
+    suggest_sentences: int = 20,
+) -> Bootstrap:
+    """Make a model of a language without a treebank: it cuts text into words, tags and parses.
+
+    It does what ``qsproj bootstrap`` does, to the same model. Files are paths or open files; treebanks may be
+    sentences, and a bitext pairs of strings. Strings are always paths.
+
+    Raises UsageError or DataError, before anything is learned, when there is nothing to learn from, a file is
+    missing, or what is given does not fit together.
+
+    Parameters
+    ----------
+    treebank : path, open file, sentences, or list of files
+        Trees of the source language, CoNLL-U. With several sources a list with one of these for each.
+    bitext : path, two paths, or pairs of strings
+        Source text and its translation: a file of pairs (a tab or ||| between them, or TMX), two files, one
+        sentence a line, or pairs. With several sources a list with one for each.
+    languages : (str, str)
+        Codes of source and target: ``("en", "de")``. A list of them with several sources.
+    work : path, optional
+        Folder that keeps each stage; the same call goes on from what is there.
+    text : path, open file, or list of these
+        Raw text of the target, one sentence a line, or with ``paragraphs`` running text.
+    lexicon : path or open file, optional
+        Words and the tags they may have, or lines of UniMorph.
+    annotated : as ``treebank``
+        The few target sentences with trees that there are; ``tagged``: those with UPOS alone.
+    draws : int, optional
+        The parser is the mean of so many; None: 3 from fewer than 20,000 pairs, else 1.
+    jobs : int
+        Processes; -1: one on each core. The model is the same with any number.
+    seed : int
+        The same seed gives the same model.
+    also, parsed_source : as ``treebank``
+        Treebanks of other languages, which vote; trees over the very text of the source side.
+    paired_by : str
+        ``line``, or ``verse``: two files of reference, tab, text, or two Bibles.
+    cut : bool
+        Cut long pairs where clauses end on both sides.
+    lemmatizer, unspaced : str, optional
+        ``simplemma``; ``source``, ``target`` or ``both``, the side that is written without spaces.
+    suggest_sentences : int
+        How many sentences ``suggested`` has.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
+    >>> pairs = [(one.text, other.text) for one, other in zip(english, german)]
+    >>> made = qsproj.bootstrap(treebank=english, bitext=pairs, languages=("en", "de"), draws=1)
+    >>> made.model("Der Hund schläft im Garten.")[0].root
+    <Token 3 'schläft' VERB>
+    """
+    from qsproj.models.storage import load_model
+    from qsproj.parallel import Workers
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+    from qsproj.pipelines.bootstrap.bootstrap import bootstrap as run
+    from qsproj.pipelines.bootstrap.call import BootstrapCall
+    from qsproj.pipelines.bootstrap.checks import check_annotated
+    from qsproj.pipelines.bootstrap.workspace import Workspace
+
+    pairs = _languages(languages)
+    count = None if draws is None else given.whole_number(draws, "draws", least=1)
+    suggested = given.whole_number(suggest_sentences, "suggest_sentences", least=1)
+    workers = Workers(jobs=jobs)
+    with ExitStack() as stack:
+        folder = Path(work) if work is not None else stack.enter_context(temporary_folder())
+        workspace = Workspace(folder, run=pairs[0][1], say=notice)
+        inputs = Inputs(folder / "given")
+        stack.enter_context(inputs.named_in_errors())
+        options = BootstrapOptions(
+            also=inputs.treebanks(also, "also"),
+            tagged=inputs.treebanks(tagged, "tagged"),
+            annotated=inputs.treebanks(annotated, "annotated"),
+            parsed=inputs.treebanks(parsed_source, "parsed-source"),
+            lexicon=inputs.single(lexicon, "lexicon"),
+            lemmatizer=lemmatizer,
+            text=inputs.texts(text, "text"),
+            paragraphs=paragraphs,
+            unspaced=unspaced,
+            draws=count,
+            seed=given.whole_number(seed, "seed", least=0),
+        )
+        texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
+        check_annotated(
+            options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=pairs[0][1]
+        )
+        if work is not None:
+            BootstrapCall(texts, options).save(folder)
+        made = run(
+            texts,
+            workspace=workspace,
+            options=options,
+            made=_provenance(options, pairs),
+            with_examples=True,
+            suggested_sentences=suggested,
+            workers=workers,
+            say=notice,
+        )
+        return Bootstrap(
+            model=cast("TextParser", load_model(made.model)),
+            trees=Document(list(read_conllu(made.trees))),
+            suggested=Document(list(read_conllu(made.suggested or ""))),
+            stages=tuple(
+                BootstrapStage(stage.name, stage.told.line, stage.kept) for stage in workspace.stages
+            ),
+        )
+
+
+def _provenance(options: object, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from qsproj import __version__
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+
+    assert isinstance(options, BootstrapOptions)
+    kept = {name: value for name, value in asdict(options).items() if name != "soft"}
+    named = {
+        name: [Path(path).name for path in value] if isinstance(value, tuple) else value
+        for name, value in kept.items()
+        if value not in (None, False, ())
+    }
+    if options.lexicon is not None:
+        named["lexicon"] = Path(options.lexicon).name
+    return {"command": "bootstrap", "version": __version__, "options": {"languages": list(pairs), **named}}
+
+
+def _languages(languages: Languages) -> list[tuple[str, str]]:
+    """Return a pair of codes for each source, which all have the same target."""
+    from qsproj.corpus.language.recognition import check_known_language
+
+    found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)
+    for pair in found:
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
+            raise WrongTypeError(
+                f'found {shown(pair)} as languages, expected codes of source and target: ("en", "de")'
+            )
+        for code in pair:
+            check_known_language(cast(str, code))
+        if pair[0] == pair[1]:
+            raise UsageError(f"found {pair[0]} as source and target language, expected two languages")
+    targets = sorted({pair[1] for pair in found})
+    if len(targets) != 1:
+        raise UsageError(f"found target languages {' and '.join(map(str, targets))}, expected one")
+    return [(str(source), str(target)) for source, target in found]
+
+
+def _source_texts(
+    treebank: object,
+    bitext: object,
+    languages: Sequence[tuple[str, str]],
+    inputs: Inputs,
+    *,
+    paired_by: str,
+    cut: bool,
+) -> tuple[SourceText, ...]:
+    from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
+
+    check_name("pairing", paired_by, PAIRED_BY)
+    treebanks, bitexts = [treebank], [bitext]
+    if len(languages) > 1:
+        treebanks, bitexts = (
+            _one_each(value, languages, name)
+            for value, name in zip((treebank, bitext), ("treebank", "bitext"))
+        )
+    texts = []
+    for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
+        label = f"-{number}" if len(languages) > 1 else ""
+        files = inputs.bitext(cast(Bitext, sides), f"bitext{label}")
+        if len(files) == 1 and paired_by == VERSE:
+            raise UsageError("found 1 file as bitext, expected two of verses: paired_by='verse'")
+        texts.append(
+            SourceText(
+                treebanks=inputs.treebanks(cast(Treebanks, trees), f"treebank{label}"),
+                bitext=files,
+                languages=pair,
+                paired_by=paired_by,
+                cut=cut,
+            )
+        )
+    return tuple(texts)
+
+
+def _one_each(value: object, languages: Sequence[tuple[str, str]], name: str) -> list[object]:
+    if not isinstance(value, list | tuple) or len(value) != len(languages):
+        raise UsageError(
+            f"found {described(value) if not isinstance(value, list | tuple) else len(value)} as {name}, "
+            f"expected a list of {len(languages)}, one for each of languages"
+        )
+    return list(value)

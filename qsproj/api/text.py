@@ -1,0 +1,166 @@
+"""Text to words and pairs: what commands read from files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from qsproj.corpus import bitext as bitext_files
+from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.words import described
+from qsproj.errors import DataError, UsageError, WrongTypeError, check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.models.tagging.tagger import Tagger
+    from qsproj.models.text.text_parser import TextParser
+
+
+def read_text(
+    path_or_file: PathOrFile,
+    *,
+    language: str | None = None,
+    model: Tagger | TextParser | None = None,
+    paragraphs: bool = False,
+) -> Iterator[Sentence]:
+    """Yield the sentences of plain text, one a line, cut into words and not annotated.
+
+    Raises UsageError when neither a language nor a model says how text is cut; DataError at a line that rules
+    cannot cut.
+
+    Parameters
+    ----------
+    path_or_file : path or open file
+        Plain, or an archive of one file.
+    language : str, optional
+        Code of the language, whose rules cut.
+    model : Tagger or TextParser, optional
+        A model that cuts as it has learned, in place of rules.
+    paragraphs : bool
+        Find the sentences of running text; a blank line ends a paragraph.
+
+    Examples
+    --------
+    >>> import io, qsproj
+    >>> [one.forms for one in qsproj.read_text(io.StringIO("Der Hund bellt."), language="de")]
+    [('Der', 'Hund', 'bellt', '.')]
+    """
+    from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
+
+    read = _reader(language, model, name_of(path_or_file))
+    return _sentences(
+        path_or_file,
+        read
+        if not paragraphs
+        else partial(_of_model, model)
+        if model is not None
+        else lambda lines: read_running_text(lines, read, partial(rule_starts, language=language)),
+    )
+
+
+def _of_model(model: Any, lines: Iterable[str]) -> Iterator[Sentence]:
+    read: Iterator[Sentence] = model.read(lines, paragraphs=True)
+    return read
+
+
+def _sentences(
+    path_or_file: PathOrFile, read: Callable[[Iterable[str]], Iterator[Sentence]]
+) -> Iterator[Sentence]:
+    with open_text(path_or_file) as lines:
+        yield from read(lines)
+
+
+def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[str]], Iterator[Sentence]]:
+    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.corpus.text import read_text as read
+
+    if model is not None:
+        tagger = getattr(model, "tagger", model)
+        if not hasattr(tagger, "reader"):
+            raise WrongTypeError(f"found {described(model)} as model, expected a tagger or a text model")
+        reader: Callable[[Iterable[str]], Iterator[Sentence]] = tagger.reader(name=name)
+        return reader
+    if language is None:
+        raise UsageError('found neither language nor model, expected one to cut text by: language="de"')
+    check_known_language(language)
+    return partial(read, language=language, name=name)
+
+
+def tokenize(
+    text: str | Iterable[str],
+    *,
+    language: str | None = None,
+    model: Tagger | TextParser | None = None,
+) -> list[tuple[str, ...]]:
+    """Return the words of each line of a text; a blank line has none.
+
+    Raises as :func:`read_text`.
+
+    Parameters
+    ----------
+    text : str or iterable of str
+        Lines, one sentence each.
+    language, model
+        As :func:`read_text`.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> qsproj.tokenize("Der Hund bellt.", language="de")
+    [('Der', 'Hund', 'bellt', '.')]
+    """
+    read = _reader(language, model, "text")
+    lines = text.splitlines() if isinstance(text, str) else list(text)
+    words = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            sentence = next(read([line]), None)
+        except DataError as error:
+            raise error.at(number) from None
+        words.append(() if sentence is None else sentence.forms)
+    return words
+
+
+def read_bitext(
+    source: PathOrFile,
+    target: PathOrFile | None = None,
+    *,
+    languages: tuple[str, str] | None = None,
+    paired_by: str = "line",
+) -> Iterator[tuple[str, str]]:
+    r"""Yield the pairs (source, target) of a bitext.
+
+    Raises DataError when files have unequal numbers of lines, or a line has no separator.
+
+    Parameters
+    ----------
+    source, target : path or open file
+        Two files, one sentence a line; or one file of pairs, parted by a tab or ``|||``, or TMX.
+    languages : (str, str), optional
+        Codes of source and target, for TMX of more languages than two.
+    paired_by : str
+        ``line``; or ``verse``: both are files of reference, tab, text (``MAT 1:5``), or Bibles in USFM or
+        USX, and verses of the same reference are paired.
+
+    Examples
+    --------
+    >>> import io, qsproj
+    >>> list(qsproj.read_bitext(io.StringIO("the dog\\tder Hund\\n")))
+    [('the dog', 'der Hund')]
+    """
+    from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE
+    from qsproj.pipelines.bootstrap.verses import paired_verses
+
+    check_name("pairing", paired_by, PAIRED_BY)
+    if paired_by != VERSE:
+        return bitext_files.read_bitext(source, target, languages=languages)
+    if target is None or not all(
+        isinstance(side, str) or hasattr(side, "__fspath__") for side in (source, target)
+    ):
+        raise UsageError("found no two paths, expected two files of verses: paired_by='verse'")
+    verses = paired_verses(str(source), str(target), Counter())
+    return ((one, other) for _, one, other in verses)

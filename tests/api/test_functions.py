@@ -1,0 +1,168 @@
+"""Functions beside commands do what the commands do."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+import qsproj
+from qsproj.cli.main import main
+from qsproj.errors import UsageError
+
+KEPT = Path(__file__).parents[1] / "kept_models"
+TEXT = "Der Hund bellt.\n\nWir gehen zum Haus.\n"
+
+
+def output_of(*command, path):
+    assert main([*map(str, command), "-o", str(path)]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def test_trees_are_converted_as_by_the_command(english, tmp_path):
+    by_command = output_of("convert", "--to", "prague", "corpora/en.conllu", path=tmp_path / "out")
+    assert "".join(map(str, qsproj.convert(english, "prague"))) == by_command
+    found = qsproj.convert(qsproj.convert(english, "prague"), "ud", source="auto")
+    assert qsproj.evaluate(english, found).uas > 99
+    converter = qsproj.train_converter(english[:10], qsproj.convert(english[:10], "prague"))
+    new = qsproj.convert(english[10:12], converter, confidence=True)
+    assert new[0][1].arc_probability is not None
+    assert "prague" in qsproj.detect_style(qsproj.convert(english, "prague")).presets
+
+
+def test_text_is_cut_as_by_the_command(tmp_path):
+    (tmp_path / "text").write_text(TEXT, encoding="utf-8")
+    by_command = output_of("tokenize", "--language", "de", tmp_path / "text", path=tmp_path / "out")
+    words = qsproj.tokenize(TEXT, language="de")
+    assert "".join(" ".join(line) + "\n" for line in words) == by_command
+    assert [one.forms for one in qsproj.read_text(tmp_path / "text", language="de")] == [words[0], words[2]]
+    model = qsproj.load_model(KEPT / "text-parser.model")
+    by_model = output_of(
+        "tokenize", "-m", KEPT / "text-parser.model", tmp_path / "text", path=tmp_path / "out"
+    )
+    assert "".join(" ".join(line) + "\n" for line in qsproj.tokenize(TEXT, model=model)) == by_model
+    running = io.StringIO("Der Hund bellt. Die Katze schläft.")
+    assert [len(one) for one in qsproj.read_text(running, language="de", paragraphs=True)] == [4, 4]
+    running.seek(0)
+    assert [len(one) for one in qsproj.read_text(running, model=model, paragraphs=True)] == [4, 4]
+
+
+def test_sentences_are_suggested_as_by_the_command(english, parser, tmp_path):
+    parser.save(tmp_path / "parser")
+    qsproj.write_conllu(english[40:60], tmp_path / "raw")
+    qsproj.write_conllu(english[:40], tmp_path / "done")
+    by_command = output_of(
+        *("suggest", "-m", tmp_path / "parser", tmp_path / "raw", "--count", "4", "--predict"),
+        *("--annotated", tmp_path / "done"),
+        path=tmp_path / "out",
+    )
+    found = qsproj.suggest(parser, english[40:60], count=4, annotated=english[:40], predict=True)
+    assert "".join(map(str, found)) == by_command
+
+
+def test_words_are_found_as_by_the_command(english, capsys):
+    found = qsproj.search(english, "upos=NOUN deprel=nsubj")
+    assert main(["search", "upos=NOUN deprel=nsubj", "corpora/en.conllu"]) == 0
+    lines = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [[token.sentence.sent_id, str(token.id)] for token in found]
+
+
+def test_tags_are_projected_with_one_source_and_with_several(english, german, tmp_path):
+    words = [qsproj.Sentence.from_words(one.forms) for one in german]
+    links = qsproj.align(english, german, threshold=0.1)
+    right = [tag for one in german for tag in one.upos]
+
+    def accuracy(tagger):
+        return sum(
+            tag == own for tag, own in zip((t for w in words for t in tagger.tag(w).upos), right)
+        ) / len(right)
+
+    one = qsproj.project_tags(english, words, links, language="de", columns=[])
+    assert accuracy(one) > 0.75
+    few = qsproj.project_tags([english, english], words, [links, links], tagged=german[:10], columns=[])
+    assert accuracy(few) > accuracy(one)
+    listed = qsproj.project_tags(
+        english, words, links, lexicon={"hund": ["VERB"], "Hund": ["VERB"]}, columns=[]
+    )
+    assert listed.tag(words[0]).upos[1] == "VERB"
+    with pytest.raises(UsageError, match="unknown column that links carry 'xpos'"):
+        qsproj.project_tags(english, words, links, columns=["xpos"])
+    with pytest.raises(UsageError, match="found element 2 in source and none in alignments"):
+        qsproj.project_tags([english, english], words, [links])
+
+
+def test_a_tagger_learns_how_its_treebank_cuts_text(german):
+    tagger = qsproj.train_tagger(german, language="de")
+    assert tagger.tokenizer is not None and tagger.splitter is not None
+    document = tagger("Der Hund schläft im Garten. Die Katze schläft.")
+    assert [len(one) for one in document] == [7, 4] and document[0].multiword_tokens[0].form == "im"
+
+
+def test_a_tagger_and_a_parser_are_one_model(german):
+    text_model, parser = qsproj.load_model(KEPT / "text-parser.model"), qsproj.train_parser(german[:30])
+    model = qsproj.bundle(text_model, parser)
+    assert model.tagger is text_model.tagger and model.base is parser
+    with pytest.raises(UsageError, match="as tagger, expected one"):
+        qsproj.bundle(parser, parser)
+
+
+def test_bitext_is_read_in_each_form(tmp_path):
+    pairs = [("the dog", "der Hund"), ("", "ja"), ("a house", "ein Haus")]
+    lines = "".join(f"{one}\t{other}\n" for one, other in pairs)
+    assert list(qsproj.read_bitext(io.StringIO(lines))) == pairs
+    sides = [tmp_path / "en", tmp_path / "de"]
+    for path, side in zip(sides, zip(*pairs)):
+        path.write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    assert list(qsproj.read_bitext(*sides)) == pairs
+    tmx = (
+        '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>'
+        '<tu><tuv xml:lang="en"><seg>the dog</seg></tuv><tuv xml:lang="de"><seg>der Hund</seg></tuv></tu>'
+        "</body></tmx>"
+    )
+    (tmp_path / "pairs.tmx").write_text(tmx, encoding="utf-8")
+    assert list(qsproj.read_bitext(tmp_path / "pairs.tmx", languages=("en", "de"))) == pairs[:1]
+    for path, text in zip(sides, ("MAT 1:1\tthe dog\nMAT 1:2\tyes\n", "MAT 1:2\tja\nMAT 1:1\tder Hund\n")):
+        path.write_text(text, encoding="utf-8")
+    assert sorted(qsproj.read_bitext(*sides, paired_by="verse")) == [("the dog", "der Hund"), ("yes", "ja")]
+    with pytest.raises(UsageError, match="expected two files of verses"):
+        qsproj.read_bitext(sides[0], paired_by="verse")
+
+
+REFUSED = {
+    "no way to cut": (lambda: qsproj.tokenize("Der Hund."), "found neither language nor model"),
+    "a language": (lambda: qsproj.tokenize("Der Hund.", language="German"), "German"),
+    "a parser that is to cut": (
+        lambda: qsproj.tokenize("a", model=qsproj.load_model(KEPT / "arc-parser.model")),
+        "as model, expected a tagger or a text model",
+    ),
+    "a line without spaces": (lambda: qsproj.tokenize("a\n我喜欢吃苹果和梨子。\n", language="zh"), "text:2"),
+    "a style": (lambda: qsproj.convert([], "praha"), "praha"),
+    "no style": (lambda: qsproj.convert([], 7), "expected the name of a style, or a converter"),
+    "a sure rule": (lambda: qsproj.convert([], "prague", confidence=True), "leave it out"),
+    "a tagger that is to suggest": (
+        lambda: qsproj.suggest(qsproj.load_model(KEPT / "tagger.model"), []),
+        "expected a parser or a converter",
+    ),
+    "a pattern": (lambda: qsproj.search([], "colour=red"), "colour"),
+    "a parser that is to cotrain": (
+        lambda: qsproj.cotrain(qsproj.load_model(KEPT / "tagger.model"), [], [], [], []),
+        "expected one of qsproj.train_biparser",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_mistakes_are_told(mistake):
+    call, message = REFUSED[mistake]
+    with pytest.raises(qsproj.QsprojError) as error:
+        call()
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_parser_is_cotrained(english, german, parser):
+    links = qsproj.align(english, german, threshold=0.1)
+    model = qsproj.train_biparser(english[:20], german[:20], links[:20], source_model=parser)
+    trained = qsproj.cotrain(model, german[:20], english[20:40], german[20:40], links[20:40])
+    assert qsproj.evaluate(german[60:], map(trained.parse, german[60:])).uas > 40
