@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tokenize",
         nargs=2,
         metavar=("CODE", "CODE"),
-        help="cut text into words first, by the rules of both languages, as qsproj tokenize does",
+        help="cut text into words by the rules of both languages, as qsproj tokenize",
     )
     text.add_argument(
         "--unspaced",

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
       --work de.work --report de.html -o de.model
-  qsproj parse -m de.model new.de.txt -o new.de.conllu
   qsproj bootstrap --treebank en-train.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo -o wo.model                         # two New Testaments: MAT 1:5 TAB text
 """
@@ -70,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
     add_seed(parser)
     more = parser.add_argument_group("what else there is")
+    more.add_argument(
+        "--alignment",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="links of another aligner, i-j; --bitext then holds words, as qsproj tokenize writes",
+    )
     several(more, "--text", "raw text of the target, one sentence a line, that to be parsed among it")
     more.add_argument("--paragraphs", action="store_true", help="--text is running text: find its sentences")
     several(more, "--also", "treebanks of any other languages, to vote; they help where pairs are few")
@@ -120,6 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     only_with("report", features)
     only_with("work", clean)
+    advanced.add_argument("--verbose", action="store_true", help="log all that each stage reports")
     add_workers(parser)
 
 
@@ -127,6 +135,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.pipelines.bootstrap.checks import check_annotated
+    from qsproj.pipelines.bootstrap.log import in_short
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
@@ -138,8 +147,10 @@ def run(options: argparse.Namespace) -> None:
     workers = workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
+        if not options.verbose:
+            workspace.line_of = in_short
         with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
-            files = values_of(options, "also", "tagged", "annotated", "text")
+            files = values_of(options, "also", "tagged", "annotated", "text", "alignment")
             files |= {name: tuple(paths) for name, paths in files.items()}
             single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
             call = BootstrapCall(
@@ -155,7 +166,7 @@ def run(options: argparse.Namespace) -> None:
                 with_examples=bool(options.report or options.suggest or options.suggest_words),
                 suggested_sentences=options.suggest_sentences,
                 workers=workers,
-                say=_say,
+                say=_say if options.verbose else _first_of(_say),
             )
         copy_to(made.model, options.output)
         if options.trees:
@@ -176,6 +187,24 @@ def run(options: argparse.Namespace) -> None:
             write_report(options.report, made, workspace, title=title, features=options.show_features)
         if options.work:
             _tell_unused(workspace, clean=options.clean)
+    written = [options.output, options.trees, options.suggest, options.suggest_words, options.report]
+    text = options.text[0] if options.text else "TEXT"
+    _say(
+        f"wrote {', '.join(filter(None, written))}; next: qsproj parse -m {shlex.quote(options.output)} "
+        f"{shlex.quote(text)} -o parsed.conllu"
+    )
+
+
+def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what says the first line that it is given: how many stages there are, and how long they take."""
+    said = list[str]()
+
+    def first(line: str) -> None:
+        if not said:
+            said.append(line)
+            say(line)
+
+    return first
 
 
 @contextmanager
@@ -260,7 +289,8 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Check where results go before hours are spent on them."""
-    lists = (options.also, options.tagged, options.annotated, options.parsed_source, options.text)
+    lists = [options.also, options.tagged, options.annotated, options.parsed_source]
+    lists += [options.text, options.alignment]
     inputs = [*itertools.chain(*options.treebank, *options.bitext, *lists), options.lexicon]
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")

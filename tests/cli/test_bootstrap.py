@@ -46,7 +46,7 @@ def made(tmp_path_factory):
     extras = (*extras, "--suggest", folder / "suggested", "--suggest-words", folder / "words")
     said = io.StringIO()
     with redirect_stderr(said):
-        assert main(["bootstrap", *map(str, (*options(folder), *extras))]) == 0
+        assert main(["bootstrap", "--verbose", *map(str, (*options(folder), *extras))]) == 0
     lines = said.getvalue().splitlines()
     done = [line for line in lines if line.endswith(" s)")]
     return folder, extras, done, [line for line in lines if line not in done]
@@ -92,7 +92,7 @@ def test_the_model_parses_as_the_mean_of_parsers_that_differ(made):
 def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_cli):
     monkeypatch.setattr("qsproj.pipelines.bootstrap.bootstrap.LITTLE", 1)
     work = shutil.copytree(made[0] / "work", tmp_path / "work")
-    outcome = run_cli("bootstrap", *options(made[0]), "--work", work, "-o", tmp_path / "model")
+    outcome = run_cli("bootstrap", "--verbose", *options(made[0]), "--work", work, "-o", tmp_path / "model")
     assert outcome.code == 0, outcome.err
     assert re.search(r"^prior: 1 parser .*\(kept\)$", outcome.err, re.MULTILINE)
     assert re.search(r"^parser: .*\(kept\)$", outcome.err, re.MULTILINE)
@@ -167,7 +167,9 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     lines = (folder / "de.txt").read_text(encoding="utf-8").splitlines()
     text = tmp_path / "raw.txt"
     text.write_text("".join(f"{line}\n" for line in [*lines[:20], "", *["Dackelmops Zwergwels ."] * 3]))
-    outcome = run_cli("bootstrap", *options(folder), *work, "--text", text, "-o", tmp_path / "model")
+    outcome = run_cli(
+        "bootstrap", "--verbose", *options(folder), *work, "--text", text, "-o", tmp_path / "model"
+    )
     assert outcome.code == 0, outcome.err
     (said,) = re.findall(r"^tagger: .*raw text of (.*?) \(", outcome.err, re.MULTILINE)
     assert said.startswith("21 sentences, 1% of whose ")
@@ -176,14 +178,16 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     far.write_text("Zwergwels und Dackelmops\n", encoding="utf-8")
     page, suggested = tmp_path / "far.html", tmp_path / "far.conllu"
     outputs = ("--report", page, "--suggest", suggested, "--suggest-sentences", "1", "-o", tmp_path / "model")
-    outcome = run_cli("bootstrap", *options(folder), *work, "--text", far, *outputs)
+    outcome = run_cli("bootstrap", "--verbose", *options(folder), *work, "--text", far, *outputs)
     assert "67% of whose 3 words the bitext does not have: text and bitext are far apart" in outcome.err
     assert "<td>zwergwels</td>" in page.read_text(encoding="utf-8")
     # What is to be parsed is annotated, not the bitext.
     (sentence,) = read_conllu(suggested)
     assert sentence.forms == ("Zwergwels", "und", "Dackelmops")
     far.write_text("Zwergwels und Dackelmops. Dackelmops!\n", encoding="utf-8")
-    outcome = run_cli("bootstrap", *options(folder), *work, "--text", far, "--paragraphs", *outputs)
+    outcome = run_cli(
+        "bootstrap", "--verbose", *options(folder), *work, "--text", far, "--paragraphs", *outputs
+    )
     assert outcome.code == 0, outcome.err
     (sentence,) = read_conllu(suggested)
     assert len(sentence) in (4, 2)
@@ -200,7 +204,7 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
 def test_raw_text_that_is_none_is_told(made, tmp_path, run_cli, content, message):
     raw = tmp_path / "raw"
     raw.write_text(content, encoding="utf-8")
-    outcome = run_cli("bootstrap", *options(made[0]), "--text", raw)
+    outcome = run_cli("bootstrap", "--verbose", *options(made[0]), "--text", raw)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert message in outcome.err
 
@@ -212,21 +216,75 @@ def test_trees_are_written(made):
 def test_a_second_run_keeps_every_stage_and_writes_the_same_bytes(made, run_cli):
     folder, extras, said, _ = made
     before = (folder / "model").read_bytes()
-    outcome = run_cli("bootstrap", *options(folder), *extras)
-    assert [line.rpartition(" ")[2] for line in outcome.err.splitlines()] == ["(kept)"] * len(said)
+    outcome = run_cli("bootstrap", "--verbose", *options(folder), *extras)
+    *stages, last = outcome.err.splitlines()
+    assert [line.rpartition(" ")[2] for line in stages] == ["(kept)"] * len(said)
+    assert last.startswith(f"wrote {folder / 'model'}, ")
+    assert last.endswith(f"; next: qsproj parse -m {folder / 'model'} TEXT -o parsed.conllu")
     assert (folder / "model").read_bytes() == before
+
+
+def test_the_log_has_a_line_for_each_stage_in_plain_words(made, run_cli):
+    folder, extras, *_ = made
+    lines = run_cli("bootstrap", *options(folder), *extras).err.splitlines()
+    assert [line.partition(":")[0] for line in lines[:-1]] == [
+        *(
+            "tagger and parser of the source language",
+            "both sides cut into words",
+            "words of both sides linked",
+        ),
+        *("source side parsed", "target tagger, learned through the links", "target side tagged"),
+        "parsers of the source treebank, its words translated, 3 times",
+        *("target parser, trained on projected trees, 3 times", "all put into one model"),
+        "some target text parsed",
+    ]
+    assert not any(";" in line for line in lines)
+
+
+def test_links_of_another_aligner(made, tmp_path, run_cli):
+    """Links by hand over the words of both sides; of fewer pairs, or past the words, they are refused."""
+    shutil.copytree(made[0] / "work", tmp_path / "work")
+    words = {name: tmp_path / name for name in ("en", "de")}
+    for name, path in words.items():
+        forms = [one.forms for one in read_conllu(CORPORA / f"{name}.conllu")]
+        path.write_text("".join(f"{' '.join(line)}\n" for line in forms), encoding="utf-8")
+    given = (
+        *("bootstrap", "--treebank", CORPORA / "en.conllu", "--bitext", *words.values()),
+        *("--languages", "en", "de", "-o", tmp_path / "m", "--draws", "1", "--work", tmp_path / "work"),
+    )
+    outcome = run_cli(*given, "--alignment", CORPORA / "en-de.pharaoh", "--trees", tmp_path / "trees")
+    assert outcome.code == 0, outcome.err
+    assert "likely link, as corpora/en-de.pharaoh has them" in outcome.err.replace(f"{CORPORA}", "corpora")
+    shown = {one.forms for one in read_conllu(CORPORA / "de.conllu")}
+    assert {one.forms for one in read_conllu(tmp_path / "trees")} <= shown
+    links = (CORPORA / "en-de.pharaoh").read_text(encoding="utf-8").splitlines(keepends=True)
+    for content, message in (
+        ("".join(links[:20]), "found the end of the file, expected a line of links for each pair"),
+        (
+            "".join(["0-90\n", *links[1:]]),
+            "links:1: found links to 1 source and 91 target words, expected at most",
+        ),
+    ):
+        (tmp_path / "links").write_text(content, encoding="utf-8")
+        refused = run_cli(*given, "--alignment", tmp_path / "links")
+        assert refused.code == 2
+        assert message in refused.err.splitlines()[-1]
+    refused = run_cli(*given, "--alignment", tmp_path / "links", "--cut")
+    assert "leave out --alignment, or --cut" in refused.err
 
 
 @pytest.mark.slow
 def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     folder, extras, *_ = made
-    outcome = run_cli("bootstrap", *options(folder), *extras, "--seed", "2", "-o", folder / "other")
+    outcome = run_cli(
+        "bootstrap", "--verbose", *options(folder), *extras, "--seed", "2", "-o", folder / "other"
+    )
     kept = {line.partition(":")[0] for line in outcome.err.splitlines() if line.endswith("(kept)")}
     assert outcome.code == 0
     assert kept == set()
-    assert "of other runs" in outcome.err.splitlines()[-1]
-    cleaned = run_cli("bootstrap", *options(folder), *extras, "--clean")
-    assert "removed 34 files" in cleaned.err.splitlines()[-1]
+    assert "of other runs" in outcome.err.splitlines()[-2]
+    cleaned = run_cli("bootstrap", "--verbose", *options(folder), *extras, "--clean")
+    assert "removed 34 files" in cleaned.err.splitlines()[-2]
     assert cleaned.err.count("(kept)") == 14
 
 
@@ -261,7 +319,7 @@ def test_a_stage_file_that_was_changed_is_named(made, run_cli):
     before = path.read_bytes()
     try:
         path.write_bytes(before[:-2])
-        outcome = run_cli("bootstrap", *options(folder), *extras)
+        outcome = run_cli("bootstrap", "--verbose", *options(folder), *extras)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
         assert f"{path}: found another content" in outcome.err
     finally:
@@ -270,7 +328,9 @@ def test_a_stage_file_that_was_changed_is_named(made, run_cli):
 
 def test_another_report_repeats_nothing(made, run_cli):
     folder, extras, said, _ = made
-    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--report", folder / "again.html")
+    outcome = run_cli(
+        "bootstrap", "--verbose", *options(folder), *extras[:2], "--report", folder / "again.html"
+    )
     assert outcome.err.count("(kept)") == len(said)
     assert (folder / "again.html").exists()
 
@@ -284,7 +344,7 @@ def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
         verses[-1].write_text("".join(named[::order]), encoding="utf-8")
     given = [*options(tmp_path), "--work", made[0] / "work", "--paired-by", "verse"]
     given[3:5] = verses
-    outcome = run_cli("bootstrap", *given)
+    outcome = run_cli("bootstrap", "--verbose", *given)
     assert outcome.code == 0, outcome.err
     # Some of the sentences are two, and are cut.
     (words,) = re.findall(r"^words: (\d+) pairs of \d+, 767 and 753 words \(", outcome.err, re.MULTILINE)
@@ -295,11 +355,11 @@ def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
 @pytest.mark.slow
 def test_trees_over_the_source_are_taken_as_they_are(made, tmp_path, run_cli):
     given = [*options(tmp_path), "--work", made[0] / "work"]
-    outcome = run_cli("bootstrap", *given, "--parsed-source", CORPORA / "en.conllu")
+    outcome = run_cli("bootstrap", "--verbose", *given, "--parsed-source", CORPORA / "en.conllu")
     assert outcome.code == 0, outcome.err
     (count,) = re.findall(r"words;? (\d+) source lines with given trees", outcome.err)
     assert int(count) >= 80
-    other = run_cli("bootstrap", *given, "--parsed-source", CORPORA / "es.conllu")
+    other = run_cli("bootstrap", "--verbose", *given, "--parsed-source", CORPORA / "es.conllu")
     assert other.code == 2
     assert "es.conllu: found no tree over a source line of the bitext" in other.err.splitlines()[-1]
 
@@ -329,7 +389,7 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
 @pytest.mark.slow
 def test_features_come_along(tmp_path, run_cli):
     report = ("--report", tmp_path / "report.html", "--features")
-    outcome = run_cli("bootstrap", *options(tmp_path, source="es"), *report)
+    outcome = run_cli("bootstrap", "--verbose", *options(tmp_path, source="es"), *report)
     assert outcome.code == 0, outcome.err
     assert re.search(r"^tagger: .*features that forms show: .*PronType of DET", outcome.err, re.MULTILINE)
     assert "DET Sing.Art</text>" in re.sub(
@@ -349,13 +409,13 @@ def test_features_come_along(tmp_path, run_cli):
         (("--languages", "german", "de"), "1 --treebank, 1 --bitext and 2 --languages"),
         (("--report", "no/such/folder/r.html"), "r.html: cannot be written"),
         (("--work", "/dev/null/x"), "/dev/null/x: cannot be made"),
-        (("--features",), "--features is for the page of a report; name it: --report FILE"),
+        (("--features",), "--show-features belongs to --report; leave it out"),
         (("--paired-by", "chapter"), "unknown pairing 'chapter'; known: line, verse"),
         (("--paired-by", "verse"), "en.txt:1: found a line that begins with"),
     ],
 )
 def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
-    outcome = run_cli("bootstrap", *options(tmp_path), *change)
+    outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), *change)
     assert outcome.code == 2
     assert message in outcome.err.splitlines()[-1]
     assert not (tmp_path / "model").exists()
@@ -365,7 +425,7 @@ def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
 def test_a_code_that_no_language_has_is_told_with_what_to_do(tmp_path, run_cli, code):
     given = [*options(tmp_path, count=20)]
     given[-3] = code
-    outcome = run_cli("bootstrap", *given)
+    outcome = run_cli("bootstrap", "--verbose", *given)
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
     assert f"found language '{code}'" in outcome.err
@@ -376,19 +436,19 @@ def test_a_code_that_no_language_has_is_told_with_what_to_do(tmp_path, run_cli, 
 def test_languages_without_rules_of_their_own_are_taken(tmp_path, run_cli, code):
     given = [*options(tmp_path, count=20)]
     given[-3] = code
-    assert "found 20 pairs to learn from" in run_cli("bootstrap", *given).err
+    assert "found 20 pairs to learn from" in run_cli("bootstrap", "--verbose", *given).err
 
 
 def test_bitexts_that_teach_nothing_are_told(tmp_path, run_cli):
-    few = run_cli("bootstrap", *options(tmp_path, count=20))
+    few = run_cli("bootstrap", "--verbose", *options(tmp_path, count=20))
     assert few.code == 2
     assert "found 20 pairs to learn from" in few.err
     swapped = [*options(tmp_path)]
     swapped[3], swapped[4] = swapped[4], swapped[3]
-    assert "swap the sides" in run_cli("bootstrap", *swapped).err
+    assert "swap the sides" in run_cli("bootstrap", "--verbose", *swapped).err
     same = [*options(tmp_path)]
     same[-3] = "en"
-    assert "found en as source and target language" in run_cli("bootstrap", *same).err
+    assert "found en as source and target language" in run_cli("bootstrap", "--verbose", *same).err
 
 
 def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, run_cli):
@@ -401,7 +461,7 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
         ("--tagged", untagged, "untagged:1: found word 1 ('Hund') without UPOS"),
         ("--lexicon", lexicon, "lexicon:1: found"),
     ):
-        outcome = run_cli("bootstrap", *options(tmp_path), option, path)
+        outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), option, path)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
         assert said in outcome.err
 
@@ -410,7 +470,7 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
 def test_text_without_spaces_needs_sentences_that_are_cut(made, tmp_path, run_cli):
     words = [*options(tmp_path), "--work", made[0] / "work"]
     words[words.index("de")] = "zh"
-    outcome = run_cli("bootstrap", *words)
+    outcome = run_cli("bootstrap", "--verbose", *words)
     assert outcome.code == 2
     assert "give sentences that show how it is cut" in outcome.err
 
@@ -429,7 +489,7 @@ def test_text_of_a_script_without_spaces_that_has_spaces(made, tmp_path, run_cli
     target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (text := tmp_path / "raw.txt").write_text(lines[0].replace(" ", "") + "\n", encoding="utf-8")
     words = ["ja" if word == "de" else word for word in words]
-    outcome = run_cli("bootstrap", *words, "--work", made[0] / "work", "--text", text)
+    outcome = run_cli("bootstrap", "--verbose", *words, "--work", made[0] / "work", "--text", text)
     assert outcome.code == 0, outcome.err
     expected = [tuple(line.split()) for line in lines]
     parsed = run_cli(
@@ -445,6 +505,6 @@ def test_sides_that_do_not_translate_each_other_are_told(tmp_path, run_cli):
     target = tmp_path / "de.txt"
     lines = target.read_text(encoding="utf-8").splitlines()
     target.write_text("\n".join(sorted(lines, key=len, reverse=True)) + "\n", encoding="utf-8")
-    outcome = run_cli("bootstrap", *words)
+    outcome = run_cli("bootstrap", "--verbose", *words)
     assert outcome.code == 2
     assert "where the sides translate each other" in outcome.err

@@ -24,6 +24,7 @@ _WITHOUT_EFFECT = frozenset(
             "clean",
             "report",
             "suggest",
+            "verbose",
             "suggest_sentences",
             "suggest_words",
             "save_model",

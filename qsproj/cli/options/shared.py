@@ -30,8 +30,7 @@ def add_pairing(parser: argparse._ActionsContainer) -> None:
         "--pair",
         metavar="HOW",
         default="id",
-        help="how sentences of two CoNLL-U files are paired: id, by parallel_id, else sent_id, else order "
-        "(default); order, the first with the first",
+        help="pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import Estimate, check_given, check_raw, expected_seconds
-from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
@@ -37,6 +37,8 @@ class BootstrapOptions:
     the target, one sentence a line: that which is to be parsed, and more; with ``paragraphs``, running text,
     whose sentences are to be found. ``unspaced``: the side that is written without spaces, the target where
     its language is; see :func:`qsproj.alignment.aligners.align_words`.
+    ``alignment``: links of each bitext, Pharaoh, a line for each of its pairs; its text is then words with
+    spaces between them.
     ``draws``: how many parsers the model's is the mean of; None: DRAWS from fewer pairs than LITTLE, else
     one. ``soft``: how each is learned.
     """
@@ -50,13 +52,14 @@ class BootstrapOptions:
     text: tuple[str, ...] = ()
     paragraphs: bool = False
     unspaced: str | None = None
+    alignment: tuple[str, ...] = ()
     draws: int | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
     seed: int = 1
 
     @property
     def files(self) -> tuple[str, ...]:
-        named = (*self.also, *self.tagged, *self.annotated, *self.parsed, *self.text)
+        named = (*self.also, *self.tagged, *self.annotated, *self.parsed, *self.text, *self.alignment)
         return *named, *filter(None, [self.lexicon])
 
 
@@ -106,11 +109,13 @@ def bootstrap(
     for path in options.files:
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
+    if options.alignment:
+        _check_alignment(texts, options)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     given: dict[str, Any] = {
         name: tuple(map(Given, getattr(options, name)))
-        for name in ("also", "tagged", "annotated", "parsed", "text")
+        for name in ("also", "tagged", "annotated", "parsed", "text", "alignment")
     }
     run = partial(
         _run,
@@ -130,6 +135,19 @@ def bootstrap(
     workspace.begun = lambda name: say(estimate.begun(name))
     workspace.ended = estimate.ended
     return run()
+
+
+def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> None:
+    if len(options.alignment) != len(texts):
+        raise UsageError(
+            f"found {counted(len(options.alignment), 'file')} of links, expected one for each of "
+            f"{counted(len(texts), 'bitext')}: --alignment"
+        )
+    if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
+        raise UsageError(
+            "links of a file are of lines as they are; leave out --alignment, or --cut, --paired-by verse "
+            "and --parsed-source"
+        )
 
 
 def _given(text: SourceText) -> SourceText:
@@ -159,8 +177,10 @@ def _run(
         workers=workers,
     )
     sides = [
-        _side(text, source.file, label, workspace, options, workers)
-        for text, source, label in zip(texts, models, labels, strict=True)
+        _side(text, source.file, label, links, workspace, options, workers)
+        for text, source, label, links in zip(
+            texts, models, labels, options.alignment or [None] * len(texts), strict=True
+        )
     ]
     if options.parsed and all(side.given == 0 for side in sides):
         raise UsageError(
@@ -273,12 +293,14 @@ def _side(
     text: SourceText,
     model: str,
     label: str,
+    alignment: str | None,
     workspace: Workspace,
     options: BootstrapOptions,
     workers: Workers,
 ) -> _Side:
     """Cut a bitext into words, link these, parse the source side."""
     tagged, contractions = stages.shown_cuts((*options.tagged, *options.annotated), text.languages[1])
+    at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
     words = workspace.stage(
         stages.WORDS,
         text=text,
@@ -289,15 +311,21 @@ def _side(
         seed=options.seed,
         label=label,
         aside={"workers": workers},
+        **at_spaces,
     )
-    links = workspace.stage(
-        stages.LINKS,
-        source=words.files[0],
-        target=words.files[1],
-        unspaced=options.unspaced or ("target" if text.languages[1] in UNSPACED_LANGUAGES else None),
-        label=label,
-        aside={"name": text.bitext[-1], "workers": workers},
-    )
+    sides = {"source": words.files[0], "target": words.files[1]}
+    if alignment is None:
+        links = workspace.stage(
+            stages.LINKS,
+            **sides,
+            unspaced=options.unspaced or ("target" if text.languages[1] in UNSPACED_LANGUAGES else None),
+            label=label,
+            aside={"name": text.bitext[-1], "workers": workers},
+        )
+    else:
+        links = workspace.stage(
+            stages.GIVEN_LINKS, **sides, alignment=alignment, label=label, aside={"name": str(alignment)}
+        )
     pairs = int(words.told.figures.get("pairs", 0))
     trees = workspace.stage(
         stages.TREES,

@@ -60,7 +60,7 @@ class BootstrapCall:
             ) from error
 
 
-_FILES = ("also", "tagged", "annotated", "parsed", "text", "lexicon")
+_FILES = ("also", "tagged", "annotated", "parsed", "text", "lexicon", "alignment")
 
 
 def _absolute(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -416,7 +416,10 @@ class Estimate:
     def __init__(self, planned: Sequence[Stage], expected: Mapping[str, float]) -> None:
         self._names = [stage.name for stage in planned]
         self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
-        self._spent = self._spent_expected = 0.0
+        # How much faster or slower this machine is shows in stages that an earlier run made.
+        kept = [stage for stage in planned if stage.kept]
+        self._spent = sum(stage.seconds for stage in kept)
+        self._spent_expected = sum(expected[stage.name] for stage in kept)
 
     def whole(self) -> str:
         """Say how many stages there are, how many are kept, and how long the others will take."""

@@ -13,15 +13,15 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.files import open_text
-from qsproj.corpus.formats import read_all
+from qsproj.corpus.formats import read_alignments, read_all
 from qsproj.corpus.language.lemmas import lexicon_of
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.pairs.translations import join_same_targets
-from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, has_tree, make_alignment
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
-from qsproj.errors import counted
+from qsproj.errors import DataError, counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -49,7 +49,7 @@ from qsproj.pipelines.bootstrap.suggestions import (
     suggested_words,
     write_suggested_words,
 )
-from qsproj.pipelines.bootstrap.texts import SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
@@ -144,8 +144,11 @@ def cut_words(
     parsed: Sequence[str],
     seed: int,
     workers: Workers,
+    at_spaces: bool = False,
 ) -> StageReport:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
+
+    ``at_spaces``: both are cut already, as links of a file count words.
 
     Lines of the source over which there are ``parsed`` sentences have their words and trees. ``tagged``,
     ``contractions``: see :func:`shown_cuts`.
@@ -156,7 +159,9 @@ def cut_words(
     target = _reader(tokenizer, contractions, language=language, name=name)
     read = source.tagger.reader(split_contractions=True)
     trees = read_all(parsed)
-    cut = (partial(_cut_line, read), partial(_cut_line, target))
+    cut: tuple[Cut, Cut] = (partial(_cut_line, read), partial(_cut_line, target))
+    if at_spaces:
+        cut = (_cut_at_spaces, _cut_at_spaces)
     return write_words(paths, text, cut=cut, trees=trees, workers=workers)
 
 
@@ -187,6 +192,11 @@ def _reader(
     return partial(read_text, language=language, contractions=contractions, name=name)
 
 
+def _cut_at_spaces(line: str) -> Sentence | None:
+    words = line.split()
+    return Sentence.from_words(words) if words else None
+
+
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
     """Return the sentence of a line, None of a blank one, by a reader of lines."""
     return next(read([line]), None)
@@ -206,6 +216,39 @@ def link_words(
         line=f"{100 * share:.0f}% of the target words have a likely link, "
         f"{counts.links / max(counts.target_words, 1):.2f} links a word are expected",
         figures={"linked": share, "links a word": counts.links / max(counts.target_words, 1)},
+    )
+
+
+def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
+    """Take the links of a file, which has a line for each pair of the bitext, over the words of two files.
+
+    ``name``: what a message calls the file of links.
+    """
+    lines = list(read_alignments(alignment))
+    counts = LinkCounts()
+
+    def of_pairs() -> Iterator[Alignment]:
+        for one, other in pair_files(source, target):
+            number = int(one.sent_id or 0)
+            if number > len(lines):
+                expected = "a line of links for each pair of the bitext"
+                raise DataError(name, len(lines), "the end of the file", expected, "align the whole bitext")
+            links = lines[number - 1]
+            if links.n_source > len(one) or links.n_target > len(other):
+                found = f"links to {links.n_source} source and {links.n_target} target words"
+                expected = f"at most {len(one)} and {len(other)}, as many as the lines have"
+                remedy = "give as --bitext the very words that were aligned, as qsproj tokenize writes them"
+                raise DataError(name, number, found, expected, remedy)
+            weights = np.ones(len(links.links)) if links.weights is None else links.weights
+            yield make_alignment(len(one), len(other), links.links, weights=weights)
+
+    write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
+    return StageReport(
+        line=f"{100 * counts.share_linked:.0f}% of the target words have a likely link, as {name} has them",
+        figures={
+            "linked": counts.share_linked,
+            "links a word": counts.links / max(counts.target_words, 1),
+        },
     )
 
 
@@ -503,6 +546,7 @@ def prior_files(others: Sequence[str]) -> list[str]:
 SOURCE = Recipe(name="source", make=train_source, version=7)
 WORDS = Recipe(name="words", make=cut_words, version=5, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))
+GIVEN_LINKS = Recipe(name="links", make=given_links, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
 TAGGER = Recipe(name="tagger", make=tag_target, version=31)
 TAGGED = Recipe(name="tagged", make=tag_words, version=2, files=(".conllu",))

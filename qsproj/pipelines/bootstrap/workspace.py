@@ -79,6 +79,14 @@ class Stage:
     def file(self) -> Made:
         return self.files[0]
 
+    @property
+    def time(self) -> str:
+        return "kept" if self.kept else f"{self.seconds:.0f} s"
+
+    def in_full(self) -> str:
+        """Return the line of the log that has all that the stage reports."""
+        return f"{self.name}: {self.told.line} ({self.time})"
+
 
 _NOT_MADE = StageReport(line="", figures={})
 
@@ -86,10 +94,11 @@ _NOT_MADE = StageReport(line="", figures={})
 class Workspace:
     """A folder of stages, ``run`` telling apart those of several target languages. Mutable; final.
 
-    What another run left there is used again if it was made of the same inputs with the same options by
-    stages of the same version; all else is left alone, but for what a killed run left half-written. ``say``
-    is given a line for each stage that is done; ``begun``, ``ended`` the name of each that is made, before
-    and after, then also its seconds. ``stages`` are those that this run asked for, in order.
+    Stages of another run there are used again if they were made of the same inputs with the same options by
+    the same version; all else is left alone, but for what a killed run left half-written. ``say`` is given
+    the line that ``line_of`` makes of each stage that is done, if any; ``begun`` and ``ended`` the name of
+    each that is made, before and after, then also its seconds. ``stages`` are those that this run asked for,
+    in order.
     """
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
@@ -109,6 +118,7 @@ class Workspace:
         self._say = say
         self.begun: Callable[[str], None] = lambda _: None
         self.ended: Callable[[str, float], None] = lambda *_: None
+        self.line_of: Callable[[Stage], str | None] = Stage.in_full
         self._planning = False
 
     def stage(
@@ -150,8 +160,8 @@ class Workspace:
         done = Stage(name=name, files=made, told=told, seconds=seconds, kept=kept)
         self.stages.append(done)
         self._used.update(path.name for path in (record, *paths))
-        if not self._planning:
-            self._say(f"{name}: {told.line} ({'kept' if done.kept else f'{seconds:.0f} s'})")
+        if not self._planning and (line := self.line_of(done)) is not None:
+            self._say(line)
         return done
 
     def stages_at_once(

@@ -1,0 +1,29 @@
+"""The log of a bootstrap in a line for each stage."""
+
+from qsproj.pipelines.bootstrap.workspace import Stage
+
+# What each stage does, as a linguist would say it.
+TITLES = {
+    "source": "tagger and parser of the source language",
+    "words": "both sides cut into words",
+    "links": "words of both sides linked",
+    "trees": "source side parsed",
+    "tagger": "target tagger, learned through the links",
+    "tagged": "target side tagged",
+    "prior": "parsers of the source treebank, its words translated",
+    "parser": "target parser, trained on projected trees",
+    "model": "all put into one model",
+    "examples": "some target text parsed",
+}
+
+
+def in_short(stage: Stage) -> str | None:
+    """Return the line of a stage; of several draws the last one has a line for all, the others None."""
+    name, _, draw = stage.name.partition(", ")
+    kind, _, number = name.partition("-")
+    this, _, draws = draw.partition(" of ")
+    if this != draws:
+        return None
+    times = f", {draws} times" if draws else ""
+    title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}{times}"
+    return f"{title}: {stage.told.line.partition(';')[0]} ({stage.time})"
