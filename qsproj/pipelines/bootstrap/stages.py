@@ -548,7 +548,7 @@ WORDS = Recipe(name="words", make=cut_words, version=5, files=(".source.conllu",
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))
 GIVEN_LINKS = Recipe(name="links", make=given_links, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=31)
+TAGGER = Recipe(name="tagger", make=tag_target, version=32)
 TAGGED = Recipe(name="tagged", make=tag_words, version=2, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=6)
 PARSER = Recipe(name="parser", make=project, version=9, files=(".model", ".trees.conllu"))

@@ -123,12 +123,7 @@ def function_word_prior(text: LinkedText, shares: Shares) -> Shares:
     it is AUX, DET or PRON is left to the sentences. A word whose links agree on a tag keeps what they say.
     """
     words = _words(text)
-    mean = words.votes.sum() / len(text.types)
-    if mean < LINKED:
-        return shares
-    heard = words.votes.sum(axis=1) / (mean * words.counts)
-    agree = (normalised(words.votes).max(axis=1) >= SAID) & (heard >= HEARD)
-    weak = words.frequent & (heard < WEAKLY_LINKED) & ~agree
+    weak = _weakly_linked(text, words)
     # Not signs, which are PUNCT or SYM as their links say.
     spelled = [any(map(str.isalpha, form)) for form in text.vocabulary]
     rows = weak[words.of_types] & spelled
@@ -138,29 +133,37 @@ def function_word_prior(text: LinkedText, shares: Shares) -> Shares:
     return result
 
 
-# A frequent word with fewer votes than this is told by its company: Spanish *se* has .12 of them, *sich* .06,
-# *werden* .11, other words as frequent .2 to .9. So many words that keep the same company, and are not too
-# rare, tell what it is where all have the same tag, and it has this share of the word's own votes.
-HARDLY_LINKED = 0.15
+def _weakly_linked(text: LinkedText, words: "_Words") -> NDArray[np.bool_]:
+    """Return the frequent words with few votes for their number and no tag that most are for, bool[W]."""
+    mean = words.votes.sum() / len(text.types)
+    if mean < LINKED:
+        return np.zeros_like(words.frequent)
+    heard = words.votes.sum(axis=1) / (mean * words.counts)
+    agree = (normalised(words.votes).max(axis=1) >= SAID) & (heard >= HEARD)
+    return words.frequent & (heard < WEAKLY_LINKED) & ~agree
+
+
+# So many words that keep the same company as a weakly linked one, and are not too rare, tell what it is where
+# so many of them have the same tag, and it has this share of the word's own votes. Of Spanish *se* most links
+# are to auxiliaries; its neighbours are those of *nos*, *me*, *te*, and two fifths of its links are PRON.
 COMPANY = 4
+ALIKE = 3
 RARE_COMPANY = 10_000
-LEAST_OWN = 0.4
+LEAST_OWN = 0.3
 
 
 def distributional_tags(text: LinkedText, shares: Shares) -> Shares:
-    """Return the shares of types, those of frequent words that are hardly linked judged by like words, too.
+    """Return the shares of types, those of weakly linked words judged by words in like places, too.
 
-    What few links they have are of the words around them: those of Spanish *se* bring AUX as often as PRON.
-    Its neighbours, frequent words themselves and others by their tags, are those of *nos*, *me*, *le*, *les*.
-    The shares and the votes of the words whose neighbours are most alike are believed as if independent.
-    On two dev files of Spanish .1 and .7 points of UPOS. In Czech, whose *se* stands where forms of *be* do,
-    neighbours tell nothing.
+    What few links they have are of the words around them. Neighbours are frequent words themselves, others by
+    their tags. The shares and the votes of the words whose neighbours are most alike are believed as if
+    independent. In Czech, whose *se* stands where forms of *be* do, neighbours tell nothing.
     """
-    words, counts, votes, frequent = _words(text)
+    own_words = _words(text)
+    words, counts, votes, frequent = own_words
+    weak = _weakly_linked(text, own_words)
     at = words[text.types]
-    heard = votes.sum(axis=1) >= HARDLY_LINKED * counts
-    untold = np.flatnonzero(frequent & ~heard)
-    if not len(untold):
+    if not weak.any():
         return shares
     own, edge = normalised(votes), len(text.tags) + int(frequent.sum())
     place = np.where(frequent, len(text.tags) + np.cumsum(frequent) - 1, votes.argmax(axis=1))[at]
@@ -168,13 +171,13 @@ def distributional_tags(text: LinkedText, shares: Shares) -> Shares:
     before[text.starts[:-1]] = after[text.starts[1:] - 1] = edge
     company = np.zeros((len(counts), 2 * edge + 2))
     np.add.at(company, (np.tile(at, 2), np.concatenate([before, edge + 1 + after])), 1.0)
-    like = np.flatnonzero(heard & (counts * RARE_COMPANY >= len(at)))
+    like = np.flatnonzero(~weak & (votes.sum(axis=1) > 0.0) & (counts * RARE_COMPANY >= len(at)))
     roots = np.sqrt(normalised(company))
     result = shares.copy()
-    for word in untold.tolist():
+    for word in np.flatnonzero(weak).tolist():
         nearest = like[np.argsort(-(roots[like] @ roots[word]), kind="stable")[:COMPANY]]
-        company_tags = set(votes[nearest].argmax(axis=1).tolist())
-        if len(company_tags) == 1 and own[word, company_tags.pop()] >= LEAST_OWN:
+        [(tag, alike)] = Counter(votes[nearest].argmax(axis=1).tolist()).most_common(1)
+        if alike >= ALIKE and own[word, tag] >= LEAST_OWN:
             result[words == word] = normalised(shares[words == word] * own[nearest].sum(axis=0))
     return result
 

@@ -3,24 +3,21 @@
 Verses are paired, cut, linked and their English parsed by the stages of the bootstrap, once for each language, and kept
 in ``--work``. Then a tagger is learned through the links with each seed, and each way of ``--ways``: as it is, or with
 an ingredient taken out.
-
-  python -m scripts.experiments.transfer.tag_bench --languages es it --seeds 1 2 --ways "as it is"
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
+from statistics import mean
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +35,9 @@ from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Workspace
 from qsproj.pipelines.tagging import conventions, linked_text, tag_evidence, tags_through_links
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, data_folder
+from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
 
 SOURCE, TREEBANK = "en", "treebanks/english-ewt-train.conllu.gz"
 _VOWELS = re.compile("[\u064b-\u0652\u0670]")
@@ -160,40 +159,60 @@ def without(way: str) -> Iterator[TagProjectionOptions]:
             setattr(module, name, value)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def measured(lab: Lab, code: str, way: str, seed: int) -> dict[str, Any]:
+    """Learn a tagger in a way; return what it scores."""
+    corpus = linked(code, lab.data, lab.options.work)
+    with without(way) as options:
+        made = project_tags(
+            join_same_targets([corpus]),
+            rng=np.random.default_rng(seed),
+            language=code,
+            columns=(),
+            options=options,
+        )
+    found = scored(made.tagger, gold(code, lab.data, lab.options.tested))
+    print(code, seed, way, f"{found['upos']:.2f}", found["wrong"], file=sys.stderr, flush=True)
+    return found
+
+
+def run(lab: Lab) -> Figures:
+    options = lab.options
+    rows, errors = list[list[str]](), list[list[str]]()
+    for way in options.ways:
+        means = []
+        for code in options.languages:
+            found = [
+                lab.cache.figures(
+                    f"{code} {seed} {way}",
+                    partial(measured, lab, code, way, seed),
+                    options={"code": code, "way": way, "seed": seed, "tested": options.tested},
+                    data=[lab.data / f"{name}.conllu.gz" for name in TESTAMENTS[code].dev],
+                )
+                for seed in options.seeds
+            ]
+            means.append(mean(one["upos"] for one in found))
+            if way == AS_IT_IS:
+                errors.append([TESTAMENTS[code].name, ", ".join(found[0]["wrong"])])
+        rows.append([way, *(f"{one:.1f}" for one in means), f"{mean(means):.1f}"])
+    names = [TESTAMENTS[code].name for code in options.languages]
+    return Figures(
+        tables={
+            "ways": table(["UPOS, dev", *names, "mean"], rows),
+            "errors": table(["dev", "word, gold tag > given tag, times"], errors),
+        }
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--languages", nargs="+", default=list(TESTAMENTS), choices=list(TESTAMENTS), metavar="CODE")
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
-    add("--ways", nargs="+", default=[AS_IT_IS], choices=list(WAYS), metavar="WAY")
+    add("--ways", nargs="+", default=list(WAYS), choices=list(WAYS), metavar="WAY")
     add("--tested", type=int, default=1000, metavar="N", help="sentences of each file (default: %(default)s)")
     add("--work", type=Path, default=DEFAULT_CACHE / "tag-bench", metavar="FOLDER")
-    add("--out", type=Path, metavar="FILE", help="a line of JSON for each tagger")
-    options = parser.parse_args()
-    data = data_folder()
-    for code in options.languages:
-        corpus = linked(code, data, options.work)
-        test = gold(code, data, options.tested)
-        for way, seed in product(options.ways, options.seeds):
-            started = time.process_time()
-            with without(way) as learning:
-                made = project_tags(
-                    join_same_targets([corpus]),
-                    rng=np.random.default_rng(seed),
-                    language=code,
-                    columns=(),
-                    options=learning,
-                )
-            seconds = time.process_time() - started
-            found = {"way": way, "code": code, "seed": seed, "seconds": seconds, **scored(made.tagger, test)}
-            print(code, seed, way, f"{found['upos']:.2f} {seconds:.0f}s", found["wrong"], flush=True)
-            print(*made.report, sep="\n", file=sys.stderr)
-            if options.out:
-                with options.out.open("a") as out:
-                    out.write(json.dumps(found, ensure_ascii=False) + "\n")
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -238,9 +238,13 @@ def test_evidence_is_that_of_the_sentences_asked_for(text):
         assert np.array_equal(one, other)
 
 
-def reflexive_text(*, linked):
-    """Return *se* where pronouns stand, linked in so many sentences to AUX and PRON by turns."""
-    tags = {"me": "PRON", "le": "PRON", "nos": "PRON", "les": "PRON", "se": "AUX", "ha": "AUX"}
+def reflexive_text(*, linked, articles=0):
+    """Return *se* where pronouns stand, linked in so many sentences to AUX and PRON by turns.
+
+    ``articles``: so many of the four words that stand there, too, are linked to articles.
+    """
+    alike = dict(zip(("me", "le", "nos", "les"), ["DET"] * articles + ["PRON"] * 4, strict=False))
+    tags = {**alike, "se": "AUX", "ha": "AUX"}
     pairs = []
     for number in range(200):
         for word, tag in tags.items():
@@ -253,9 +257,12 @@ def reflexive_text(*, linked):
     return read_linked_text(pairs)
 
 
-@pytest.mark.parametrize(("linked", "expected"), [(20, {"PRON"}), (120, {"AUX", "PRON"})])
-def test_words_hardly_linked_are_what_words_in_like_places_are(linked, expected):
-    text = reflexive_text(linked=linked)
+@pytest.mark.parametrize(
+    ("linked", "articles", "expected"),
+    [(20, 0, {"PRON"}), (20, 1, {"PRON"}), (20, 2, {"AUX", "PRON"}), (120, 0, {"AUX", "PRON"})],
+)
+def test_words_hardly_linked_are_what_words_in_like_places_are(linked, articles, expected):
+    text = reflexive_text(linked=linked, articles=articles)
     allowed = allowed_tags(text.vocabulary, text.tags, {})
     shares = distributional_tags(text, type_shares(text, text.votes, allowed))
     sets = type_sets(shares, allowed, least=0.15)[text.vocabulary.index("se")]
