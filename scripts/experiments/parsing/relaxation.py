@@ -21,22 +21,16 @@ from qsproj.models.graph.graph_training import train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.parsing.search_error import joined
 from scripts.experiments.parsing.treebank_rows import SEED, differences, right_heads
 
 GAINS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 FIRST_ORDER = "first order"
-LENGTHS = (10, 20, 50, 100)
-TEXTS = 20
 # Factors are counted in one sentence of so many.
 COUNTED = 5
-# First-order pruning as by default, and next to none; unpruned graphs of long sentences have a million factors.
-PRUNED, UNPRUNED = 3e-3, 1e-7
+# First-order pruning, as by default.
+PRUNED = 3e-3
 MANY_FACTORS = 10_000_000
-FILES = {
-    "danish": ("danish-ddt-dev", "danish-ddt-test"),
-    "english": ("english-ewt-train", "english-ewt-dev", "english-ewt-test"),
-}
+FILES = ("english-ewt-train", "english-ewt-test")
 
 
 @dataclass(frozen=True)
@@ -71,10 +65,10 @@ def factors_of(n: int) -> int:
     return pairs + steps + (LARGEST_COUNT + 1) * len(chains)
 
 
-def relaxed(parser: GraphParser, gain: float, threshold: float = PRUNED) -> GraphParser:
+def relaxed(parser: GraphParser, gain: float) -> GraphParser:
     return replace(
         parser,
-        options=replace(parser.options, gain=gain, threshold=threshold, max_factors=MANY_FACTORS),
+        options=replace(parser.options, gain=gain, threshold=PRUNED, max_factors=MANY_FACTORS),
     )
 
 
@@ -86,11 +80,11 @@ def timed(parser: ArcParser | GraphParser, sentences: list[Sentence]) -> tuple[l
     return parsed, 1000 * (time.process_time() - start) / len(sentences)
 
 
-def measure(parser: GraphParser, sentences: list[Sentence], threshold: float) -> Result:
+def measure(parser: GraphParser, sentences: list[Sentence]) -> Result:
     """Parse a file with the full graph, with relaxed ones, and in first order."""
     settings: list[Setting] = []
     full: list[Sentence] = []
-    ways: list[ArcParser | GraphParser] = [relaxed(parser, gain, threshold) for gain in GAINS]
+    ways: list[ArcParser | GraphParser] = [relaxed(parser, gain) for gain in GAINS]
     for name, way in zip([*map("{:g}".format, GAINS), FIRST_ORDER], [*ways, parser.base], strict=True):
         parsed, milliseconds = timed(way, sentences)
         full = full or parsed
@@ -103,41 +97,11 @@ def measure(parser: GraphParser, sentences: list[Sentence], threshold: float) ->
     return Result(len(sentences), sum(lengths), sum(map(factors_of, lengths[::COUNTED])), settings)
 
 
-def by_length(parser: GraphParser, sentences: list[Sentence]) -> dict[str, dict[str, float]]:
-    """Return milliseconds of texts of so many words, sentences joined and cut, by way and length."""
-    ways = {f"{gain:g}": relaxed(parser, gain) for gain in GAINS} | {FIRST_ORDER: parser.base}
-    found: dict[str, dict[str, float]] = {}
-    for length in LENGTHS:
-        texts = [joined(sentences, start, length) for start in range(TEXTS)]
-        for name, way in ways.items():
-            found.setdefault(name, {})[f"{length}"] = timed(way, texts)[1]
-    return found
-
-
-def danish(lab: Lab) -> dict[str, Any]:
-    """Train on four fifths of dev; return how the last fifth and the test file are parsed."""
-    dev, test = (lab.treebank(name) for name in FILES["danish"])
-    train = [sentence for place, sentence in enumerate(dev) if place % 5]
-    parser, _ = train_graph_parser(train, rng=np.random.default_rng(SEED))
-    return {
-        "danish dev": asdict(measure(parser, dev[::5], PRUNED)),
-        "danish test": asdict(measure(parser, test, PRUNED)),
-        "danish test, next to no pruning": asdict(measure(parser, test, UNPRUNED)),
-    }
-
-
 def english(lab: Lab) -> dict[str, Any]:
-    """Train on a twelfth; return how dev and test files are parsed, and texts of several lengths."""
-    train, dev, test = (lab.treebank(name) for name in FILES["english"])
+    """Train on a twelfth; return how the test file is parsed."""
+    train, test = (lab.treebank(name) for name in FILES)
     parser, _ = train_graph_parser(train[::12], rng=np.random.default_rng(SEED))
-    return {
-        "english dev": asdict(measure(parser, dev, PRUNED)),
-        "english test": asdict(measure(parser, test, PRUNED)),
-        "length": by_length(parser, dev),
-    }
-
-
-MEASURES = {"danish": danish, "english": english}
+    return asdict(measure(parser, test))
 
 
 def table_of(result: Result) -> Table:
@@ -165,26 +129,10 @@ def table_of(result: Result) -> Table:
 
 
 def run(lab: Lab) -> Figures:
-    tables: dict[str, Table] = {}
-    values: dict[str, str] = {}
-    for language, measure_all in MEASURES.items():
-        found = lab.cache.figures(
-            f"relaxation by gain {language}",
-            partial(measure_all, lab),
-            data=[lab.treebank_path(name) for name in FILES[language]],
-        )
-        lengths = found.pop("length", None)
-        if lengths:
-            rows = [
-                [name, *(f"{of_one[f'{length}']:.2f}" for length in LENGTHS)]
-                for name, of_one in lengths.items()
-            ]
-            tables["length"] = table(["gain", *(f"{length} words" for length in LENGTHS)], rows)
-        for name, kept in found.items():
-            settings = [Setting(**setting) for setting in kept["settings"]]
-            result = Result(kept["sentences"], kept["words"], kept["all_factors"], settings)
-            tables[name], values[f"{name}: sentences"] = table_of(result), f"{result.sentences}"
-    return Figures(tables=tables, values=values)
+    data = [lab.treebank_path(name) for name in FILES]
+    kept = lab.cache.figures("relaxation by gain", partial(english, lab), data=data)
+    settings = [Setting(**setting) for setting in kept.pop("settings")]
+    return Figures(tables={"english test": table_of(Result(**kept, settings=settings))})
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)

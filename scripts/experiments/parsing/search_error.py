@@ -6,7 +6,6 @@ from the trees of English-EWT train by counting.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -29,7 +28,6 @@ from scripts.experiments.parsing.ways_to_parse import (
     Measured,
     compare,
     mean_ms,
-    percent,
     ways_table,
 )
 
@@ -38,8 +36,6 @@ EVERY = 4
 MODELS = ("GRAND", "GRAND + CHILDSEQ", "GRAND + CHILDSEQ, pruned")
 # Pruned graphs have no arc whose first-order probability is less, unless it is in the best tree.
 LEAST_PROBABILITY = 3e-3
-BINS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 100))
-SLOPE_FROM = 20
 LONG = (20, 40, 80, 120)
 LONG_WAYS = ("best", "exact", "flooding 10")
 
@@ -76,26 +72,6 @@ def pruned(arcs: Scores, parser: ArcParser) -> Scores:
     return np.where(kept, arcs, -np.inf)
 
 
-def lengths_table(measured: Sequence[Measured]) -> Table:
-    """Say how time and search error grow with the sentence."""
-    ways = ("best", "exact", "flooding 5", "flooding 10")
-    header = ["words", "sentences", *(f"{WAYS[way]}, ms" for way in ways), "graph, ms"]
-    header += [f"other heads after {limit}, %" for limit in (5, 10)]
-    rows = []
-    for low, high in BINS:
-        chosen = [one for one in measured if low <= one.words <= high]
-        if not chosen:
-            continue
-        words = sum(one.words for one in chosen)
-        row = [f"{low}-{high}", str(len(chosen))]
-        row += [f"{mean_ms([one.outcomes[way] for one in chosen]):.2f}" for way in ways]
-        row.append(f"{1000 * statistics.fmean(one.build_seconds for one in chosen):.2f}")
-        for way in ways[2:]:
-            row.append(percent(sum(one.outcomes[way].differing for one in chosen), words))
-        rows.append(row)
-    return table(header, rows)
-
-
 def joined(sentences: Sequence[Sentence], start: int, length: int) -> Sentence:
     """Return the words of successive sentences as one sentence of a given length; its heads mean nothing."""
     words: list[tuple[str, ...]] = []
@@ -129,13 +105,6 @@ def joined_texts(
     return by_length
 
 
-def slope(measured: Sequence[Measured], way: str) -> float:
-    """Return the slope of the log of seconds (for BP: of an iteration) over the log of words, in long sentences."""
-    chosen = [one for one in measured if one.words >= SLOPE_FROM]
-    seconds = [one.outcomes[way].seconds / max(one.outcomes[way].iterations, 1) for one in chosen]
-    return float(np.polyfit(np.log([one.words for one in chosen]), np.log(seconds), 1)[0])
-
-
 def measure_all(lab: Lab) -> dict[str, Any]:
     """Parse all sentences under each model."""
     train, test = lab.treebank("english-ewt-train"), lab.treebank("english-ewt-test")
@@ -156,20 +125,15 @@ def run(lab: Lab) -> Figures:
     files = [lab.treebank_path(name) for name in ("english-ewt-train", "english-ewt-test")]
     found = lab.cache.figures("search error", partial(measure_all, lab), data=files)
     results = {model: list(map(Measured.of, kept)) for model, kept in found["sentences"].items()}
-    some = results[MODELS[0]]
     tables: dict[str, Table] = {}
-    values = {"sentences": f"{len(some):,}", "words": f"{sum(one.words for one in some):,}"}
     for model, measured in results.items():
         tables[model] = ways_table(measured)
-        tables[f"{model}: by length"] = lengths_table(measured)
         rows = [
             [length, *(f"{times[way]:.1f}" for way in LONG_WAYS)]
             for length, times in found["joined"][model].items()
         ]
         tables[f"{model}: joined"] = table(["words", *(f"{WAYS[way]}, ms" for way in LONG_WAYS)], rows)
-        values[f"{model}: growth of an iteration"] = f"n^{slope(measured, 'flooding 10'):.2f}"
-        values[f"{model}: growth of exact MBR"] = f"n^{slope(measured, 'exact'):.2f}"
-    return Figures(tables=tables, values=values)
+    return Figures(tables=tables)
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run)
