@@ -6,10 +6,10 @@ DIR is the folder of `qsproj bootstrap --work DIR`. The page that opens shows 20
 on it are kept, and the drafts that are left are parsed again. What was corrected stays as it is.
 
 DIR/annotate.LANGUAGE.conllu holds the sentences, those corrected with Reviewed=Yes in MISC, and
-DIR/annotate.LANGUAGE.words.tsv the words whose tags would teach most. Copy lines of it to the file of
---lexicon and correct their tags: each training reads that file again. Stopped and started again, the command
-goes on with what was corrected. Twenty minutes of words and sentences are worth more than any option of the
-bootstrap.
+DIR/annotate.LANGUAGE.words.tsv the words whose tags would teach most. With --lexicon the page lists these
+words (key w); the tags that are given there are written to that file, which each training reads again.
+Stopped and started again, the command goes on with what was corrected. Twenty minutes of words and sentences
+are worth more than any option of the bootstrap.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.review.relearning import Relearning
     from qsproj.serve.review.serving import serve_review
     from qsproj.serve.review.session import WORTH, Session
+    from qsproj.serve.review.words import WordList
 
     check_installed()
     folder = Path(options.work)
@@ -106,6 +107,8 @@ def run(options: argparse.Namespace) -> None:
         if reviewed:
             found = learning.parsed(session.draft.sentences, reviewed, left)
             session.take(found, session.versions())
+        suggestions = str(draft.with_suffix(".words.tsv"))
+        words = WordList(suggestions=suggestions, lexicon=options.lexicon) if options.lexicon else None
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)
         serve_review(
@@ -115,6 +118,7 @@ def run(options: argparse.Namespace) -> None:
             host=options.host,
             seconds=options.seconds,
             command="annotate",
+            words=words,
         )
 
 

@@ -119,6 +119,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     versus = review.add_argument(
         "--versus", metavar="FILE", help="the same sentences by another annotator, shown beside"
     )
+    review.add_argument(
+        "--words", metavar="FILE", help="words to decide on, as qsproj bootstrap --suggest-words writes them"
+    )
+    review.add_argument("--lexicon", metavar="FILE", help="where the tags that are decided are written")
     for action, former in ((reviewer, "--by"), (first, "--order"), (versus, "--beside")):
         with_former_name(review, action, former)
     add_seed(review)
@@ -163,16 +167,20 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.serving import serve_review
+    from qsproj.serve.review.words import WordList
 
     check_files(
-        reads=(options.review, *options.model, *(_pair_files(options) or ()), options.versus),
+        reads=(options.review, *options.model, *(_pair_files(options) or ()), options.versus, options.words),
         model=options.output,
     )
+    if (options.words is None) != (options.lexicon is None):
+        raise UsageError("--words and --lexicon go together: give both, or neither")
+    words = WordList(suggestions=options.words, lexicon=options.lexicon) if options.words else None
     session = _session(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
         training, inference = _processes(options, session, folder)
         pages = training, inference
-        serve_review(session, pages, listening, host=options.host, seconds=options.seconds)
+        serve_review(session, pages, listening, host=options.host, seconds=options.seconds, words=words)
 
 
 def _pair_files(options: argparse.Namespace) -> tuple[str, str] | None:

@@ -47,7 +47,7 @@ class Page:
 
 
 @contextmanager
-def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2, beside=None):
+def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2, beside=None, words=None):
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits
@@ -68,7 +68,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
             session.learns_links = parser.parses_pairs
             pools += [ComputePool(work, processes=1) for work in (training, Inference(parser))]
         training, inference = pools or (None, None)
-        app = review_app(session, training, Limits(bytes=100_000), inference=inference)
+        app = review_app(session, training, Limits(bytes=100_000), inference=inference, words=words)
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as client:

@@ -24,6 +24,7 @@ from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.session import DoubtError, Session
 from qsproj.serve.review.tokens import Edit
+from qsproj.serve.review.words import WordList, contexts
 
 PATHS = ("/", "/static", "/api")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -31,15 +32,21 @@ _MOST_ROWS, _MOST_HITS = 500, 500
 
 
 def review_app(
-    session: Session, pool: ComputePool | None, limits: Limits, *, inference: ComputePool | None = None
+    session: Session,
+    pool: ComputePool | None,
+    limits: Limits,
+    *,
+    inference: ComputePool | None = None,
+    words: WordList | None = None,
 ) -> Starlette:
-    """Return the application.
+    """Return the application; ``words``: those whose tags are decided on the page.
 
     ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`; ``inference`` infers the rest of
     a tree, with :class:`qsproj.serve.review.inference.Inference`.
     """
     session.live = inference is not None
     review = _Review(session, pool, limits, inference)
+    decided = _Words(session, words, limits)
     return Starlette(
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
@@ -54,6 +61,9 @@ def review_app(
             Route("/api/search", review.search, methods=["POST"]),
             Route("/api/search/correct", review.correct, methods=["POST"]),
             Route("/api/sentences/{index}/rest", review.rest, methods=["POST"]),
+            Route("/api/words", decided.rows, methods=["GET"]),
+            Route("/api/words", decided.decide, methods=["PUT"]),
+            Route("/api/words/contexts", decided.contexts, methods=["GET"]),
             Route("/api/load", review.load, methods=["POST"]),
             Route("/api/training", partial(_shown, session.progress), methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
@@ -73,6 +83,27 @@ async def _shown(tell: Callable[[], dict[str, Any]], _: Request) -> Response:
 
 async def _page_file(name: str, _: Request) -> Response:
     return Response(_page_files()[name], media_type=_TYPES["." + name.rpartition(".")[2]])
+
+
+class _Words:
+    """Answers what the page asks of words whose tags are decided. Final."""
+
+    def __init__(self, session: Session, words: WordList | None, limits: Limits) -> None:
+        self._session, self._words, self._limits = session, words, limits
+
+    async def rows(self, _: Request) -> Response:
+        return _json({"words": [], "tags": []} if self._words is None else self._words.rows())
+
+    async def contexts(self, request: Request) -> Response:
+        return _json(contexts(self._session, request.query_params.get("word", "")))
+
+    async def decide(self, request: Request) -> Response:
+        given = _object(await body_of(request, self._limits))
+        _check_list(given, "tags", str)
+        if self._words is None:
+            raise RequestError(409, "there are no words; start with some: --words FILE --lexicon FILE")
+        self._words.decide(str(given.get("word")), given["tags"])
+        return _json({"decided": len(self._words.decided)})
 
 
 class _Review:

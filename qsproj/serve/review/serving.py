@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.session import Session
+    from qsproj.serve.review.words import WordList
 
 # The page sends single sentences.
 _PAGE_BYTES = 1 << 20
@@ -29,11 +30,13 @@ def serve_review(
     host: str,
     seconds: float,
     command: str = "serve",
+    words: WordList | None = None,
 ) -> None:
     """Serve the page of a session; ``pools``: the process that trains, and the one that infers."""
     training, inference = pools
     token = token_urlsafe(24)
-    answers = review_app(session, training, Limits(bytes=_PAGE_BYTES, seconds=seconds), inference=inference)
+    limits = Limits(bytes=_PAGE_BYTES, seconds=seconds)
+    answers = review_app(session, training, limits, inference=inference, words=words)
     app = with_access_log(guarded(answers, token=token, host=host), paths=PATHS, headers=HEADERS)
     said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {session.draft.path}"
     running = [pool for pool in pools if pool is not None]

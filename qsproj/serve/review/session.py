@@ -299,11 +299,17 @@ class Session:
             "translation_heads": [] if translation is None else translation.source.heads.tolist()[1:],
             "translation_upos": [] if translation is None else translation.source.upos,
             "translation_relations": [] if translation is None else translation.source.deprels,
-            # As corrected here, or else as they were given.
-            "links": []
-            if translation is None
-            else (self._corrected_links(sentence, translation) or translation.alignment).links.tolist(),
+            "links": self.translation(index)[1],
         }
+
+    def translation(self, index: int) -> tuple[tuple[str, ...], list[list[int]]]:
+        """Return the words of a translation and their links, as corrected or as given; none without one."""
+        pair = self._translations.get(index)
+        if pair is None:
+            return (), []
+        own = self._corrected_links(self.draft.sentences[index], pair) or pair.alignment
+        links: list[list[int]] = own.links.tolist()
+        return pair.source.forms, links
 
     def _corrected_links(self, sentence: Sentence, translation: SentencePair) -> Alignment | None:
         """Return the links that MISC has (``Align=``)."""

@@ -2,6 +2,7 @@
 import { ask } from "./api.js";
 import { Editor } from "./editor.js";
 import { Search } from "./search.js";
+import { Words } from "./words.js";
 
 const PAGE = 50, POLL = 1000;
 const $ = (id) => document.getElementById(id);
@@ -10,6 +11,8 @@ let started = false, overview = null, turn = 0, newest = null;
 
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
 const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
+
+const words = new Words({ open: (index, word) => told(open)(index, word) });
 
 async function start() {
   overview = await ask("overview");
@@ -23,6 +26,7 @@ async function start() {
   if (!started) $("order").value = overview.order;
   started = true;
   $("inference").hidden = !overview.live;
+  await words.start();
   showProgress();
   await showList(0);
   if (list.rows.length) await open(list.rows[0].index);
@@ -241,11 +245,13 @@ $("train").addEventListener("click", told(train));
 $("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
 $("tell").addEventListener("click", told(report));
+$("wordlist").addEventListener("click", () => words.open());
 $("look").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") { event.preventDefault(); $("query").focus(); }
   if (event.key === "?") $("keys").showModal();
+  if (event.key === "w") { event.preventDefault(); words.open(); }
   if (event.key === "x") { event.preventDefault(); search.open(); }
 });
 addEventListener("beforeunload", (event) => { if (editor.unsaved()) event.preventDefault(); });

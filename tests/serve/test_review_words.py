@@ -1,0 +1,104 @@
+"""Words whose tags are decided on the page, and the lexicon that they are written to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.errors import DataError, UsageError
+from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.session import Session
+from qsproj.serve.review.words import WordList, contexts
+
+SUGGESTED = (
+    f"{SUGGESTIONS_HEADER}\nder\tDET PRON\t3\t19\t4.8\t[der] Hund\nim\tADP\t0\t8\t3.9\tschläft [im]\n"
+    "Hund\tNOUN VERB\t2\t6\t3.6\tDer [Hund]\n"
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The paths of a draft, of suggestions, and of a lexicon that is not there yet."""
+    write_conllu(list(read_conllu("corpora/de.conllu"))[:10], tmp_path / "draft.conllu")
+    (tmp_path / "words.tsv").write_text(SUGGESTED)
+    return tmp_path / "draft.conllu", str(tmp_path / "words.tsv"), str(tmp_path / "lexicon.tsv")
+
+
+def test_decisions_are_a_lexicon(files, tmp_path):
+    words = WordList(suggestions=files[1], lexicon=files[2])
+    assert [one[:3] for one in words.rows()["words"]] == [
+        ["der", ("DET", "PRON"), ()], ["im", ("ADP",), ()], ["Hund", ("NOUN", "VERB"), ()],
+    ]  # fmt: skip
+    words.decide("der", ["PRON", "DET"])
+    words.decide("Hund", ["NOUN"])
+    words.decide("der", ["DET"])
+    assert dict(read_lexicon(files[2]).tags) == {"der": ("DET",), "Hund": ("NOUN",)}
+    # Another start goes on; lines that are not of a decision stay.
+    path = tmp_path / "lexicon.tsv"
+    path.write_text(f"{path.read_text()}# mine\nandere\tADJ,PRON\n")
+    again = WordList(suggestions=files[1], lexicon=files[2])
+    assert [one[2] for one in again.rows()["words"]] == [("DET",), (), ("NOUN",)]
+    again.decide("der", [])
+    assert path.read_text() == "Hund\tNOUN\n# mine\nandere\tADJ,PRON\n"
+    for form, tags in (
+        ("der", ["X", "DET", "ADP"]),
+        ("der", ["NOWN"]),
+        ("fremd", ["X"]),
+        ("der", ["X", "X"]),
+    ):
+        with pytest.raises(UsageError):
+            again.decide(form, tags)
+    # Without a decision there is no lexicon, which would be refused if it were empty.
+    alone = WordList(suggestions=files[1], lexicon=str(tmp_path / "other"))
+    alone.decide("der", ["DET"])
+    alone.decide("der", [])
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("line", ["der", "der\t", "\tDET", "der\tNOWN"])
+def test_what_is_no_list_of_words_is_named(files, tmp_path, line):
+    (tmp_path / "words.tsv").write_text(f"{SUGGESTED}{line}\n")
+    with pytest.raises(DataError, match=r"words.tsv:5: found .* expected word TAB tags"):
+        WordList(suggestions=files[1], lexicon=files[2])
+
+
+def test_contexts_stand_beside_their_translation(files, tmp_path):
+    source = tmp_path / "en.conllu"
+    write_conllu(list(read_conllu("corpora/en.conllu"))[:10], source)
+    lines = Path("corpora/en-de.pharaoh").read_text().splitlines(keepends=True)
+    (tmp_path / "links").write_text("".join(lines[:10]))
+    pairs = AlignedFiles(str(source), str(files[0]), str(tmp_path / "links"))
+    found = contexts(Session(draft=Draft(str(files[0])), pairs=pairs), "Hund")["contexts"]
+    first = found[0]
+    assert (first["index"], first["word"], first["tag"], first["left"]) == (0, 2, "NOUN", "Der")
+    assert [first["translation"][at - 1] for at in first["linked"]] == ["dog"]
+    assert all(one["right"] for one in found)
+
+
+def test_words_are_decided_by_single_keys(browser, serving, files):
+    from tests.serve.test_review_app import TOKEN, reviewing
+
+    words = WordList(suggestions=files[1], lexicon=files[2])
+    with reviewing(serving, files[0], words=words) as page:
+        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(f"{page.client.address}/?token={TOKEN}")
+        tab.locator("#wordlist:visible").wait_for()
+        tab.locator("#words tr").first.wait_for()
+        tab.keyboard.press("w")
+        tab.keyboard.press("o")
+        tab.keyboard.press("d")
+        tab.keyboard.press("Enter")
+        tab.keyboard.press("Enter")
+        tab.locator("#decided", has_text="2 of 3 words decided").wait_for()
+        assert Path(files[2]).read_text() == "der\tPRON DET\nim\tADP\n"
+        tab.keyboard.press(" ")
+        tab.locator("tr.contexts li").first.wait_for()
+        assert tab.locator("tr.contexts li bdi b").first.inner_text() == "Hund"
+        tab.locator("tr.contexts li button").first.click()
+        tab.locator("#name", has_text="sample-001").wait_for()
+        assert tab.evaluate("document.activeElement.dataset.word") == "2"
+        tab.close()
