@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment.encoding import Posteriors
+from qsproj.corpus.characters import belongs_to_neighbour
 
 # Which side is cut: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}
@@ -29,8 +30,10 @@ _LETTERS = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff",
 )
 _RUN = "|".join(f"[{letters}]+" for letters in _LETTERS)
-_SPACED = rf"(?:[^\W{_IDEOGRAPHS}{''.join(_LETTERS)}]|[\u0300-\u036f])+"
-_PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’]{_SPACED})*|\S")
+# Marks and joiners that letters of other scripts are written with.
+_MARKS = "".join(filter(belongs_to_neighbour, map(chr, (*range(0x300, 0x1E00), 0x200C, 0x200D))))
+_SPACED = rf"(?:[^\W{_IDEOGRAPHS}{''.join(_LETTERS)}]|[{_MARKS}])+"
+_PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’‘·׳״]{_SPACED})*|\S")
 # A word is known that is seen as often, alone or within longer runs, and is no longer than this.
 _LEAST_SEEN = 5
 _LONGEST = 24
