@@ -8,7 +8,6 @@ it is with temporary folders.
 """
 
 import bz2
-import fcntl
 import gzip
 import hashlib
 import io
@@ -36,6 +35,8 @@ SUFFIX = ".partial"
 PART = ".part"
 # Names of files may not be of any length.
 _KEPT_OF_NAME = 40
+# A byte that no file reaches, which Windows locks in place of the file.
+_FAR_BYTE = 1 << 62
 
 
 def partial_of(final: Path) -> Path:
@@ -406,6 +407,31 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             partial.unlink(missing_ok=True)
 
 
+def locked(handle: IO[bytes]) -> bool:
+    """Lock an open file for this process, until it is closed; False where another process has locked it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        at = handle.tell()
+        try:
+            handle.seek(_FAR_BYTE)
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            handle.seek(at)
+        return True
+    try:
+        import fcntl
+    except ImportError:  # No locks here: whoever writes last wins.
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 @contextmanager
 def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, Path | None]]:
     """Open a text that another process goes on with when this one is stopped; it appears when it is whole.
@@ -415,9 +441,7 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
     """
     part = path.with_name(path.name + PART)
     with _write_errors_reported(os.fspath(path)), part.open("a+b") as binary:
-        try:
-            fcntl.flock(binary, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locked(binary):
             with open_output(path) as handle:
                 yield handle, None
             return

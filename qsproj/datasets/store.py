@@ -7,7 +7,6 @@ meanwhile is fetched anew, not patched together.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import lzma
 import os
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from qsproj.corpus.files import open_binary_output, opened_member
+from qsproj.corpus.files import locked, open_binary_output, opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import byte_bar
@@ -104,10 +103,8 @@ def _owned(partial: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise UsageError(f"{partial}: cannot be written: {error.strerror}") from error
     with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(f"{partial}: is being fetched by another process; wait for it") from error
+        if not locked(handle):
+            raise UsageError(f"{partial}: is being fetched by another process; wait for it")
         yield handle
 
 

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import logging
 import math
+import multiprocessing
 import socket
 import sys
 from collections.abc import Callable, Iterable
@@ -33,6 +34,11 @@ _LAST_WORDS_SECONDS = 1
 
 def check_installed() -> None:
     """Raise UsageError, which says what to install, where there is nothing to serve with."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        raise UsageError(
+            "found no processes that fork, which serving needs and Windows lacks; run it in the Windows "
+            "Subsystem for Linux"
+        )
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(f"found no {', '.join(missing)}; install it: pip install 'qsproj[serve]'")

@@ -58,7 +58,7 @@ def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list
                 "expected none with repetitions inside repetitions, such as (a+)+"
             )
 
-        if current_thread() is not main_thread():
+        if current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
             return find(sentence)
         earlier = signal.signal(signal.SIGVTALRM, stop)
         signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_SECONDS)
