@@ -21,6 +21,7 @@ from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_order, add_seed
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, counted
@@ -29,6 +30,7 @@ from qsproj.models.arc.training_options import TrainingOptions, objective_named,
 from qsproj.pipelines.tagged_files import read_tagged
 
 if TYPE_CHECKING:
+    from qsproj.conventions import Heads
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.training_options import TrainingReport
     from qsproj.models.parser import Parser
@@ -161,7 +163,9 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.sentence import has_tree
     from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
     from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.models.tree_inference import has_several_roots
     from qsproj.pipelines.treebank_weights import Treebank
+    from qsproj.trees.crossings import crossing_arcs
 
     settings = training_options(options)
     _check_kind(options)
@@ -199,6 +203,26 @@ def run(options: argparse.Namespace) -> None:
     else:
         parser.save(options.output, made=made)
     print(report.summary(parser.inference), file=sys.stderr)
+    if parser.inference.single_root and settings.single_root is None:
+        remedy = "left out, as trees have one root (--multi-root)"
+        _tell_odd(treebanks, has_several_roots, "several roots", remedy)
+    if parser.inference.projective and settings.projective is None:
+        remedy = "learned as the nearest trees without crossings (--nonprojective)"
+        _tell_odd(treebanks, lambda heads: bool(crossing_arcs(heads).any()), "crossing arcs", remedy)
+
+
+def _tell_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
+    """Name the first sentence whose tree the parser does not build, and say how many there are."""
+    odd, first = 0, ""
+    for treebank in treebanks:
+        line = 1
+        for sentence in treebank.sentences:
+            if is_odd(sentence.heads):
+                odd, first = odd + 1, first or f"{treebank.name}:{line}"
+            line += lines_in(sentence)
+    if odd:
+        count = sum(len(treebank.sentences) for treebank in treebanks)
+        print(f"{first}: {what}, as in {odd:,} of {counted(count, 'sentence')}: {remedy}", file=sys.stderr)
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:

@@ -187,18 +187,6 @@ def test_a_treebank_without_heads_is_refused(run_cli, tmp_path):
     assert "is the HEAD column empty?" in outcome.err
 
 
-def test_a_sentence_of_2000_words_is_named_and_nothing_is_lost(run_cli, model, tmp_path):
-    out = tmp_path / "out.conllu"
-    out.write_text("what was there")
-    text = tmp_path / "long.conllu"
-    text.write_text(long_sentence(2) + long_sentence(2000))
-    outcome = run_cli("parse", "-m", model, text, "-o", out)
-    assert outcome.code == 2
-    expected = "found a sentence of 2,000 words, expected 1 to 1,000; split it, or leave it out"
-    assert outcome.err == f"qsproj parse: {text}:4: {expected}\n"
-    assert out.read_text() == "what was there"
-
-
 def test_a_model_of_another_version_is_refused(run_cli, model, tmp_path):
     newer = tmp_path / "newer.model"
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(newer, "w") as new:
@@ -288,3 +276,23 @@ def test_words_without_upos_are_told(run_cli, tmp_path, untagged, told):
     outcome = run_cli("train", tmp_path / "train.conllu", "--epochs", "1", "-o", tmp_path / "model")
     assert outcome.code == 0
     assert told in outcome.err
+
+
+def test_sentences_that_the_parser_does_not_build_are_named(tmp_path, run_cli):
+    row = "{}\tw\t_\tX\t_\t_\t{}\tdep\t_\t_\n"
+    plain, odd = tmp_path / "plain", tmp_path / "odd"
+    plain.write_text((row.format(1, 2) + row.format(2, 0) + "\n") * 100)
+    crossing = "".join(row.format(word, head) for word, head in enumerate((3, 0, 2, 2), start=1))
+    odd.write_text(f"{row.format(1, 0)}\n{row.format(1, 0)}{row.format(2, 0)}\n{crossing}\n")
+    outcome = run_cli("train", plain, odd, "-o", tmp_path / "m", "--epochs", "1")
+    assert outcome.code == 0
+    assert outcome.err.splitlines()[-2:] == [
+        f"{odd}:3: several roots, as in 1 of 103 sentences: left out, as trees have one root (--multi-root)",
+        f"{odd}:6: crossing arcs, as in 1 of 103 sentences: learned as the nearest trees without crossings "
+        "(--nonprojective)",
+    ]
+    assert "projective parser, one root" in outcome.err
+    told = run_cli(
+        "train", plain, odd, "-o", tmp_path / "m", "--epochs", "1", "--multi-root", "--nonprojective"
+    )
+    assert "as in 1 of" not in told.err

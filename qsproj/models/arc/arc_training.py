@@ -19,14 +19,9 @@ from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import Labeller, train_labeller
-from qsproj.models.tree_inference import TreeInference, choose_inference, has_several_roots
-from qsproj.progress import notice
+from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import LeastChange
-from qsproj.trees.crossings import crossing_arcs
-
-# Sentences of one kind that are named, of all that are counted.
-_NAMED = 3
 
 Scorer = TypeVar("Scorer", bound=arc_scorer.ArcWeights)
 Trained = TypeVar("Trained")
@@ -133,7 +128,6 @@ def prepare(
         projective=options.projective,
         single_root=options.single_root,
     )
-    _notice_odd(usable, inference, options)
     untrained = arc_scorer.ArcScorer.untrained(template_set)
     made = arc_examples.training_examples(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
@@ -173,36 +167,6 @@ def prepare(
         ignored=empty_columns([*kept, *unlabelled], untrained.templates.attributes),
         skipped=skipped,
     )
-
-
-def _notice_odd(
-    sentences: Sequence[Sentence], inference: TreeInference, options: training_options.TrainingOptions
-) -> None:
-    """Name the sentences whose trees the parser cannot build, where it chose its trees by the others."""
-    several_roots = inference.single_root and options.single_root is None
-    crossing = inference.projective and options.projective is None
-    for is_looked_for, is_odd, what, remedy in (
-        (
-            several_roots,
-            has_several_roots,
-            "several roots",
-            "left out, as trees have one root (--multi-root)",
-        ),
-        (
-            crossing,
-            lambda heads: crossing_arcs(heads).any(),
-            "crossing arcs",
-            "learned as the nearest trees without crossings (--nonprojective)",
-        ),
-    ):
-        named = [
-            sentence.sent_id or f"sentence {number}"
-            for number, sentence in enumerate(sentences if is_looked_for else (), start=1)
-            if is_odd(sentence.heads)
-        ]
-        if named:
-            shown = ", ".join(named[:_NAMED]) + (", ..." if len(named) > _NAMED else "")
-            notice(f"{what} in {len(named):,} of {counted(len(sentences), 'sentence')} ({shown}): {remedy}")
 
 
 def train_scorer(
