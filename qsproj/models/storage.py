@@ -34,7 +34,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 SAMPLE_NUMBERS = 1 << 14
 
 # How a model was made, as JSON: command, version, options, counts; no dates and no folders.
-Made = Mapping[str, Any]
+Provenance = Mapping[str, Any]
 Wanted = TypeVar("Wanted")
 
 
@@ -112,7 +112,7 @@ class Stored(Annotator, ABC):
         """Return what ``qsproj info`` tells of a model with this header, beside what its kind is."""
         return {}
 
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+    def save(self, path: str | Path, *, made: Provenance | None = None) -> None:
         """Write the model to a file by :func:`save_model`, with how it was ``made``."""
         save_model(path, kind_of(self), *self.to_archive(), made=made)
 
@@ -122,7 +122,7 @@ class Stored(Annotator, ABC):
 
 
 def save_model(
-    path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays, *, made: Made | None = None
+    path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays, *, made: Provenance | None = None
 ) -> None:
     """Write a model file; an older file of that name is replaced only once the new one is complete.
 

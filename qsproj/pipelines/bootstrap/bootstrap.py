@@ -8,12 +8,12 @@ from typing import Any
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import UsageError, counted
-from qsproj.models.storage import Made as ModelFacts
+from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import Estimate, check_given, check_raw, expected_seconds
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
+from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace, digest_of
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 # How much of what links teach is added to the prior where the raw text is far from the bitext.
@@ -88,7 +88,7 @@ def bootstrap(
     *,
     workspace: Workspace,
     options: BootstrapOptions | None = None,
-    made: ModelFacts | None = None,
+    made: Provenance | None = None,
     with_examples: bool = False,
     suggested_sentences: int = SUGGESTED,
     workers: Workers = THIS_PROCESS,
@@ -114,14 +114,14 @@ def bootstrap(
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     given: dict[str, Any] = {
-        name: tuple(map(Given, getattr(options, name)))
+        name: tuple(map(InputPath, getattr(options, name)))
         for name in ("also", "tagged", "annotated", "parsed", "text", "alignment")
     }
     run = partial(
         _run,
         [_given(text) for text in texts],
         workspace,
-        replace(options, lexicon=None if options.lexicon is None else Given(options.lexicon), **given),
+        replace(options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given),
         draws=options.draws or (DRAWS if sum(size.pairs for size in sizes) < LITTLE else 1),
         made=made or {},
         with_examples=with_examples,
@@ -151,7 +151,7 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
 
 
 def _given(text: SourceText) -> SourceText:
-    treebanks, bitext = (tuple(map(Given, paths)) for paths in (text.treebanks, text.bitext))
+    treebanks, bitext = (tuple(map(InputPath, paths)) for paths in (text.treebanks, text.bitext))
     return replace(text, treebanks=treebanks, bitext=bitext)
 
 
@@ -161,7 +161,7 @@ def _run(
     options: BootstrapOptions,
     *,
     draws: int,
-    made: ModelFacts,
+    made: Provenance,
     with_examples: bool,
     suggested_sentences: int,
     workers: Workers,

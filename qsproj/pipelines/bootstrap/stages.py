@@ -32,7 +32,7 @@ from qsproj.models.morphology.morphology_training import (
     train_morphology,
 )
 from qsproj.models.parser import load_tags
-from qsproj.models.storage import Made, load_model_of
+from qsproj.models.storage import Provenance, load_model_of
 from qsproj.models.tagging.tagger import UPOS_COLUMN, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.word_judge import word_judge_for
@@ -523,7 +523,7 @@ def parse_examples(
 
 
 def assemble(
-    paths: Sequence[Path], *, tagger: str, parsers: Sequence[str], made: Made, readings: int
+    paths: Sequence[Path], *, tagger: str, parsers: Sequence[str], made: Provenance, readings: int
 ) -> StageReport:
     """Put the tagger and the mean of the parsers into one model that tries tags which are in doubt."""
     expected = "a first-order parser"

@@ -24,25 +24,25 @@ _STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
 Figures = Mapping[str, Any]
 
 
-class Given(str):
+class InputPath(str):
     """A path of the user's: what is made of it depends on what the file holds, not on its name."""
 
     __slots__ = ()
 
 
-class Made(str):
+class StageOutput(str):
     """A path that a stage made: what is made of it depends on the key of that stage."""
 
     key: str
 
-    def __new__(cls, path: str, key: str = "") -> Made:
+    def __new__(cls, path: str, key: str = "") -> StageOutput:
         made = super().__new__(cls, path)
         made.key = key
         return made
 
-    def __reduce__(self) -> tuple[type[Made], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[StageOutput], tuple[str, str]]:
         """Say what another process makes it of."""
-        return Made, (str(self), self.key)
+        return StageOutput, (str(self), self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,13 @@ class Stage:
     """A stage that is done."""
 
     name: str  # that of its recipe, with a label where several stages have it
-    files: tuple[Made, ...]
+    files: tuple[StageOutput, ...]
     told: StageReport
     seconds: float  # wall time of making it, in the run that made it
     kept: bool  # whether an earlier run made it
 
     @property
-    def file(self) -> Made:
+    def file(self) -> StageOutput:
         return self.files[0]
 
     @property
@@ -135,8 +135,8 @@ class Workspace:
         ``label``: said after the name, where several stages have it; one that is numbered otherwise is not
         made again. ``files``: in place of those of the recipe. ``aside``: more arguments, which the content
         does not depend on: who computes, what messages call a file. ``arguments``: all that the content
-        depends on, as ``recipe.make`` takes it: paths as :class:`Given` or :class:`Made`, what JSON can hold,
-        and dataclasses, tuples and lists of these.
+        depends on, as ``recipe.make`` takes it: paths as :class:`InputPath` or :class:`StageOutput`, what
+        JSON can hold, and dataclasses, tuples and lists of these.
 
         Raises UsageError when an input cannot be read, DataError when a file that was kept is not as it was
         made. What ``make`` raises is passed on; nothing counts as done then.
@@ -154,7 +154,7 @@ class Workspace:
             self._write_record(record, paths, told, seconds)
             self.ended(name, seconds)
         made = tuple(
-            Made(str(path), f"{key}{path.name.removeprefix(f'{recipe.name}-{key}')}") for path in paths
+            StageOutput(str(path), f"{key}{path.name.removeprefix(f'{recipe.name}-{key}')}") for path in paths
         )
         kept = earlier is not None and record.name not in self._made_at_once
         done = Stage(name=name, files=made, told=told, seconds=seconds, kept=kept)
@@ -245,9 +245,9 @@ class Workspace:
 
     def _settled(self, value: Any) -> object:
         """Return what the content depends on, as JSON can hold it."""
-        if isinstance(value, Made):
+        if isinstance(value, StageOutput):
             return value.key
-        if isinstance(value, Given):
+        if isinstance(value, InputPath):
             return self._digest(value)
         if is_dataclass(value) and not isinstance(value, type):
             return {field.name: self._settled(getattr(value, field.name)) for field in fields(value)}

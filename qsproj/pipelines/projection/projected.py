@@ -11,7 +11,7 @@ from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.spec import check, told
-from qsproj.models.storage import Made
+from qsproj.models.storage import Provenance
 
 # Links of this weight are trusted as if there were no others.
 MIN_WEIGHT = 0.5
@@ -109,7 +109,7 @@ class SavableParser(Protocol):
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         ...
 
-    def save(self, path: str | Path, *, made: Made | None = None) -> None: ...
+    def save(self, path: str | Path, *, made: Provenance | None = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from qsproj.errors import QsprojError
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.parser import Parser
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.workspace import Given, Workspace
+from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
 from qsproj.pipelines.tagging.conventions import Conventional
@@ -63,7 +63,7 @@ def learned(language: Prepared, way: argparse.Namespace, *, data: Path, work: Pa
 def drawn(
     language: Prepared, way: argparse.Namespace, *, data: Path, work: Path, seed: stages.Seed
 ) -> ArcParser:
-    source = stages.Source((Given(data / ENGLISH),), language.corpus)
+    source = stages.Source((InputPath(data / ENGLISH),), language.corpus)
     priors = Workspace(work, run=language.code).stage(
         stages.PRIOR,
         sources=[source],

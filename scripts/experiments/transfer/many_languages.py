@@ -23,7 +23,7 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.workspace import Given, Workspace
+from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace
 
 SOURCE = "en"
 ENGLISH = "treebanks/english-ewt-train.conllu.gz"
@@ -98,10 +98,10 @@ def tests_of(code: str, data: Path, most: int | None) -> dict[str, list[Sentence
 
 def prepared(code: str, data: Path, work: Path, most: int | None) -> Prepared:
     """Bring a language as far as its prior, or find that it is; ``most`` pairs at most are read."""
-    treebank = Given(data / ENGLISH)
+    treebank = InputPath(data / ENGLISH)
     text = SourceText(
         treebanks=(treebank,),
-        bitext=(Given(bitext_of(code, data, work, most)),),
+        bitext=(InputPath(bitext_of(code, data, work, most)),),
         languages=(SOURCE, code),
         cut=LANGUAGES[code].bitext.startswith("bible/"),
     )

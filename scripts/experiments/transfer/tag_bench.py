@@ -32,7 +32,7 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
-from qsproj.pipelines.bootstrap.workspace import Given, Workspace
+from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace
 from qsproj.pipelines.tagging import conventions, linked_text, tag_evidence, tags_through_links
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
@@ -91,8 +91,8 @@ TESTAMENTS = {
 
 def linked(code: str, data: Path, work: Path) -> AlignedFiles:
     """Pair the verses of a Testament with English, as far as words, links and English trees."""
-    treebank = Given(data / TREEBANK)
-    verses = [Given(data / f"bible/verses/{one}.tsv.xz") for one in (SOURCE, code)]
+    treebank = InputPath(data / TREEBANK)
+    verses = [InputPath(data / f"bible/verses/{one}.tsv.xz") for one in (SOURCE, code)]
     text = SourceText(treebanks=(treebank,), bitext=tuple(verses), languages=(SOURCE, code), paired_by=VERSE)
     made = partial(Workspace(work, run=code).stage)
     aside = {"workers": THIS_PROCESS}

@@ -14,7 +14,14 @@ from qsproj.corpus.files import partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import Estimate, Sizes, expected_seconds
-from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, StageReport, Workspace, copy_to
+from qsproj.pipelines.bootstrap.workspace import (
+    InputPath,
+    Recipe,
+    StageOutput,
+    StageReport,
+    Workspace,
+    copy_to,
+)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ class Maker:
 
 def stages(workspace, make, text, *, options=None, version=1):
     first = workspace.stage(
-        Recipe(name="first", make=make, version=version), text=Given(text), options=options
+        Recipe(name="first", make=make, version=version), text=InputPath(text), options=options
     )
     second = workspace.stage(Recipe(name="second", make=make, version=1), first=first.file, fixed=["fixed"])
     return first, second
@@ -105,7 +112,7 @@ def test_all_arguments_count_wherever_they_stand_but_for_those_aside(tmp_path, t
     workspace = Workspace(tmp_path / "work")
 
     def asked(path=text, number=1, more=(), aside=None):
-        bundles = [Bundle(Given(path), number)]
+        bundles = [Bundle(InputPath(path), number)]
         return workspace.stage(recipe, bundles=bundles, more=more, aside=aside).files
 
     before = asked()
@@ -118,7 +125,7 @@ def test_all_arguments_count_wherever_they_stand_but_for_those_aside(tmp_path, t
 
 
 def test_a_made_path_crosses_processes():
-    made = pickle.loads(pickle.dumps(Made("folder/file", "key")))
+    made = pickle.loads(pickle.dumps(StageOutput("folder/file", "key")))
     assert (made, made.key) == ("folder/file", "key")
 
 
@@ -177,7 +184,7 @@ def test_the_record_can_be_read(tmp_path, text):
 def test_what_cannot_be_read_is_named(tmp_path):
     recipe = Recipe(name="first", make=Maker(), version=1)
     with pytest.raises(UsageError, match=r"missing\.txt: cannot be read"):
-        Workspace(tmp_path / "work").stage(recipe, text=Given(tmp_path / "missing.txt"))
+        Workspace(tmp_path / "work").stage(recipe, text=InputPath(tmp_path / "missing.txt"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, text):
@@ -194,7 +201,7 @@ def test_a_stage_that_is_numbered_otherwise_is_kept(tmp_path, text):
     make = Maker()
     recipe = Recipe(name="source", make=make, version=1)
     one, numbered = (
-        Workspace(tmp_path / "work").stage(recipe, text=Given(text), label=label) for label in ("", "-1")
+        Workspace(tmp_path / "work").stage(recipe, text=InputPath(text), label=label) for label in ("", "-1")
     )
     assert (one.name, numbered.name) == ("source", "source-1")
     assert (numbered.kept, numbered.files, make.calls) == (True, one.files, 1)
@@ -205,7 +212,7 @@ def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
     first, _ = run(folder, Maker(), text, options=1)
     (folder / "notes.txt").write_text("mine")
     workspace = Workspace(folder, run="de")
-    workspace.stage(Recipe(name="first", make=Maker(), version=1), text=Given(text), options=2)
+    workspace.stage(Recipe(name="first", make=Maker(), version=1), text=InputPath(text), options=2)
     assert first.file in map(str, workspace.unused())
     assert len(workspace.unused()) == 4
     workspace.remove_unused()
