@@ -13,6 +13,7 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import build_parser
+from qsproj.models.storage import KINDS
 
 CHECKOUT = Path(qsproj.__file__).parents[1]
 PAGES = ("docs/architecture.md", "docs/papers.md", "CONTRIBUTING.md")
@@ -45,6 +46,26 @@ def names_in(body):
 def body_of(path):
     """Return the statements of a module."""
     return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+CLASSES_OF_MODELS = {kind.name for kind in KINDS.values()} | {"Parser", "Stored", "Model"}
+
+
+def type_switches():
+    """Yield where code outside of models asks of which class a model is."""
+    for path in sorted((CHECKOUT / "qsproj").rglob("*.py")):
+        if "models" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+                named = {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)}
+                if named & CLASSES_OF_MODELS:
+                    yield f"{path.relative_to(CHECKOUT)}:{node.lineno}"
+
+
+def test_models_are_asked_by_their_contract():
+    found = list(type_switches())
+    assert len(found) <= 6, found
 
 
 def is_there(name):

@@ -170,14 +170,13 @@ def train_biparser(
     >>> len(pair.target.heads) == len(german[20]) + 1
     True
     """
-    from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_options import BiparseOptions
+    from qsproj.models.joint.joint_trees import is_tree_parser
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
     if options is not None and not isinstance(options, BiparseOptions):
         raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")
-    if not isinstance(source_model, ArcParser | GraphParser):
+    if not is_tree_parser(source_model):
         raise WrongTypeError(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
@@ -311,12 +310,11 @@ def cotrain(
     jobs, seed : int
         Processes; the same seed gives the same parser.
     """
-    from qsproj.models.joint.joint_parser import JointParser
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions
     from qsproj.pipelines.bilingual.cotrain import cotrain as train
 
-    if not isinstance(model, JointParser):
+    if not getattr(model, "parses_pairs", False):
         raise WrongTypeError(f"found {described(model)} as model, expected one of qsproj.train_biparser")
     whole = [one for one in given.sentences_of(trees, "trees") if is_whole(one.heads)]
     if not whole:

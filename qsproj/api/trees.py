@@ -49,14 +49,13 @@ def convert(
     >>> [one.forms for one in qsproj.convert(prague, "ud", source="prague")] == [s.forms for s in english]
     True
     """
-    from qsproj.models.converter.converter import Converter
     from qsproj.pipelines.adapt import convert_treebank
     from qsproj.styles.convert import convert_all
     from qsproj.styles.detect import detect_style
     from qsproj.styles.style import parse_style
 
     found = sentences_of(sentences, "sentences", least=0)
-    if isinstance(to, Converter):
+    if not isinstance(to, str) and "heads" in getattr(to, "reads", ()):
         return [one.sentence(confidence=confidence) for one in convert_treebank(to, found)]
     if not isinstance(to, str):
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")

@@ -57,7 +57,8 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.pipelines.bilingual.biparse import ParsingCounts, load_joint_parser, parse_pair_stream
+    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pair_stream
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 

@@ -81,8 +81,8 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.formats import read_sentences
+    from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.parallel import Workers
-    from qsproj.pipelines.bilingual.biparse import load_joint_parser
     from qsproj.pipelines.bilingual.cotrain import (
         CotrainingOptions,
         NoisyChannelOptions,

@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.pipelines.bilingual.biparse import load_joint_parser, load_tree_parser
+    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.models.joint.joint_trees import load_tree_parser
 
     check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))

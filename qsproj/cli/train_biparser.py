@@ -105,7 +105,8 @@ def _train(options: argparse.Namespace) -> None:
         JointOptions,
         JointTrainingOptions,
     )
-    from qsproj.pipelines.bilingual.biparse import load_tree_parser, train_joint_parser
+    from qsproj.models.joint.joint_trees import load_tree_parser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     check_name("factors", options.factors, families)

@@ -30,7 +30,7 @@ from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, t
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import Lesson, Wrapper
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
-from qsproj.models.storage import described
+from qsproj.models.storage import described, load_model_of
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # Arrays of labeller and tagger.
@@ -377,3 +377,9 @@ def _decided(
         return pair, None
     states = beliefs.tags.words.argmax(axis=1).astype(np.int8)
     return replace(pair, target=choices.applied(pair.target, states)), states
+
+
+def load_joint_parser(path: str) -> JointParser:
+    return load_model_of(
+        path, JointParser, expected="a joint parser", remedy="train one: qsproj train-biparser"
+    )

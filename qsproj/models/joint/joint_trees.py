@@ -11,7 +11,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, SentenceError, counted, unknown_name
+from qsproj.errors import DataError, NothingToLearnError, SentenceError, counted, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
@@ -34,12 +34,30 @@ from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES, Bip
 from qsproj.models.joint.joint_structure import Side, free_side, kept_arcs
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags, tagged_arcs
 from qsproj.models.packing import nested, unnested
+from qsproj.models.parser import Parser
 from qsproj.models.schema import Arrays
-from qsproj.models.storage import kind_of, model_from
+from qsproj.models.storage import kind_of, load_model, model_from
 from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
 from qsproj.progress import notice, track
 
 TreeParser = ArcParser | GraphParser
+# What the joint model goes on from.
+TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
+
+
+def is_tree_parser(model: object) -> TypeGuard[TreeParser]:
+    return isinstance(model, ArcParser | GraphParser)
+
+
+def load_tree_parser(path: str) -> TreeParser:
+    """Load a parser of trees, or take that of a model that parses text."""
+    model = load_model(path)
+    parser = model.base if isinstance(model, Parser) and model.retagging() is not None else model
+    if not is_tree_parser(parser):
+        what = "a model of kind" if parser is model else "a model with a parser of kind"
+        found = f"{what} {kind_of(parser)}"
+        raise DataError(path, None, found=found, expected=TREE_PARSER, remedy="train one: qsproj train")
+    return parser
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -11,19 +11,15 @@ import numpy as np
 from qsproj.bp.run import Status
 from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.joint_templates import count_dictionary
-from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
-from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_pairs import NO_LINK, joint_example, usable_pairs
-from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint.joint_parser import JointParser, ParsedPair, load_joint_parser, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, learned_tags
-from qsproj.models.storage import kind_of, load_model_of
-from qsproj.models.text.text_parser import TextParser
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.streams import by_blocks
 from qsproj.progress import notice
@@ -232,27 +228,6 @@ def parse_pair_stream(
         if counts is not None:
             counts.add(parsed)
         yield parsed
-
-
-def load_joint_parser(path: str) -> JointParser:
-    return load_model_of(
-        path, JointParser, expected="a joint parser", remedy="train one: qsproj train-biparser"
-    )
-
-
-# What the joint model goes on from.
-TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
-
-
-def load_tree_parser(path: str) -> joint_trees.TreeParser:
-    """Load a parser of trees, or take that of a model that parses text."""
-    kinds = (ArcParser, GraphParser, TextParser)
-    model = load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
-    parser = model.base if isinstance(model, TextParser) else model
-    if not isinstance(parser, ArcParser | GraphParser):
-        found = f"a model with a parser of kind {kind_of(parser)}"
-        raise DataError(path, None, found=found, expected=TREE_PARSER, remedy="train one: qsproj train")
-    return parser
 
 
 def _parse_block(

@@ -30,7 +30,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_pairs import usable_pairs
-from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_parser import JointParser, load_joint_parser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
@@ -151,7 +151,7 @@ def all_beliefs(
 
 
 def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Status]:
-    return target_beliefs(loaded_once(biparse.load_joint_parser, path), pair)
+    return target_beliefs(loaded_once(load_joint_parser, path), pair)
 
 
 def whole_tree_examples(
