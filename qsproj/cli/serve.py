@@ -171,6 +171,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
 
     check_files(
         reads=(options.review, *options.model, *(_pair_files(options) or ()), options.versus, options.words),
+        writes=[(options.lexicon, None)],
         model=options.output,
     )
     if (options.words is None) != (options.lexicon is None):

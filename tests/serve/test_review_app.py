@@ -477,7 +477,7 @@ def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, pars
             assert page.confirm(told, relations=["x"] * len(told["forms"])).status == 200
         content = path.read_bytes()
         assert page.ask("training", method="POST").json["training"]
-        trained = until(lambda: page.ask("training").json["trained"], seconds=60)
+        trained = until(lambda: page.ask("training").json["trained"], seconds=300)
         assert (trained["reviewed"], trained["left"], trained["parts"]) == (2, 8, 2)
         assert trained["after"]["las"] > trained["before"]["las"]
         # What is left is shown as the model now parses it, and stays in the file as it was.
@@ -511,7 +511,7 @@ def test_a_joint_parser_learns_pairs_and_parses_them(serving, tmp_path):
         for index in range(6):
             assert page.confirm(page.ask(f"sentences/{index}").json).status == 200
         assert page.ask("training", method="POST").json["training"]
-        trained = until(lambda: page.ask("training").json["trained"], seconds=60)
+        trained = until(lambda: page.ask("training").json["trained"], seconds=300)
         assert trained["after"]["las"] > trained["before"]["las"]
         tuned = load_parser(output)
         # Its joint weights have learned, too, and what is left is parsed beside its translation.
