@@ -20,6 +20,7 @@ from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_o
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import Labeller, train_labeller
 from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import LeastChange
 
@@ -277,13 +278,6 @@ def scaled_to_likelihood(
     return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))
 
 
-def dealt_out(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[list[int], list[int]]]:
-    """Deal n numbers out at random; yield for each fold all others, and its own."""
-    fold_of = rng.permutation(n) % max(min(folds, n), 1)
-    for fold in range(fold_of.max(initial=-1) + 1):
-        yield np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
-
-
 def cross_fitted_scorers(
     sentences: Sequence[Sentence],
     *,
@@ -306,7 +300,8 @@ def cross_fitted_scorers(
     every = [*sentences, *again]
     encoded = [untrained.encode(sentence) for sentence in every]
     made = arc_examples.tree_examples(every, untrained, inference, objective=options.objective)
-    for others, held_out in dealt_out(len(sentences), folds, rng):
+
+    def fit(others: list[int]) -> arc_scorer.ArcScorer:
         rest = [*others, *(len(sentences) + i for i in others if again)]
         support = arc_scorer.supported_by(
             template_set,
@@ -315,10 +310,11 @@ def cross_fitted_scorers(
             criterion=options.support,
         )
         examples = [example for i in rest if (example := made[i])]
-        scorer, _ = train_scorer(
+        return train_scorer(
             examples, template_set, support=support, rng=rng, inference=inference, options=options
-        )
-        yield from ((i, scorer) for i in held_out)
+        )[0]
+
+    return cross_fit(len(sentences), fit, lambda scorer, _: scorer, folds=folds, rng=rng)
 
 
 def cross_fitted_relations(
@@ -329,15 +325,18 @@ def cross_fitted_relations(
     Returns float64[n+1, L] of each tree, natural log; a relation that the other trees do not have gets the
     least score of the sentence.
     """
-    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
-    for others, held_out in dealt_out(len(sentences), folds, rng):
+
+    def fit(others: list[int]) -> Labeller | None:
         rest = [sentences[i] for i in others]
-        other = train_labeller(rest, rng=rng, template_set=labeller.template_set, ignored=labeller.ignored)
-        for i in held_out:
-            sentence = sentences[i]
-            scores[i] = np.zeros((len(sentence) + 1, len(labeller.relations)))
-            if other is not None:
-                own = other.scores(other.encode(sentence), sentence.heads)
-                scores[i][:] = own.min()
-                scores[i][:, [labeller.relations.index(name) for name in other.relations]] = own
-    return scores
+        return train_labeller(rest, rng=rng, template_set=labeller.template_set, ignored=labeller.ignored)
+
+    def score(other: Labeller | None, i: int) -> Scores:
+        sentence = sentences[i]
+        scores: Scores = np.zeros((len(sentence) + 1, len(labeller.relations)))
+        if other is not None:
+            own = other.scores(other.encode(sentence), sentence.heads)
+            scores[:] = own.min()
+            scores[:, [labeller.relations.index(name) for name in other.relations]] = own
+        return scores
+
+    return in_order(cross_fit(len(sentences), fit, score, folds=folds, rng=rng))

@@ -22,7 +22,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, NothingToLearnError, SentenceError, counted, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint, checksum
@@ -39,6 +39,7 @@ from qsproj.models.schema import Arrays
 from qsproj.models.storage import kind_of, load_model, model_from
 from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
 from qsproj.progress import notice, track
+from qsproj.training.cross_fitting import cross_fit, in_order
 
 TreeParser = ArcParser | GraphParser
 # What the joint model goes on from.
@@ -220,16 +221,18 @@ def cross_fitted_trees(
     shape = options.with_shape(parser.base.scorer.template_set, inference)
     # Labels are not asked for.
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
-    found: dict[int, TreeScores] = {}
-    dealt = list(dealt_out(len(sentences), folds, rng))
-    for others, held_out in track(dealt, "training on other folds", unit="fold"):
+
+    def fit(others: list[int]) -> GraphParser:
         rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
-        other, _ = train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)
-        for i in held_out:
-            tree = reachable(sentences[i].heads, inference)
-            own = None if choices is None else choices[i]
-            found[i] = tree_scores(other, sentences[i], required=tree, choices=own)
-    return [found[i] for i in range(len(sentences))]
+        return train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)[0]
+
+    def score(other: GraphParser, i: int) -> TreeScores:
+        tree = reachable(sentences[i].heads, inference)
+        own = None if choices is None else choices[i]
+        return tree_scores(other, sentences[i], required=tree, choices=own)
+
+    scored = cross_fit(len(sentences), fit, score, folds=folds, rng=rng)
+    return in_order(track(scored, "training on other folds", total=len(sentences), unit="sentence"))
 
 
 STAGE = "target"

@@ -17,7 +17,7 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -32,6 +32,7 @@ from qsproj.models.tagging.tagging_parser import (
     trigram_rows,
 )
 from qsproj.models.tree_inference import agreeing_arcs
+from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
@@ -142,15 +143,17 @@ def cross_fitted_tags(
     Returns also float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other knows it
     not.
     """
-    distributions = [np.zeros((len(sentence), len(tagger.tags))) for sentence in sentences]
-    tagged = list(sentences)
-    for others, held_out in dealt_out(len(sentences), TAGGER_FOLDS, rng):
-        other = train_tagger([sentences[i] for i in others], rng=rng)
-        columns = [tagger.tags.index(tag) for tag in other.tags]
-        for i in held_out:
-            distributions[i][:, columns] = other.tag_distribution(sentences[i])
-            tagged[i] = with_columns(sentences[i], upos=other.tag_words(sentences[i].forms))
-    return distributions, tagged
+
+    def fit(others: list[int]) -> Tagger:
+        return train_tagger([sentences[i] for i in others], rng=rng)
+
+    def tag(other: Tagger, i: int) -> tuple[Floats, Sentence]:
+        distribution = np.zeros((len(sentences[i]), len(tagger.tags)))
+        distribution[:, [tagger.tags.index(tag) for tag in other.tags]] = other.tag_distribution(sentences[i])
+        return distribution, with_columns(sentences[i], upos=other.tag_words(sentences[i].forms))
+
+    tagged = in_order(cross_fit(len(sentences), fit, tag, folds=TAGGER_FOLDS, rng=rng))
+    return [distribution for distribution, _ in tagged], [sentence for _, sentence in tagged]
 
 
 def _example(

@@ -1,0 +1,34 @@
+"""Predictions for each item by a model that was trained on others."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+
+
+def cross_fit(
+    items: int,
+    fit: Callable[[list[int]], Model],
+    predict: Callable[[Model, int], Result],
+    *,
+    folds: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[int, Result]]:
+    """Yield each item's number with what a model predicts that was fitted to the items of other folds.
+
+    ``fit`` takes the numbers of those items. Items are dealt out at random, as evenly as can be. One model is
+    held at a time.
+    """
+    fold_of = rng.permutation(items) % max(min(folds, items), 1)
+    for fold in range(fold_of.max(initial=-1) + 1):
+        model = fit(np.flatnonzero(fold_of != fold).tolist())
+        for item in np.flatnonzero(fold_of == fold).tolist():
+            yield item, predict(model, item)
+
+
+def in_order(predicted: Iterable[tuple[int, Result]]) -> list[Result]:
+    """Return predictions in the order of their items."""
+    return [result for _, result in sorted(predicted, key=lambda one: one[0])]
