@@ -27,8 +27,6 @@ from qsproj.models.schema import Archive, Arrays, UnreadArrays
 
 FORMAT = "qsproj-model"
 VERSION = 2
-# Kinds that others than their own rooms ask for.
-TAGGING_PARSER, JOINT_PARSER = "tagging-parser", "joint-parser"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # Of an array, to find out whether packing makes it smaller.
 SAMPLE_NUMBERS = 1 << 14
@@ -63,7 +61,7 @@ KINDS: dict[str, Kind] = {
     ),
     "graph-parser": _kind("graph.graph_parser.GraphParser", "second-order dependency parser"),
     "tagger": _kind("tagging.tagger.Tagger", "part-of-speech tagger", "qsproj tag"),
-    TAGGING_PARSER: _kind(
+    "tagging-parser": _kind(
         "tagging.tagging_parser.TaggingParser", "parser that infers tags and trees together from words"
     ),
     "dmv": _kind("dmv.dmv.Dmv", "dependency model with valence"),
@@ -74,7 +72,7 @@ KINDS: dict[str, Kind] = {
     "adapted-parser": _kind(
         "converter.converter.AdaptedParser", "parser with a converter to another annotation style"
     ),
-    JOINT_PARSER: _kind(
+    "joint-parser": _kind(
         "joint.joint_parser.JointParser", "parser of both sides of a bitext together", "qsproj biparse"
     ),
     "enhanced-parser": _kind(

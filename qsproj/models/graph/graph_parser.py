@@ -131,29 +131,26 @@ class GraphParser(Parser):
         self,
         sentence: Sentence,
         *,
-        allowed: Mask | None = None,
         given: Constraints | None = None,
         decode: str = "mbr",
     ) -> ArcBeliefs:
         """Return what is believed of the arcs of a sentence.
 
-        ``allowed`` bool[n+1, n+1]: arcs that may be in the tree; all by default. ``given``: the known part of
-        the tree. ``decode``: ``map`` for max-product instead of sum-product.
+        ``given``: the known part of the tree. ``decode``: ``map`` for max-product instead of sum-product.
 
         Raises SentenceLengthError when the sentence has more words than the first-order parser takes,
-        NoTreeError when no tree lies within ``allowed``, UsageError when ``decode`` is not one of DECODERS.
+        SentenceError when no tree has the known part, UsageError when ``decode`` is not one of DECODERS.
         """
         check_decoder(decode)
         inference = self.base.constrained(sentence, given)
         spans = () if given is None else given.spans
         encoded = self.base.encode(sentence)
-        return self._beliefs(encoded, inference, allowed, spans=spans, maximise=decode == "map")
+        return self._beliefs(encoded, inference, spans=spans, maximise=decode == "map")
 
     def _beliefs(
         self,
         encoded: EncodedSentence,
         inference: TreeInference,
-        allowed: Mask | None = None,
         *,
         spans: Sequence[tuple[int, int]] = (),
         maximise: bool,
@@ -162,8 +159,6 @@ class GraphParser(Parser):
         options = self.options
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
-        if allowed is not None:
-            first_order = np.where(allowed, first_order, -np.inf)
         marginals = inference.infer(first_order)[1]
         candidates = graph_factors.candidate_arcs(marginals, inference, threshold=options.threshold)
         graph = options.layout(candidates, inference, spans=spans)

@@ -29,7 +29,6 @@ from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.optimiser import AdaGrad
-from qsproj.trees.family import NoTreeError
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence
 
@@ -213,22 +212,6 @@ def test_where_the_first_order_stands_in_it_is_as_sure_as_it_is_alone(
         parsed, alone = (one.parse(sentence, decode=decode, confidence=True) for one in (limited, base))
         assert parsed.heads.tolist() == alone.heads.tolist()
         assert misc_values(parsed, "ArcProb") == misc_values(alone, "ArcProb")
-
-
-def test_constraints_that_no_tree_meets_are_an_error(parser, sample):
-    n = len(sample[0])
-    allowed = everything(n)
-    allowed[:, 1] = False
-    with pytest.raises(NoTreeError):
-        parser.arc_beliefs(sample[0], allowed=allowed)
-
-
-def test_constraints_are_kept(parser, sample):
-    sentence = sample[0]
-    allowed = everything(len(sentence))
-    heads = parser.parse(sentence).heads
-    allowed[heads[2], 2] = False
-    assert parser.arc_beliefs(sentence, allowed=allowed).probabilities[heads[2], 2] == 0.0
 
 
 def test_a_model_with_nan_weights_is_refused(parser, tmp_path):
