@@ -149,7 +149,7 @@ def read_bitext(
     Examples
     --------
     >>> import io, qsproj
-    >>> list(qsproj.read_bitext(io.StringIO("the dog\\tder Hund\\n")))
+    >>> list(qsproj.read_bitext(io.StringIO("the dog\tder Hund\n")))
     [('the dog', 'der Hund')]
     """
     from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE

@@ -72,7 +72,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
     --------
     >>> import qsproj
     >>> qsproj.detect_style(qsproj.read_conllu("corpora/en.conllu")).presets
-    ['ud']
+    ['ud', 'content-head']
     """
     from qsproj.styles.detect import detect_style as detect
 

@@ -259,19 +259,14 @@ class Sentence:
         if not words:
             raise UsageError("a sentence has no words, expected at least one")
         n, unspecified = len(words), (UNSPECIFIED,) * len(words)
-        made = Sentence(
-            sent_id=_name(sent_id) or None,
-            forms=words,
-            lemmas=unspecified,
-            upos=unspecified,
-            xpos=unspecified,
-            feats=unspecified,
-            deprels=unspecified,
-            heads=frozen_heads([NO_HEAD] * (n + 1)),
-        )
-        return made.replace(
-            heads=heads, deprels=deprels, upos=upos, lemmas=lemmas, xpos=xpos, feats=feats, misc=misc
-        )
+        columns = {"upos": upos, "deprels": deprels, "lemmas": lemmas, "xpos": xpos, "feats": feats}
+        cells: dict[str, Any] = {
+            name: unspecified if given is None else checked_items(name, given, n)
+            for name, given in columns.items()
+        }
+        checked = [NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)
+        made = Sentence(sent_id=_name(sent_id) or None, forms=words, heads=frozen_heads(checked), **cells)
+        return made if misc is None else made.replace(misc=misc)
 
 
 def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]:
