@@ -154,3 +154,12 @@ def test_other_attributes_that_are_not_there_are_missing_as_usual():
     assert not hasattr(kept("tagger"), "scorer") and not hasattr(kept("tagger"), "arc_probabilities")
     with pytest.raises(AttributeError, match="'nothing'"):
         kept("tagger").nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_every_method_of_every_kind_takes_a_sentence_and_says_so(path):
+    model = qsproj.load_model(path)
+    for name in ("parse", "tag", "arc_probabilities", "convert_sentence"):
+        for given in ([TAGGED], 7, None, b"a") if hasattr(model, name) else ():
+            with pytest.raises(UsageError, match="expected a Sentence"):
+                getattr(model, name)(given)

@@ -310,6 +310,7 @@ class TextParser(Wrapper[Parser]):
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
         """Tell whether the sentence is read by several tag sequences, not by one."""
+        check_sentence(sentence, most=None)
         several = self.readings > 0 and isinstance(self.base, ArcParser)
         return several and (self.retags or UNSPECIFIED in sentence.upos)
 
