@@ -88,8 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         action="append",
         default=[],
-        help="a parser of another language, trained with --features delexicalised; several vote (default: "
-        "trained on the trees of each source, its words translated)",
+        help="a parser trained with --features delexicalised; several vote (default: of the translated source)",
     )
     soft.add_argument(
         "--treebank",
@@ -97,8 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         nargs="+",
         default=[],
-        help="gold trees of the source language, for each --source: these, translated, are the prior, as in "
-        "bootstrap (default: the trees of the source itself)",
+        help="gold trees of the source language, for each --source, which make the prior, translated",
     )
     soft.add_argument(
         "--draws",
