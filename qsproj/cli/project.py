@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         action="append",
         default=[],
-        help="a parser trained with --features delexicalised; several vote (default: of the translated source)",
+        help="a parser trained with --features delexicalised; several vote (default: two)",
     )
     soft.add_argument(
         "--treebank",
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         nargs="+",
         default=[],
-        help="gold trees of the source language, for each --source, which make the prior, translated",
+        help="gold trees of the source language, for each --source, to make the prior",
     )
     soft.add_argument(
         "--draws",
@@ -118,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--completion",
         metavar="NAME",
         default=projected.HardProjectionOptions().completion,
-        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
+        help="none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
     )
     hard.add_argument(
         "--nonprojective", action="store_true", help="arcs may cross (default: no; also of soft)"

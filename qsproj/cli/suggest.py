@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.options.files import check_files
+from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.reading import adding_lines
 from qsproj.corpus.conllu import write_conllu
@@ -21,7 +22,7 @@ from qsproj.corpus.formats import read_all
 
 EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
-  qsproj suggest -m my.model raw.conllu --annotated train.conllu --words 1000 --predict -o to-correct.conllu
+  qsproj suggest -m my.model raw.conllu --annotated train.conllu --most-words 1000 --predict -o next.conllu
   qsproj suggest -m sud.converter treebank.ud.conllu --annotated ten.ud.conllu --count 50 -o next.ud.conllu
 """
 
@@ -37,9 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", metavar="N", type=whole_number(least=1), help="suggest at most N sentences"
     )
-    parser.add_argument(
-        "--words", metavar="N", type=whole_number(least=1), help="suggest sentences of at most N words in all"
+    words = parser.add_argument(
+        "--most-words",
+        dest="words",
+        metavar="N",
+        type=whole_number(least=1),
+        help="suggest sentences of at most N words in all",
     )
+    with_former_name(parser, words, "--words")
     parser.add_argument(
         "--annotated",
         metavar="FILE",
