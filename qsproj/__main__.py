@@ -25,9 +25,9 @@ def run() -> None:
             interrupts.ignore()
     except BaseException as error:
         # C code that is interrupted may make another error of it, such as SystemError.
-        if not (isinstance(error, KeyboardInterrupt) or interrupts.heard()):
+        if not (isinstance(error, KeyboardInterrupt) or interrupts.was_interrupted()):
             raise
-        word, code = interrupts.outcome()
+        word, code = interrupts.exit_status()
         print(f"qsproj: {word}", file=sys.stderr)
     # Those of a command that is done have no work; they clear away what they hold of the system.
     if (parallel := sys.modules.get("qsproj.parallel")) is not None:

@@ -17,14 +17,14 @@ class QsprojError(Exception):
     """
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(bounded(text))
+        super().__init__(truncate(text))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how it is made again: from its text, without its constructor."""
         return _made_again, (type(self), *self.args), self.__dict__
 
 
-def bounded(text: str) -> str:
+def truncate(text: str) -> str:
     """Return a message with its very long words shortened."""
     return _LONG.sub(lambda found: f"{found[0][:_SHOWN_OF_LONGER]}...", text)
 
@@ -88,7 +88,7 @@ class SentenceLengthError(SentenceError):
     """A sentence has no words, or more than a model takes."""
 
     def __init__(self, words: int, limit: int) -> None:
-        found = f"a sentence of {counted(words, 'word')}"
+        found = f"a sentence of {pluralise(words, 'word')}"
         super().__init__(found=found, expected=f"1 to {limit:,}", remedy="split it, or leave it out")
 
 
@@ -115,7 +115,7 @@ class MissingTreeError(SentenceError):
         )
 
 
-def counted(count: int, noun: str) -> str:
+def pluralise(count: int, noun: str) -> str:
     """Say how many there are of what ``noun`` names in the singular, for a message: 1 word, 1,001 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 

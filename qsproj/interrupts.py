@@ -61,12 +61,12 @@ def held() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def heard() -> bool:
+def was_interrupted() -> bool:
     """Tell whether a signal has asked this process to end."""
     return bool(_HEARD)
 
 
-def outcome() -> tuple[str, int]:
+def exit_status() -> tuple[str, int]:
     """Return the word that says what happened, and the exit code: what a shell makes of the signal."""
     number = _HEARD[0] if _HEARD else signal.SIGINT
     return "interrupted" if number == signal.SIGINT else "terminated", _SIGNAL_CODES + number
@@ -100,11 +100,11 @@ def _lost(unraisable: Any) -> None:
     """Raise an interrupt again that came where none can be raised; what it left half made is no news."""
     if isinstance(unraisable.exc_value, Stopped):
         _stop_later(_HEARD[0])
-    elif not heard():
+    elif not was_interrupted():
         sys.__unraisablehook__(unraisable)
 
 
 def _of_a_thread(error: threading.ExceptHookArgs) -> None:
     """Say nothing of a thread that fails as its processes are stopped: loky's own does, in some versions."""
-    if not heard():
+    if not was_interrupted():
         threading.__excepthook__(error)

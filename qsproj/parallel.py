@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from qsproj.errors import UsageError, check_name
-from qsproj.interrupts import heard, held
+from qsproj.interrupts import held, was_interrupted
 
 BACKENDS = ("processes", "dask")
 # Items that are sent out for each worker before the first result is taken: one to work at, and more, so that
@@ -104,7 +104,7 @@ def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Res
     return [function(item) for item in block]
 
 
-def begin(function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
+def start_task(function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
     """Begin ``function(item)`` in another process of this machine, and return what waits for its result.
 
     With a single core it is computed here, when it is asked for.
@@ -226,7 +226,7 @@ def _results(
             yield waiting.popleft().result()
     finally:
         if (
-            not heard()
+            not was_interrupted()
         ):  # Then all processes are stopped, and older versions of loky fail over what is cancelled.
             for future in waiting:
                 future.cancel()

@@ -13,7 +13,7 @@ from qsproj.errors import (
     SentenceLengthError,
     UsageError,
     WrongTypeError,
-    counted,
+    pluralise,
 )
 
 
@@ -39,7 +39,7 @@ def test_errors_can_be_pickled(error):
     ("count", "text"), [(0, "0 sentence pairs"), (1, "1 sentence pair"), (1001, "1,001 sentence pairs")]
 )
 def test_counts_are_singular_and_plural(count, text):
-    assert counted(count, "sentence pair") == text
+    assert pluralise(count, "sentence pair") == text
 
 
 SENTENCE = qsproj.Sentence.from_words(["Dogs", "bark"], upos=["NOUN", "VERB"], heads=[2, 0])

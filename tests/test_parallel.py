@@ -22,7 +22,7 @@ from qsproj.models.checkpoint import EMRun
 from qsproj.models.qg_dmv import qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, begin, map_in_order
+from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order, start_task
 from tests.sentences import make_sentence
 
 # A signal comes while a process starts; how many executors are then known to be stopped.
@@ -81,22 +81,22 @@ def test_processes_keep_the_order(jobs):
 
 
 def test_another_process_begins_at_once():
-    result, other = begin(later_the_smaller, 7)()
+    result, other = start_task(later_the_smaller, 7)()
     assert result == 49
     assert other != os.getpid()
 
 
 def test_a_single_core_begins_when_the_result_is_asked_for(monkeypatch):
     monkeypatch.setattr("joblib.cpu_count", lambda: 1)
-    asked = begin(raising, ValueError("now"))
+    asked = start_task(raising, ValueError("now"))
     with pytest.raises(ValueError, match="now"):
         asked()
-    assert begin(later_the_smaller, 7)() == (49, os.getpid())
+    assert start_task(later_the_smaller, 7)() == (49, os.getpid())
 
 
 def test_the_death_of_the_process_that_began_is_one_line():
     with pytest.raises(UsageError, match="a process was killed"):
-        begin(killed, None)()
+        start_task(killed, None)()
 
 
 def test_processes_are_known_that_a_signal_found_starting():

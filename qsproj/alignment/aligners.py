@@ -30,7 +30,7 @@ Links = NDArray[np.bool_]
 DEFAULT_THRESHOLD = 0.5
 
 
-def grown(forward: Links, backward: Links, *, final_and: bool) -> Links:
+def grow_diagonal(forward: Links, backward: Links, *, final_and: bool) -> Links:
     """Return the intersection, grown by links of the union that touch it and align a free word.
 
     With ``final_and``, links are added, forward first, whose two words are still both free.
@@ -50,8 +50,8 @@ def grown(forward: Links, backward: Links, *, final_and: bool) -> Links:
 SYMMETRIZATIONS: dict[str, Callable[[Links, Links], Links]] = {
     "intersection": np.logical_and,
     "union": np.logical_or,
-    "grow-diag": partial(grown, final_and=False),
-    "grow-diag-final-and": partial(grown, final_and=True),
+    "grow-diag": partial(grow_diagonal, final_and=False),
+    "grow-diag-final-and": partial(grow_diagonal, final_and=True),
 }
 # Not in the table above: it reads probabilities, which not every aligner gives.
 THRESHOLD = "threshold"

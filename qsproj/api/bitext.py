@@ -7,13 +7,13 @@ from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from qsproj.api import given
+from qsproj.api import validation
 from qsproj.conventions import is_whole
 from qsproj.corpus.files import PathOrFile
+from qsproj.corpus.messages import described
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.corpus.words import described
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def align(
 
     if not isinstance(threshold, Real):
         raise WrongTypeError(f"found {described(threshold)} as threshold, expected a probability")
-    sources, targets = given.texts_of(source, "source"), given.texts_of(target, "target")
-    given.check_same_number(source=sources, target=targets)
+    sources, targets = validation.texts_of(source, "source"), validation.texts_of(target, "target")
+    validation.check_same_number(source=sources, target=targets)
     return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
 
 
@@ -70,7 +70,10 @@ def _word_pairs(
     if len(source_sentences) == len(target_sentences) == len(sources):
         pairs = pair_sentences(source_sentences, target_sentences)
         return [(one.forms, other.forms) for one, other in pairs]
-    return [(given.words_in(one), given.words_in(other)) for one, other in zip(sources, targets, strict=True)]
+    return [
+        (validation.words_in(one), validation.words_in(other))
+        for one, other in zip(sources, targets, strict=True)
+    ]
 
 
 def project(
@@ -118,7 +121,11 @@ def project(
 
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    return METHODS[method].project([_pairs(source, target, alignments)], rng=given.generator_of(seed)).parser
+    return (
+        METHODS[method]
+        .project([_pairs(source, target, alignments)], rng=validation.generator_of(seed))
+        .parser
+    )
 
 
 def train_biparser(
@@ -181,22 +188,22 @@ def train_biparser(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    order, options = given.whole_number(order, "order", least=1), options or BiparseOptions()
+    order, options = validation.whole_number(order, "order", least=1), options or BiparseOptions()
     if order != 1:
         options = replace(options, order=order)
     pairs = _pairs(source, target, alignments)
-    return train_joint_parser(pairs, source_model, rng=given.generator_of(seed), options=options)[0]
+    return train_joint_parser(pairs, source_model, rng=validation.generator_of(seed), options=options)[0]
 
 
 def _pairs(
     source: Iterable[Sentence], target: Iterable[Sentence], alignments: Iterable[Alignment] | None
 ) -> list[SentencePair]:
-    sources, targets = given.sentences_of(source, "source"), given.sentences_of(target, "target")
+    sources, targets = validation.sentences_of(source, "source"), validation.sentences_of(target, "target")
     if alignments is None:
-        given.check_same_number(source=sources, target=targets)
+        validation.check_same_number(source=sources, target=targets)
         return list(pair_aligned(sources, targets, None))
-    links = given.alignments_of(alignments)
-    given.check_same_number(source=sources, target=targets, alignments=links)
+    links = validation.alignments_of(alignments)
+    validation.check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))
 
 
@@ -257,11 +264,11 @@ def project_tags(
         check_known_language(language)
     for column in columns or ():
         check_name("column that links carry", column, ("upos", *PROJECTED_COLUMNS))
-    targets = given.sentences_of(target, "target")
+    targets = validation.sentences_of(target, "target")
     sources, links = list(source), list(alignments)
     several = bool(sources) and not isinstance(sources[0], Sentence)
     if several:
-        given.check_same_number(source=sources, alignments=links)
+        validation.check_same_number(source=sources, alignments=links)
     sides: list[Any] = list(zip(sources, links)) if several else [(sources, links)]
     pairs = tuple(_pairs(one, targets, of_one) for one, of_one in sides)
     known = (
@@ -273,9 +280,9 @@ def project_tags(
     )
     return train(
         join_translations(pairs),
-        rng=given.generator_of(seed),
-        tagged=given.sentences_of(tagged, "tagged", least=0),
-        raw=map(given.words_in, given.texts_of(raw, "raw")),
+        rng=validation.generator_of(seed),
+        tagged=validation.sentences_of(tagged, "tagged", least=0),
+        raw=map(validation.words_in, validation.texts_of(raw, "raw")),
         lexicon=known,
         language=language,
         columns=PROJECTED_COLUMNS if columns is None else columns,
@@ -316,14 +323,14 @@ def cotrain(
 
     if not getattr(model, "parses_pairs", False):
         raise WrongTypeError(f"found {described(model)} as model, expected one of qsproj.train_biparser")
-    whole = [one for one in given.sentences_of(trees, "trees") if is_whole(one.heads)]
+    whole = [one for one in validation.sentences_of(trees, "trees") if is_whole(one.heads)]
     if not whole:
         raise UsageError("found no whole tree in trees, expected some of the target")
     return train(
         model,
         whole,
         _pairs(source, target, alignments),
-        rng=given.generator_of(seed),
-        options=CotrainingOptions(rounds=given.whole_number(rounds, "rounds", least=1)),
+        rng=validation.generator_of(seed),
+        options=CotrainingOptions(rounds=validation.whole_number(rounds, "rounds", least=1)),
         workers=Workers(jobs=jobs),
     )[0]

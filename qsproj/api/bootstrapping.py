@@ -9,12 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from qsproj.api import given
+from qsproj.api import validation
 from qsproj.api.inputs import Bitext, Inputs, Texts, Treebanks
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.document import Document
 from qsproj.corpus.files import PathOrFile, temporary_folder
-from qsproj.corpus.words import described, shown
+from qsproj.corpus.messages import described, shown
 from qsproj.errors import UsageError, WrongTypeError, check_name
 from qsproj.progress import notice
 
@@ -134,8 +134,8 @@ def bootstrap(
     from qsproj.pipelines.bootstrap.workspace import Workspace
 
     pairs = _languages(languages)
-    count = None if draws is None else given.whole_number(draws, "draws", least=1)
-    suggested = given.whole_number(suggest_sentences, "suggest_sentences", least=1)
+    count = None if draws is None else validation.whole_number(draws, "draws", least=1)
+    suggested = validation.whole_number(suggest_sentences, "suggest_sentences", least=1)
     workers = Workers(jobs=jobs)
     with ExitStack() as stack:
         folder = Path(work) if work is not None else stack.enter_context(temporary_folder())
@@ -153,7 +153,7 @@ def bootstrap(
             paragraphs=paragraphs,
             unspaced=unspaced,
             draws=count,
-            seed=given.whole_number(seed, "seed", least=0),
+            seed=validation.whole_number(seed, "seed", least=0),
         )
         texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
         check_annotated(

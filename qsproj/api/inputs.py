@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import PathOrFile, open_output, open_text
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError, WrongTypeError
 
 # A treebank: the path of a file, an open file, or its sentences; several are a list.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast, overload
 
-from qsproj.api.given import sentences_of
+from qsproj.api.validation import sentences_of
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.corpus.words import described
 from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus import bitext as bitext_files
 from qsproj.corpus.files import PathOrFile, name_of, open_text
-from qsproj.corpus.words import described
+from qsproj.corpus.messages import described
 from qsproj.errors import DataError, UsageError, WrongTypeError, check_name
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, overload
 
-from qsproj.api.given import generator_of, sentences_of, texts_of, whole_number, words_in
+from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.corpus.words import described
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from qsproj.api.given import sentences_of, whole_number
-from qsproj.corpus.words import described
+from qsproj.api.validation import sentences_of, whole_number
+from qsproj.corpus.messages import described
 from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:

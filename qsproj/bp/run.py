@@ -111,7 +111,7 @@ class MessageState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passing:
+class BPOptions:
     """In which order, how long and how carefully messages are passed.
 
     ``schedule``: ``flooding``, all factors answer the same messages, then all variables do (as in the
@@ -348,12 +348,12 @@ def probability(log_odds: Array) -> Array:
 
 
 # Flooding, undamped, at one temperature.
-AS_IN_THE_THESIS = Passing()
+AS_IN_THE_THESIS = BPOptions()
 
 
 def run(
     graph: FactorGraph,
-    passing: Passing = AS_IN_THE_THESIS,
+    passing: BPOptions = AS_IN_THE_THESIS,
     *,
     maximise: bool = False,
     start: Sequence[Messages] | None = None,

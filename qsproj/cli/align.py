@@ -43,7 +43,7 @@ from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
-from qsproj.errors import UsageError, check_name, counted
+from qsproj.errors import UsageError, check_name, pluralise
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_alignment import LinkChooser
@@ -181,7 +181,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
     for count, what in ((empty, "an empty side"), (long, f"more than {MAX_CELLS:,} word pairs")):
         if count:
             have = "has" if count == 1 else "have"
-            print(f"{count:,} of {counted(total, 'pair')} {have} {what}: no links", file=sys.stderr)
+            print(f"{count:,} of {pluralise(total, 'pair')} {have} {what}: no links", file=sys.stderr)
 
 
 def chooses(options: argparse.Namespace) -> bool:
@@ -234,7 +234,7 @@ def _telling_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         yield alignment
     if long:
         print(
-            f"{counted(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links as the aligner "
+            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links as the aligner "
             "proposes them",
             file=sys.stderr,
         )
@@ -266,7 +266,7 @@ def _learned(
         pairs, rng=np.random.default_rng(options.seed), families=families, with_dictionary=options.dictionary
     )
     by_hand = sum(pair.hand is not None for pair in pairs)
-    left_out = counted(by_hand - counts.pairs, "pair")
+    left_out = pluralise(by_hand - counts.pairs, "pair")
     print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
     if options.save_model is not None:
         facts = {"hand_aligned": counts.pairs, "pairs": len(pairs)}

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _parse(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import LOOKED_AT, tell_unknown_tags
+    from qsproj.cli.options.model_warnings import LOOKED_AT, tell_unknown_tags
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output

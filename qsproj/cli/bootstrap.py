@@ -28,7 +28,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import count_sentences
-from qsproj.errors import UsageError, check_name, counted
+from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]
         yield
     except KeyboardInterrupt:
         if kept and workspace.stages:
-            done = counted(len(workspace.stages), "stage")
+            done = pluralise(len(workspace.stages), "stage")
             _say(f"{workspace.folder}: {done} kept; the same command goes on from here")
         elif not kept:
             _say("nothing is kept; with --work DIR, the same command would go on from the stage it was in")
@@ -239,7 +239,7 @@ def _tell_unused(workspace: Workspace, *, clean: bool) -> None:
 
 def _amount(paths: Sequence[Path]) -> str:
     size = sum(path.stat().st_size for path in paths)
-    return f"{counted(len(paths), 'file')} ({size / 1e6:.0f} MB)"
+    return f"{pluralise(len(paths), 'file')} ({size / 1e6:.0f} MB)"
 
 
 def _say(line: str) -> None:

@@ -62,7 +62,7 @@ def _take(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import tell_misfit, tell_one_side
+    from qsproj.cli.options.model_warnings import tell_misfit, tell_one_side
     from qsproj.models.parser import load_parser, load_tags
     from qsproj.models.storage import load_made
     from qsproj.models.text.text_parser import text_parser

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from qsproj.errors import bounded
+from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
 # Help is as wide as its texts.
@@ -16,7 +16,7 @@ class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {bounded(message)}; see {self.prog} --help\n")
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {truncate(message)}; see {self.prog} --help\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help as results are written: argparse is silent where the disk is full."""

@@ -92,7 +92,7 @@ def _convert_by_rules(options: argparse.Namespace) -> None:
 
 
 def _convert_by_model(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import telling_unknown_relations
+    from qsproj.cli.options.model_warnings import warn_unknown_relations
     from qsproj.corpus.enhanced import telling_emptied
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
@@ -103,9 +103,7 @@ def _convert_by_model(options: argparse.Namespace) -> None:
     remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
     converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
     with adding_lines(options.input) as sentences:
-        known = telling_unknown_relations(
-            sentences, converter, path=options.model, name=name_of(options.input)
-        )
+        known = warn_unknown_relations(sentences, converter, path=options.model, name=name_of(options.input))
 
         def converted(taken: Iterator[Sentence]) -> Iterator[Sentence]:
             found = convert_treebank(converter, taken)

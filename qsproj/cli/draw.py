@@ -24,7 +24,7 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
-from qsproj.corpus.words import first_difference
+from qsproj.corpus.messages import first_difference
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice
 
@@ -208,7 +208,7 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
 def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
     """Draw two trees of one text, below each other where they have other words; ``path``: the second file."""
     from qsproj.corpus.sentence import SentencePair, make_alignment
-    from qsproj.evaluation.same_text import aligned_words, laid_out
+    from qsproj.evaluation.token_alignment import aligned_words, laid_out
     from qsproj.viz.trees import draw_pair, draw_versus
 
     if sentence.forms == other.forms:

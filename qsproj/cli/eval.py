@@ -32,12 +32,12 @@ from qsproj.corpus.formats import (
     read_sentences,
 )
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
 from qsproj.evaluation.common_sentences import common_sentences
-from qsproj.evaluation.cut_differently import CutScores, cut_scores
+from qsproj.evaluation.conll18 import CutScores, cut_scores
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,
     alignment_scores_as_table,
@@ -200,7 +200,7 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
     from qsproj.pipelines.evaluation_report import Compared, write_report
 
     if options.at and len(options.at) != len(paths) - 1:
-        found = f"{counted(len(options.at), 'size')} for {counted(len(paths) - 1, 'system')}"
+        found = f"{pluralise(len(options.at), 'size')} for {pluralise(len(paths) - 1, 'system')}"
         raise UsageError(f"--at: found {found}, expected one for each")
     if options.json or options.by is not None:
         raise UsageError("--report has relations and all scores; leave out --json and --by")
@@ -282,8 +282,8 @@ def _check_something_scored(
     options: argparse.Namespace, paths: list[str], scores: tuple[AttachmentScores, ...]
 ) -> None:
     """Raise DataError when there is nothing to score in the gold file or nothing to be scored in another."""
-    counted, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
-    if scores[0].total(counted) == 0:
+    pluralise, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
+    if scores[0].total(pluralise) == 0:
         raise DataError(
             options.gold,
             None,

@@ -15,7 +15,7 @@ from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
 from qsproj.cli.former_spellings import present_spelling
 from qsproj.cli.options.conditions import check_conditions
-from qsproj.errors import QsprojError, UsageError, bounded
+from qsproj.errors import QsprojError, UsageError, truncate
 from qsproj.progress import notices
 
 # Command, one-line help; its file is qsproj/cli/<command>.py, - written as _, with add_arguments(parser) and
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         near = " or ".join(f"`qsproj {name}`" for name in get_close_matches(command, known, n=2))
         meant = f"did you mean {near}? " if near else ""
         message = f"qsproj: unknown command {command!r}; {meant}`qsproj help` lists all"
-        print(bounded(message), file=sys.stderr)
+        print(truncate(message), file=sys.stderr)
         return EXIT_BAD_INPUT
     try:
         # As git does: who asks for nothing is shown what there is.
@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader of our output went away (head, less): not an error.
         _drop_unwritten()
     except KeyboardInterrupt:
-        word, code = interrupts.outcome()
+        word, code = interrupts.exit_status()
         print(f"{name}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE

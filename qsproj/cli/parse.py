@@ -27,7 +27,7 @@ from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_
 from qsproj.corpus.language.sentence_ends import cut_long_lines, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.progress import notice, track
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import tell_one_side
+    from qsproj.cli.options.model_warnings import tell_one_side
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.streams import Origin, loaded_once, parse_stream
+    from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
 
     check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
             confidence=options.confidence,
             retag=options.retag,
             fixed=options.fixed,
-            origin=Origin(name=source.name, is_text=source.is_text),
+            origin=InputSource(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )
         write_sentences(parsed, options.output)
@@ -137,7 +137,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
     """Read the input as what it is found to be, with the columns that the parser reads."""
-    from qsproj.cli.options.given_parsers import telling_ignored, telling_unknown
+    from qsproj.cli.options.model_warnings import telling_ignored, warn_unknown
 
     if not source.is_text:
         if options.language is not None:
@@ -149,7 +149,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         if {"upos", "xpos"} & set(parser.reads):
             sentences = _with_tags(sentences, options.model, source.name)
         name = name_of(source.name)
-        sentences = telling_unknown(
+        sentences = warn_unknown(
             sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
         )
         return telling_ignored(sentences, parser, path=options.model, name=name)
@@ -176,7 +176,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         segmentations=options.segmentations,
         name=source.name,
     )
-    sentences = telling_unknown(sentences, None, tagger, path=options.model, name=source.name)
+    sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
     return _numbered(cut_long_lines(sentences, tell=partial(_tell_cut, source.name)))
 
 
@@ -200,7 +200,7 @@ def _noticing_paragraphs(
 def _tell_paragraphs(name: str, several: int, lines: int) -> None:
     holds = "holds" if several == 1 else "hold"
     notice(
-        f"{name_of(name)}: {several} of the first {counted(lines, 'line')} {holds} several sentences, each "
+        f"{name_of(name)}: {several} of the first {pluralise(lines, 'line')} {holds} several sentences, each "
         "parsed as one; find them with --paragraphs"
     )
 
@@ -217,7 +217,7 @@ def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 def _tell_cut(name: str, line: str, words: int, parts: int) -> None:
     notice(
-        f"{name}:{line}: a line of {counted(words, 'word')} is parsed as {counted(parts, 'sentence')}; "
+        f"{name}:{line}: a line of {pluralise(words, 'word')} is parsed as {pluralise(parts, 'sentence')}; "
         "put one sentence on a line"
     )
 

@@ -32,7 +32,7 @@ from qsproj.cli.options.shared import (
 )
 from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.formats import read_sentences, write_sentences
-from qsproj.errors import UsageError, check_name, counted
+from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
@@ -238,7 +238,7 @@ def _sources(options: argparse.Namespace) -> Sources:
         )
     if options.treebank and (options.prior or len(options.treebank) != len(sources)):
         raise UsageError(
-            f"found {len(options.treebank)} --treebank for {counted(len(sources), 'source')}"
+            f"found {len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
             f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
         )
     if options.prior and options.draws > 1:

@@ -18,7 +18,7 @@ import argparse
 
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 
 EXAMPLES = """examples:
   qsproj search 'upos=NOUN head.deprel=root' de.conllu
@@ -69,6 +69,5 @@ def run(options: argparse.Namespace) -> None:
                     text = " ".join(filter(None, (left, f"[{form}]", right)))
                     out.write(f"{name}{sentence.sent_id or number}\t{word}\t{text}\n")
             if options.totals:
-                out.write(
-                    f"{name}{' ' * bool(name)}{counted(words, 'word')} in {counted(sentences, 'sentence')}\n"
-                )
+                said = f"{pluralise(words, 'word')} in {pluralise(sentences, 'sentence')}"
+                out.write(f"{name}{' ' * bool(name)}{said}\n")

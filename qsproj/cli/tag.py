@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.given_parsers import telling_unknown
+    from qsproj.cli.options.model_warnings import warn_unknown
     from qsproj.corpus.formats import check_has_misc, count_sentences, write_sentences
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.parser import load_tags
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
                 f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
             )
     total = partial(count_sentences, options.input or "-")
-    sentences = telling_unknown(
+    sentences = warn_unknown(
         _sentences(options, tagger), None, tagger, path=options.model, name=options.input or "-"
     )
     sentences = track(sentences, "tagging", total=total, unit="sentence")

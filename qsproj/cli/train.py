@@ -24,7 +24,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, objective_named, objectives_explained
 from qsproj.pipelines.tagged_files import read_tagged
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.sentence import has_tree
     from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
     from qsproj.models.enhanced.enhancer import check_enhanced
-    from qsproj.models.tree_inference import has_several_roots
+    from qsproj.models.tree_decoder import has_several_roots
     from qsproj.pipelines.treebank_weights import Treebank
     from qsproj.trees.crossings import crossing_arcs
 
@@ -222,7 +222,7 @@ def _tell_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], wh
             line += lines_in(sentence)
     if odd:
         count = sum(len(treebank.sentences) for treebank in treebanks)
-        print(f"{first}: {what}, as in {odd:,} of {counted(count, 'sentence')}: {remedy}", file=sys.stderr)
+        print(f"{first}: {what}, as in {odd:,} of {pluralise(count, 'sentence')}: {remedy}", file=sys.stderr)
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
@@ -243,7 +243,7 @@ def _tell_untagged(sentences: Sequence[Sentence]) -> None:
     words = sum(map(len, sentences))
     untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
     if untagged:
-        share = "no word has" if untagged == words else f"{untagged:,} of {counted(words, 'word')} have no"
+        share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
         print(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)", file=sys.stderr)
 
 

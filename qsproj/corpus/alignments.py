@@ -30,9 +30,9 @@ import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
+from qsproj.corpus.messages import number_of
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.corpus.words import number_of
-from qsproj.errors import DataError, check_name, counted
+from qsproj.errors import DataError, check_name, pluralise
 from qsproj.progress import notice
 
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -130,13 +130,15 @@ def read_alignment_lines(
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         notice(
-            f"{name}: no link of {counted(linked, 'pair')} touches a first word, which is 0; where words "
+            f"{name}: no link of {pluralise(linked, 'pair')} touches a first word, which is 0; where words "
             f"count from 1, name the format {base.other}"
         )
     for missing in expected or ():
         if not format.startswith("naacl"):  # whose files say nothing of a pair without links
             pairs = count + 1 + sum(1 for _ in expected or ())
-            raise _count_error(name, count + 1, f"the end of the file after {counted(count, 'line')}", pairs)
+            raise _count_error(
+                name, count + 1, f"the end of the file after {pluralise(count, 'line')}", pairs
+            )
         yield _alignment(_NO_LINKS, missing, name, base)
 
 
@@ -177,7 +179,7 @@ def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int],
 
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
-    expected = f"the links of {counted(pairs, 'pair')}, as there are of sentences"
+    expected = f"the links of {pluralise(pairs, 'pair')}, as there are of sentences"
     remedy = "check that the alignment is that of these sentences"
     return DataError(name, line, found, expected, remedy)
 
@@ -265,7 +267,7 @@ def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
         cells = text.rstrip("\r\n").lstrip(BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
-            found = counted(len(cells), "column")
+            found = pluralise(len(cells), "column")
             expected = "source, target and links, separated by tabs"
             raise DataError(name, line, found, expected, _other_format(text))
         sizes = (len(cells[0].split()), len(cells[1].split()))

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
 from qsproj.corpus.tmx import looks_like_xml, tmx_pairs
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _BARS = "|||"
@@ -47,7 +47,7 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
                 raise DataError(
                     name_of(longer),
                     number,
-                    found=f"{counted(number - 1 + rest, 'line')} in {name_of(longer)}",
+                    found=f"{pluralise(number - 1 + rest, 'line')} in {name_of(longer)}",
                     expected=f"{number - 1} as in {name_of(shorter)}",
                     remedy="check that both hold the same sentences, one a line",
                 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, UNSPECIFIED
 from qsproj.corpus.files import BYTE_ORDER_MARK
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _COLUMNS = re.compile(rf"{BYTE_ORDER_MARK}?#\s*global\.columns\s*=(.*)")
@@ -40,7 +40,7 @@ def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
             text = line.rstrip("\r\n")
             cells = dict(zip(columns, text.split("\t")))
             if text.count("\t") != len(columns) - 1:
-                found = counted(text.count("\t") + 1, "column")
+                found = pluralise(text.count("\t") + 1, "column")
                 raise DataError(
                     name, number, found, f"{len(columns)}, as global.columns names", "mend the row"
                 )

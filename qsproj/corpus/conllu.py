@@ -47,9 +47,9 @@ from qsproj.corpus.files import (
     open_output,
     open_text,
 )
+from qsproj.corpus.messages import described, number_of
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
-from qsproj.corpus.words import described, number_of
-from qsproj.errors import DataError, WrongTypeError, counted
+from qsproj.errors import DataError, WrongTypeError, pluralise
 
 _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
 # Comments that nothing but CoNLL-U begins with.
@@ -211,7 +211,7 @@ def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
             raise DataError(
                 name,
                 number,
-                found=f"a sentence of more than {counted(_MOST_LINES, 'line')}",
+                found=f"a sentence of more than {pluralise(_MOST_LINES, 'line')}",
                 expected="a blank line after each sentence",
                 remedy="check that it is the right file",
             )

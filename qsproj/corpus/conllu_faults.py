@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
 from qsproj.corpus.column_formats import advice_on_columns
-from qsproj.corpus.words import number_of
-from qsproj.errors import counted
+from qsproj.corpus.messages import number_of
+from qsproj.errors import pluralise
 
 NOT_A_HEAD = -2
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
@@ -37,7 +37,7 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
                 return Fault(index, f"a carriage return in column {split}", "text on one line", "take it out")
             continue
         if len(cells) > 1:
-            found, expected = counted(len(cells), "column"), f"{COLUMN_COUNT} separated by tabs"
+            found, expected = pluralise(len(cells), "column"), f"{COLUMN_COUNT} separated by tabs"
             return Fault(index, found, expected, advice_on_columns(len(cells)))
         if row.split()[0].isdecimal() and len(row.split()) >= COLUMN_COUNT - 2:
             remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"

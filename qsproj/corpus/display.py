@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 
 # Of a document; it may be a book.
 SHOWN_SENTENCES = 10
@@ -29,4 +29,4 @@ def drawn_document(sentences: Iterable[object], title: str, total: int) -> str:
     """Return the first sentences of a document as drawings, and how many more there are."""
     more = total - SHOWN_SENTENCES
     parts = [f"<p>{escape(title)}</p>", *map(drawn, islice(sentences, SHOWN_SENTENCES))]
-    return "\n".join([*parts, *([f"<p>and {counted(more, 'sentence')} more</p>"] if more > 0 else [])])
+    return "\n".join([*parts, *([f"<p>and {pluralise(more, 'sentence')} more</p>"] if more > 0 else [])])

@@ -9,10 +9,10 @@ from typing import overload
 from qsproj.corpus.conllu import conllu_text, sentences_in
 from qsproj.corpus.display import drawn_document
 from qsproj.corpus.editing import begins_paragraph
+from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import NO_SPACE, Token
-from qsproj.corpus.words import described, shown
-from qsproj.errors import WrongTypeError, counted
+from qsproj.errors import WrongTypeError, pluralise
 
 
 class Document(Sequence[Sentence]):
@@ -77,7 +77,7 @@ class Document(Sequence[Sentence]):
         return Document(self._found[index]) if isinstance(index, slice) else self._found[index]
 
     def __repr__(self) -> str:
-        return f"<Document {shown(self.text)} {counted(len(self), 'sentence')}>"
+        return f"<Document {shown(self.text)} {pluralise(len(self), 'sentence')}>"
 
     def __str__(self) -> str:
         return self.to_conllu()

@@ -26,8 +26,8 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, WrongTypeError, counted
+from qsproj.corpus.messages import described
+from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
@@ -250,7 +250,7 @@ def _only_member(packed: BinaryIO) -> Any:
     archive = zipfile.ZipFile(packed)
     members = [member for member in archive.infolist() if is_content(member)]
     if len(members) != 1:
-        raise zipfile.BadZipFile(f"{counted(len(members), 'file')} in it, expected one")
+        raise zipfile.BadZipFile(f"{pluralise(len(members), 'file')} in it, expected one")
     return opened_member(archive, members[0])
 
 

@@ -28,7 +28,7 @@ from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, n
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.corpus.tmx import looks_like_xml, read_tmx
-from qsproj.errors import DataError, QsprojError, UsageError, counted, unknown_name
+from qsproj.errors import DataError, QsprojError, UsageError, pluralise, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
@@ -231,7 +231,9 @@ def _check_no_pair(line: str, number: int, name: str) -> None:
     cells = line.split("\t")
     if len(cells) > 3 and cells[0].isdecimal():
         expected = "CoNLL-U or plain text, one sentence a line"
-        raise DataError(name, number, counted(len(cells), "column"), expected, advice_on_columns(len(cells)))
+        raise DataError(
+            name, number, pluralise(len(cells), "column"), expected, advice_on_columns(len(cells))
+        )
     if looks_like_xml([line]):
         raise DataError(
             name, number, "XML", "CoNLL-U or plain text, one sentence a line", "take its text out"

@@ -25,9 +25,9 @@ from qsproj.corpus.cells import (
 )
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.display import drawn
+from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
-from qsproj.corpus.words import described, shown, words_of
-from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, counted
+from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, pluralise
 
 # A cell of FEATS or MISC: as CoNLL-U writes it, or its items; None where nothing is known.
 Items = str | Mapping[str, str | None] | None
@@ -104,7 +104,7 @@ class Sentence:
         return Token(self, number if number > 0 else n + 1 + number)
 
     def __repr__(self) -> str:
-        return f"<Sentence {shown(self.text)} {counted(len(self), 'word')}>"
+        return f"<Sentence {shown(self.text)} {pluralise(len(self), 'word')}>"
 
     def __str__(self) -> str:
         return self.to_conllu()
@@ -160,7 +160,7 @@ class Sentence:
 
         sentences = sentences_in(text)
         if len(sentences) > 1:
-            found = f"found {counted(len(sentences), 'sentence')}, expected one"
+            found = f"found {pluralise(len(sentences), 'sentence')}, expected one"
             raise UsageError(f"{found}; for several: qsproj.Document.from_conllu")
         return sentences[0]
 
@@ -384,7 +384,9 @@ class SentencePair:
         return drawn(self)
 
     def __repr__(self) -> str:
-        return f"<SentencePair {self.source!r} {self.target!r} {counted(len(self.alignment.links), 'link')}>"
+        return (
+            f"<SentencePair {self.source!r} {self.target!r} {pluralise(len(self.alignment.links), 'link')}>"
+        )
 
 
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
@@ -428,7 +430,7 @@ def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
         cells = [_joined(name, cell) if isinstance(cell, Mapping) else _known(cell) for cell in cells]
     found = words_of(cells, what=name)
     if len(found) != n:
-        raise UsageError(f"found {counted(len(found), 'cell')} in {name}, expected {n}, one for each word")
+        raise UsageError(f"found {pluralise(len(found), 'cell')} in {name}, expected {n}, one for each word")
     return found
 
 
@@ -463,7 +465,7 @@ def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
     if len(found) == n:
         found.insert(0, NO_HEAD)
     elif len(found) != n + 1 or found[0] != NO_HEAD:
-        raise UsageError(f"found {counted(len(found), 'head')}, expected {n}, one for each word")
+        raise UsageError(f"found {pluralise(len(found), 'head')}, expected {n}, one for each word")
     fault = head_fault([str(head) for head in found[1:]], found)
     if fault is not None:
         raise UsageError(f"found {fault.found}, expected {fault.expected}; {fault.remedy}")

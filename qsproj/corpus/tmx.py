@@ -7,7 +7,7 @@ from typing import TextIO, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -67,7 +67,7 @@ def tmx_pairs(
         raise DataError(name, None, found, expected, "check the languages that are named")
     if pairs < units:
         notice(
-            f"{name}: left out {counted(units - pairs, 'unit')} of {units:,} that lack one of the languages"
+            f"{name}: left out {pluralise(units - pairs, 'unit')} of {units:,} that lack one of the languages"
         )
 
 

@@ -44,7 +44,7 @@ class MissingFileError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """Patience of a download: seconds of waiting, and restarts without a byte more."""
 
     connect: float = 15.0  # for an answer
@@ -53,7 +53,7 @@ class Patience:
     pause: float = 1.0  # before the second attempt; twice as long before each further one
 
 
-DEFAULT_PATIENCE = Patience()
+DEFAULT_PATIENCE = RetryPolicy()
 
 
 class _BrokenOffError(Exception):
@@ -61,7 +61,7 @@ class _BrokenOffError(Exception):
 
 
 def download(
-    url: str, path: Path, accept: Callable[[Path], None], *, patience: Patience = DEFAULT_PATIENCE
+    url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
 ) -> None:
     """Fetch a file, going on where an earlier attempt broke off; what has come is kept beside ``path``.
 
@@ -108,7 +108,7 @@ def _owned(partial: Path) -> Iterator[IO[bytes]]:
         yield handle
 
 
-def _go_on(url: str, path: Path, handle: IO[bytes], patience: Patience) -> None:
+def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> None:
     import requests
 
     tag = path.with_name(f"{path.name}.partial.tag")
@@ -215,7 +215,7 @@ class Store:
     """Where files are kept, and how they are fetched."""
 
     folder: Path
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
 
     def places(self, file: RemoteFile) -> list[Path]:
         """Return where a file, or what is wanted of an archive, is when it has been fetched."""
@@ -303,7 +303,7 @@ def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
         yield folder / path.name
 
 
-def _retrieve(file: RemoteFile, path: Path, patience: Patience) -> None:
+def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
     """Fetch one file by pooch, which moves into place what has been checked."""
     pooch = _pooch()
     # It would say at length what is said in a line.

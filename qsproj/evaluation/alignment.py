@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.attachment import percentage
 
 
@@ -63,7 +63,7 @@ def alignment_scores(
             raise DataError(
                 shorter,
                 None,
-                found=f"the links of {counted(sentences, 'sentence pair')}",
+                found=f"the links of {pluralise(sentences, 'sentence pair')}",
                 expected=f"more, as in {longer}",
                 remedy="score links of the same pairs",
             )

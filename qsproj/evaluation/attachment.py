@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import lines_in
+from qsproj.corpus.messages import first_difference
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import first_difference
 from qsproj.errors import DataError, unknown_name
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.progress import notice
 
 
@@ -32,7 +32,7 @@ def common_sentences(
         if len(of_file) > len(common)
     )
     notice(
-        f"paired {counted(len(common), 'sentence')} by sent_id"
+        f"paired {pluralise(len(common), 'sentence')} by sent_id"
         + (f"; left out {left_out}" if left_out else "")
     )
     return found

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.evaluation.alignment import AlignmentScores
 from qsproj.evaluation.attachment import AttachmentScores, GroupScores, exact_paired_test
 from qsproj.evaluation.calibration import ReliabilityBin, expected_calibration_error
-from qsproj.evaluation.cut_differently import F1, CutScores
+from qsproj.evaluation.conll18 import F1, CutScores
 
 # Score, its label in the table, the count of right words behind it, and what that counts.
 _TREE_SCORES = (
@@ -96,11 +96,11 @@ def scores_as_table(
     words = first.tokens if trees else first.total("with_gold_tag")
     lines = [
         f"{paths[1]} against {paths[0]}",
-        f"{counted(first.sentences, 'sentence')}, {counted(words, 'word')} scored, "
+        f"{pluralise(first.sentences, 'sentence')}, {pluralise(words, 'word')} scored, "
         f"punctuation {'included' if punctuation else 'left out'}",
     ]
     if trees and (missing := first.total("without_gold_head")):
-        lines.append(f"{counted(missing, 'word')} without a gold head: not scored")
+        lines.append(f"{pluralise(missing, 'word')} without a gold head: not scored")
     if len(scores) == 2:
         lines += ["", *_comparison_table(paths, scores, trees=trees)]
     else:
@@ -123,12 +123,14 @@ def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -
 def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
     lines = []
     for score, label, name, meaning in WORD_SCORES if trees else _TAG_SCORES:
-        lines.append((label, getattr(scores, score), f"{counted(scores.total(name), 'word')} {meaning}"))
+        lines.append((label, getattr(scores, score), f"{pluralise(scores.total(name), 'word')} {meaning}"))
     for score, label, name, meaning in SENTENCE_SCORES if trees else ():
         complete = int(scores.complete(name).sum())
-        lines.append((label, getattr(scores, score), f"{counted(complete, 'sentence')} {meaning}"))
+        lines.append((label, getattr(scores, score), f"{pluralise(complete, 'sentence')} {meaning}"))
     if trees:
-        roots = f"{counted(scores.total('gold_roots'), 'gold root')}, {scores.total('system_roots'):,} found"
+        roots = (
+            f"{pluralise(scores.total('gold_roots'), 'gold root')}, {scores.total('system_roots'):,} found"
+        )
         lines.append(("root F1", scores.root_f1, f"{roots}, {scores.total('shared_roots'):,} right"))
     return [f"{label:<16}  {_cell(value, 6)}  {counts}" for label, value, counts in lines]
 
@@ -199,13 +201,13 @@ def cut_scores_as_table(
 ) -> list[str]:
     """Return the lines of a table of F1 scores; ``paths`` are those of the gold file and the system."""
     how = "F1 of each column" if columns else "cut differently, so F1 is scored"
-    sizes = f"{counted(scores.sentences.gold, 'sentence')}, {counted(scores.words.gold, 'word')}"
+    sizes = f"{pluralise(scores.sentences.gold, 'sentence')}, {pluralise(scores.words.gold, 'word')}"
     lines = [
         f"{paths[1]} against {paths[0]}",
         f"{how}: {sizes} of gold, {scores.sentences.system:,} and {scores.words.system:,} of the system",
     ]
     if trees and scores.without_gold_head:
-        lines.append(f"{counted(scores.without_gold_head, 'word')} without a gold head: counted as wrong")
+        lines.append(f"{pluralise(scores.without_gold_head, 'word')} without a gold head: counted as wrong")
     lines += ["", f"{'':<16}  {'F1':>6} {'precision':>10} {'recall':>7}"]
     for _, label, part in _cut_parts(scores, trees=trees, columns=columns):
         values = f"{_cell(part.f1, 6)} {_cell(part.precision, 10)} {_cell(part.recall, 7)}"
@@ -262,8 +264,8 @@ def alignment_scores_as_table(paths: tuple[str, str], scores: AlignmentScores) -
     """Return the lines of a table; ``paths`` are those of the gold links and the system's."""
     return [
         f"{paths[1]} against {paths[0]}",
-        f"{counted(scores.sentences, 'pair')}, {counted(scores.possible, 'gold link')}, {scores.sure:,} of "
-        f"them sure; {scores.found:,} found",
+        f"{pluralise(scores.sentences, 'pair')}, {pluralise(scores.possible, 'gold link')}, "
+        f"{scores.sure:,} of them sure; {scores.found:,} found",
         "",
         f"AER        {_cell(scores.error_rate, 6)}",
         f"precision  {_cell(scores.precision, 6)}  {scores.found_possible:,} found are sure or possible",

@@ -12,7 +12,7 @@ from typing import Any
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, open_text
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 
 PROGRAM = "udvalidate"
 # Up to this level no test asks for relations.
@@ -113,12 +113,12 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
 def validation_as_table(path: str, found: Validation) -> list[str]:
     """Return lines that tell of each failing test how often it fails, and of its first fault."""
     lines = [
-        f"{path} at level {found.level} of UD: of {counted(len(found.begins), 'sentence')}, "
+        f"{path} at level {found.level} of UD: of {pluralise(len(found.begins), 'sentence')}, "
         f"{found.failing:,} fail"
     ]
     if found.unlabelled:
         lines.append(
-            f"{counted(found.unlabelled, 'sentence')} without relations: tested at level {FORMAT_LEVEL}"
+            f"{pluralise(found.unlabelled, 'sentence')} without relations: tested at level {FORMAT_LEVEL}"
         )
     if found.faults:
         lines += ["", f"{'faults':>7}  test"]

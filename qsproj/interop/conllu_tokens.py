@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import described
 from qsproj.errors import WrongTypeError
 from qsproj.interop.exchange import package
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.corpus.words import described, shown
 from qsproj.errors import DataError, UsageError, WrongTypeError
 
 

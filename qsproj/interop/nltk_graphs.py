@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_heads
+from qsproj.corpus.messages import described, words_of
 from qsproj.corpus.sentence import Sentence, SentencePair, checked_heads, make_alignment
-from qsproj.corpus.words import described, words_of
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import package
 

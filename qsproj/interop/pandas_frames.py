@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of
 from qsproj.corpus.document import Document
+from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, layout_of
-from qsproj.corpus.words import described, shown
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed, package, sentence_of
 

@@ -10,9 +10,9 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence, checked_heads
 from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE
-from qsproj.corpus.words import described
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed, package
 

@@ -8,8 +8,8 @@ from typing import Any
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, HEAD, MISC, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
+from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, layout_of
-from qsproj.corpus.words import described, shown
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed, sentence_of
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from qsproj.corpus.conllu import conllu_text
 from qsproj.corpus.document import Document
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import described
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed
 

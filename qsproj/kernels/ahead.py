@@ -37,7 +37,7 @@ PATIENCE, INTERVAL = 60.0, 0.02
 _STARTED: list[subprocess.Popen[bytes] | None] = []
 
 
-def begin(is_there: Callable[[], bool]) -> None:
+def start_precompiling(is_there: Callable[[], bool]) -> None:
     """Start the other process, once, when a kernel is to be compiled, unless what it makes is there."""
     if _STARTED or TREES not in sys.modules:
         return

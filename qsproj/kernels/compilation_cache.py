@@ -140,7 +140,7 @@ class KernelCache:
                 payload = self._read(path)
             if payload is not None:
                 return _rebuilt(target, payload)
-            ahead.begin(_is_compiled_ahead)
+            ahead.start_precompiling(_is_compiled_ahead)
         target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()

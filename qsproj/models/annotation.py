@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.document import Document
+from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
-from qsproj.corpus.words import described
-from qsproj.errors import MissingMethodError, UntaggedError, UsageError, WrongTypeError, counted
+from qsproj.errors import MissingMethodError, UntaggedError, UsageError, WrongTypeError, pluralise
 from qsproj.parallel import Workers, blocks_of, map_in_order
 
 # Sentences that a model takes at once where a whole document is annotated.
@@ -165,11 +165,11 @@ class Annotator:
         facts = [
             *([language] if (language := _fact(self, "language", str)) else []),
             *(
-                [counted(len(tags), "tag")]
+                [pluralise(len(tags), "tag")]
                 if (tags := _fact(self, "tags", tuple) or _fact(self, "inventory", tuple))
                 else []
             ),
-            *([counted(len(found), "relation")] if (found := _fact(self, "relations", tuple)) else []),
+            *([pluralise(len(found), "relation")] if (found := _fact(self, "relations", tuple)) else []),
         ]
         return f"<{type(self).__name__}{' ' if facts else ''}{', '.join(facts)}>"
 

@@ -20,8 +20,8 @@ from typing import IO, Any, BinaryIO, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, WrongTypeError, counted
+from qsproj.corpus.messages import described
+from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 from qsproj.models.schema import UnreadArrays
 
 HEADER_NAME = "header.json"
@@ -104,7 +104,9 @@ def _check_directory(handle: BinaryIO) -> None:
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_ENTRIES or len({entry.filename for entry in entries}) < len(entries):
-        raise ValueError(f"{counted(len(entries), 'entry')}, or two of one name".replace("entrys", "entries"))
+        raise ValueError(
+            f"{pluralise(len(entries), 'entry')}, or two of one name".replace("entrys", "entries")
+        )
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES >> 20:,} MB when it is unpacked")
     for entry in entries:

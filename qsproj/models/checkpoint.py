@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.archive import damage_told
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
@@ -168,11 +168,11 @@ def _restored(
         raise DataError(
             str(path),
             None,
-            found=f"a checkpoint after {counted(len(records), 'epoch')}",
+            found=f"a checkpoint after {pluralise(len(records), 'epoch')}",
             expected=f"{epochs} at most",
             remedy="ask for more epochs, or name another folder to start anew",
         )
-    notice(f"{path}: going on after {counted(len(records), 'epoch')}")
+    notice(f"{path}: going on after {pluralise(len(records), 'epoch')}")
     return records
 
 
@@ -236,7 +236,7 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
             for own in parts
         )
         records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
-    notice(f"{stages.path(EM)}: going on after {counted(len(records), 'iteration')} of EM")
+    notice(f"{stages.path(EM)}: going on after {pluralise(len(records), 'iteration')} of EM")
     return EMState(parameters, best, records)
 
 

@@ -20,8 +20,8 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceError, counted
-from qsproj.models.tree_inference import TreeInference, arcs_in, check_decoder
+from qsproj.errors import SentenceError, pluralise
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, check_decoder
 from qsproj.trees.crossings import crossing_arcs
 from qsproj.trees.family import NoTreeError
 
@@ -35,7 +35,7 @@ LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstrainedInference(TreeInference):
+class ConstrainedInference(TreeDecoder):
     """Inference over the trees within one of several sets of arcs, which share no tree.
 
     ``cases``: bool[n+1, n+1] each; a tree lies within one of them at least. ``evidence`` float64[n+1, n+1]:
@@ -157,7 +157,7 @@ class Constraints:
         pairs = zip(self.relations, predicted, strict=True)
         return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
 
-    def within(self, inference: TreeInference, evidence: Scores | None = None) -> ConstrainedInference:
+    def within(self, inference: TreeDecoder, evidence: Scores | None = None) -> ConstrainedInference:
         """Return inference over the trees of ``inference`` that have the known heads and spans.
 
         ``evidence`` float64[n+1, n+1]: added to the scores of arcs, natural log. Raises SentenceError where
@@ -188,7 +188,7 @@ class Constraints:
         spans = sorted(self.spans)
         if prod(last - first + 1 for first, last in spans) > MOST_CASES:
             raise SentenceError(
-                found=f"{counted(len(spans), 'span')}, whose words can be heads of them in too many ways",
+                found=f"{pluralise(len(spans), 'span')}, whose words can be heads of them in too many ways",
                 expected=f"{MOST_CASES:,} ways at most",
                 remedy="leave some spans out, or give some heads",
             )
@@ -204,7 +204,7 @@ class Constraints:
                 cases.append(case)
         return cases
 
-    def _impossible(self, inference: TreeInference) -> SentenceError:
+    def _impossible(self, inference: TreeDecoder) -> SentenceError:
         """Name the known heads that exclude each other."""
         heads = self.heads
         remedy = "correct HEAD, or put _ in its place"
@@ -276,7 +276,7 @@ def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> lis
 
 
 def decode_blocks(
-    inferences: Sequence[TreeInference],
+    inferences: Sequence[TreeDecoder],
     scores: NDArray[np.float64],
     sizes: NDArray[np.int64],
     decode: str,
@@ -290,7 +290,7 @@ def decode_blocks(
         for place, inference in enumerate(inferences)
         if isinstance(inference, ConstrainedInference)
     }
-    trees = TreeInference(projective=inferences[0].projective, single_root=inferences[0].single_root)
+    trees = TreeDecoder(projective=inferences[0].projective, single_root=inferences[0].single_root)
     if not constrained:
         return trees.decode_block(scores, sizes, decode)
     ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)

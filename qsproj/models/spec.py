@@ -20,7 +20,7 @@ _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(),
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class FieldSpec:
     """Facts of a field.
 
     ``help``: as ``--help`` says it, without the default. ``least``, ``most``: the range of a number.
@@ -56,14 +56,14 @@ class Told:
         return f"at least {self.least:g}" + ("" if math.isinf(self.most) else f" and at most {self.most:g}")
 
 
-def told(default: Any, **what: Any) -> Any:
+def option_field(default: Any, **what: Any) -> Any:
     """Return a field of a dataclass with its default and what is told of it, the fields of :class:`Told`."""
-    return field(default=default, metadata={_TOLD: Told(**what)})
+    return field(default=default, metadata={_TOLD: FieldSpec(**what)})
 
 
-def told_of(kind: type) -> dict[str, Told]:
+def told_of(kind: type) -> dict[str, FieldSpec]:
     """Return what is told of the fields of a dataclass, by their names; of a field without, nothing."""
-    return {one.name: one.metadata.get(_TOLD, Told()) for one in fields(kind)}
+    return {one.name: one.metadata.get(_TOLD, FieldSpec()) for one in fields(kind)}
 
 
 def check(options: Any) -> None:
@@ -100,7 +100,7 @@ def restored(usual: Options, header: Any, *, among_others: bool = False) -> Opti
     return type(usual)(**(own | values))
 
 
-def _check_of(what: Told, default: Any) -> Check:
+def _check_of(what: FieldSpec, default: Any) -> Check:
     """Return the check of a value in a header; null is one where it is the default."""
     if default is None:
         return optional(number(what.least, what.most))

@@ -12,7 +12,7 @@ from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, counted
+from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, pluralise
 from qsproj.models.converter.converter import (
     AdaptedParser,
     Conversion,
@@ -146,12 +146,14 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
         left.update(relation for relation in conversion.relations if bare_relation(relation) not in known)
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
     if long:
-        notice(f"{counted(long, 'sentence')} of more than {MAX_WORDS:,} words written as read, not converted")
+        notice(
+            f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words written as read, not converted"
+        )
     if known and left:
         shown = ", ".join(f"{relation} {count:,}" for relation, count in left.most_common(_NAMED))
         more = ", ..." if len(left) > _NAMED else ""
         notice(
-            f"relations of the old style are left on {counted(left.total(), 'word')}: {shown}{more}; the "
+            f"relations of the old style are left on {pluralise(left.total(), 'word')}: {shown}{more}; the "
             "converter has not seen them in the new style: train it with trees that have them (qsproj adapt)"
         )
 

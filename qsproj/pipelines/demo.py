@@ -17,7 +17,7 @@ from qsproj.evaluation.alignment import AlignmentScores, alignment_scores
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.parallel import begin
+from qsproj.parallel import start_task
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees, ProjectionCounts, train_on_projection
 from qsproj.pipelines.projection.projected import HardProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
@@ -56,7 +56,7 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     """
     pairs = list(_pairs(corpora))
     # What they run has no kernel in common: the first time, each process compiles half of what there is.
-    alignment = begin(_alignment_scores, pairs)
+    alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)
     trees = [_tags_only(tree) for tree in projection]
     gold = list[Sentence]()

@@ -13,7 +13,7 @@ from qsproj.corpus.editing import lines_in
 from qsproj.corpus.enhanced import telling_emptied
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, QsprojError, SentenceError, counted
+from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import Parser, check_takes_parts, load_parser, load_tags
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
@@ -35,14 +35,14 @@ Block = tuple[int, list[Sentence]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class InputSource:
     """Where the sentences of a stream are from: so a message names the place of one that is not taken."""
 
     name: str = "input"
     is_text: bool = False  # in plain text, sentences have the numbers of their lines
 
 
-UNNAMED = Origin()
+UNNAMED = InputSource()
 
 
 def parse_stream(
@@ -53,7 +53,7 @@ def parse_stream(
     confidence: bool = False,
     retag: bool = False,
     fixed: bool = False,
-    origin: Origin = UNNAMED,
+    origin: InputSource = UNNAMED,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence parsed, in their order, whoever parses; ``sentences`` are all there is in a file.
@@ -74,7 +74,7 @@ def parse_stream(
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
-        return by_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
+        return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
 
     return telling_emptied(parsed, sentences, origin.name)
 
@@ -90,7 +90,7 @@ def tag_stream(
     """Do for ``Tagger.tag`` what :func:`parse_stream` does."""
     apply = partial(_tagged, confidence=confidence, columns=columns)
     on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
-    return by_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
+    return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
 
 
 def parse_all(
@@ -110,7 +110,7 @@ def parse_all(
     return parser.parse_all(sentences, decode=decode, confidence=confidence, known=known)
 
 
-def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator[Sentence]:
+def _telling_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
     """Pass sentences on, and count those that are too long to be parsed."""
     count = first = 0
     line = 1
@@ -121,12 +121,12 @@ def _telling_unparsed(sentences: Iterable[Sentence], origin: Origin) -> Iterator
         yield sentence
     if count:
         notice(
-            f"{origin.name}: {counted(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
+            f"{origin.name}: {pluralise(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
             f"{first:,}) written as read, not parsed; split what is to be parsed"
         )
 
 
-def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: Origin) -> Iterator[Sentence]:
+def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
     """Pass sentences on, and name those that are too long to be read by all tag sequences in doubt."""
     line, told = 1, 0
     for sentence in sentences:
@@ -137,7 +137,7 @@ def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: Origin)
             told += 1
             if told <= _LONG_ONES_NAMED:
                 notice(
-                    f"{origin.name}:{at}: a sentence of {counted(len(sentence), 'word')}, in which "
+                    f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, in which "
                     f"{tried} tags in doubt are tried, not {of_short}; put one sentence on a line"
                 )
         yield sentence
@@ -154,7 +154,7 @@ def _tagged(tagger: Tagger, sentences: Iterable[Sentence], **options: Any) -> It
     return (tagger.tag(sentence, **options) for sentence in sentences)
 
 
-def by_blocks(
+def map_blocks(
     load: Callable[[str], Any],
     path: str,
     on_block: Callable[[Callable[[], Any], Item], tuple[list[Result], QsprojError | None]],
@@ -204,7 +204,7 @@ def _apply_to_block(
     block: Block,
     *,
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
-    origin: Origin,
+    origin: InputSource,
     longest: int | None = None,
 ) -> tuple[list[Sentence], DataError | None]:
     """Return what the model makes of a block, up to what it does not take, and why it does not take that.

@@ -8,7 +8,7 @@ from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs, features_of
 from qsproj.progress import notice
 
@@ -49,7 +49,7 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
             line += lines_in(sentence)
         for fault, found in told.items():
             first, cell = found[0]
-            words = counted(len(found), "word")
+            words = pluralise(len(found), "word")
             notice(f"{name_of(path)}: line {first}: found {cell!r} in FEATS, {fault} ({words})")
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 
 BOUNDARY = 0
 # Share of the smoothed distribution that knows single symbols only. To count what was never seen as seen once
@@ -35,7 +35,7 @@ class Likeness:
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: {counted(self.sentences, 'sentence')}, divergence of tag trigrams "
+            f"{self.name}: {pluralise(self.sentences, 'sentence')}, divergence of tag trigrams "
             f"{self.divergence:.3f}, weight {self.weight:.2f}"
         )
 

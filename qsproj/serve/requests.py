@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
-from qsproj.corpus.words import number_of
+from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
@@ -56,7 +56,7 @@ class EMReport:
             return ()
         return (
             f"{'converged' if self.converged else 'stopped'} after "
-            f"{counted(len(self.iterations), 'iteration')} of EM: "
+            f"{pluralise(len(self.iterations), 'iteration')} of EM: "
             f"log-likelihood from {self.iterations[0].log_likelihood:.1f} to {self.log_likelihood:.1f}",
         )
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.enhanced import collapsed_graph
+from qsproj.corpus.messages import first_difference, number_of
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.corpus.words import first_difference, number_of
 from qsproj.errors import SentenceError
 
 # Below it an arc is unsure, and its label shows the number.

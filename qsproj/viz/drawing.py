@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output
-from qsproj.errors import UsageError, check_name, counted
+from qsproj.errors import UsageError, check_name, pluralise
 
 
 def asset(name: str) -> str:
@@ -282,7 +282,7 @@ def save_drawings(
     height = sum(drawing.height for drawing in shown)
     if format_name == "png" and height > _TALLEST:
         raise UsageError(
-            f"{name}: found {counted(len(shown), 'drawing')}, {height:,.0f} pixels tall, expected at most "
+            f"{name}: found {pluralise(len(shown), 'drawing')}, {height:,.0f} pixels tall, expected at most "
             f"{_TALLEST:,.0f}; choose some (--sentence), or write .pdf, a page for each"
         )
     with open_binary_output(name) as binary:

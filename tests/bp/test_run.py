@@ -16,7 +16,7 @@ from qsproj.bp.factors.trees import no_cross, projective_tree, tree, word_pairs
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.links import all_links, arcs_of, candidate_heads, dependent_chains, grandparents
 from qsproj.bp.run import (
-    Passing,
+    BPOptions,
     Status,
     assignment,
     bethe_log_z,
@@ -47,7 +47,7 @@ def booleans(n):
 def test_sums_are_exact_on_acyclic_graphs(schedule, seed, scale):
     states, groups = acyclic_graph(np.random.default_rng(seed), scale)
     truth = GraphEnumeration(states, groups, as_states)
-    beliefs = run(factor_graph(states, groups), Passing(schedule=schedule))
+    beliefs = run(factor_graph(states, groups), BPOptions(schedule=schedule))
     if not truth.scored:
         assert beliefs.status is Status.CONTRADICTION
         assert bethe_log_z(beliefs) == -math.inf
@@ -125,7 +125,7 @@ def test_gradient_of_bethe_log_z_at_a_fixed_point_of_a_loopy_graph(schedule):
     states, groups = second_order_graph(rng, 4, 0.4)
 
     def solve(graph):
-        return run(graph, Passing(schedule=schedule, tolerance=1e-11, max_iterations=500))
+        return run(graph, BPOptions(schedule=schedule, tolerance=1e-11, max_iterations=500))
 
     beliefs = solve(factor_graph(states, groups))
     assert beliefs.status is Status.CONVERGED
@@ -135,7 +135,9 @@ def test_gradient_of_bethe_log_z_at_a_fixed_point_of_a_loopy_graph(schedule):
 def test_schedules_reach_the_same_fixed_point():
     states, groups = second_order_graph(np.random.default_rng(8), 4, 0.5)
     graph = factor_graph(states, groups)
-    results = [run(graph, Passing(schedule=schedule, tolerance=1e-10, damping=0.2)) for schedule in SCHEDULES]
+    results = [
+        run(graph, BPOptions(schedule=schedule, tolerance=1e-10, damping=0.2)) for schedule in SCHEDULES
+    ]
     assert {result.status for result in results} == {Status.CONVERGED}
     for result in results[1:]:
         np.testing.assert_allclose(result.log_ratios, results[0].log_ratios, atol=1e-7)
@@ -266,7 +268,7 @@ def test_joint_tagging_and_parsing_on_a_graph_of_all_tag_factors():
     ids=["evidence", "nand", "none left", "three constraints"],
 )
 def test_contradictions_are_a_status(groups, schedule):
-    beliefs = run(factor_graph(booleans(2), groups), Passing(schedule=schedule))
+    beliefs = run(factor_graph(booleans(2), groups), BPOptions(schedule=schedule))
     assert beliefs.status is Status.CONTRADICTION
     assert "no assignment is possible" in str(beliefs.status)
     assert bethe_log_z(beliefs) == -math.inf
@@ -317,12 +319,12 @@ def frustrated_graph():
 
 
 def test_oscillation_is_told_from_the_limit_and_damping_helps():
-    swinging = run(frustrated_graph(), Passing(max_iterations=60))
+    swinging = run(frustrated_graph(), BPOptions(max_iterations=60))
     assert swinging.status is Status.OSCILLATING
     assert "damping" in str(swinging.status)
-    assert run(frustrated_graph(), Passing(max_iterations=200, damping=0.5)).status is Status.CONVERGED
+    assert run(frustrated_graph(), BPOptions(max_iterations=200, damping=0.5)).status is Status.CONVERGED
     states, groups = second_order_graph(np.random.default_rng(8), 4, 0.5)
-    short = run(factor_graph(states, groups), Passing(max_iterations=3))
+    short = run(factor_graph(states, groups), BPOptions(max_iterations=3))
     assert short.status is Status.LIMIT
     assert short.residuals.size == 3
 
@@ -330,7 +332,7 @@ def test_oscillation_is_told_from_the_limit_and_damping_helps():
 def test_annealing_ends_near_the_best_assignment():
     states, groups = acyclic_graph(np.random.default_rng(12), 1.0, infinite=False)
     best, _ = GraphEnumeration(states, groups, as_states).best()
-    beliefs = run(factor_graph(states, groups), Passing(temperatures=(4.0, 2.0, 1.0, 0.5, 0.1, 0.01)))
+    beliefs = run(factor_graph(states, groups), BPOptions(temperatures=(4.0, 2.0, 1.0, 0.5, 0.1, 0.01)))
     assert beliefs.status is Status.CONVERGED
     assert beliefs.residuals.size > 6
     assert assignment(beliefs).tolist() == list(best)
@@ -387,7 +389,7 @@ def test_bad_input_is_refused_in_plain_words(build, text):
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(UsageError, match=next(iter(options))):
-        Passing(**options)
+        BPOptions(**options)
 
 
 def test_max_product_gives_no_log_z():
@@ -401,9 +403,9 @@ def test_max_product_gives_no_log_z():
 def test_a_run_goes_on_from_the_messages_of_another(schedule):
     states, groups = second_order_graph(np.random.default_rng(5), 4, 0.4)
     graph = factor_graph(states, groups)
-    settled = run(graph, Passing(schedule=schedule, tolerance=1e-10, max_iterations=500))
+    settled = run(graph, BPOptions(schedule=schedule, tolerance=1e-10, max_iterations=500))
     before = [messages.copy() for messages in settled.outgoing]
-    again = run(graph, Passing(schedule=schedule, tolerance=1e-8), start=settled.outgoing)
+    again = run(graph, BPOptions(schedule=schedule, tolerance=1e-8), start=settled.outgoing)
     assert again.status is Status.CONVERGED
     # Residual priority has to hear all groups once, one an update.
     assert len(again.residuals) <= 2 < len(settled.residuals)
@@ -414,9 +416,9 @@ def test_a_run_goes_on_from_the_messages_of_another(schedule):
 def test_two_runs_in_a_row_are_one_long_run():
     states, groups = second_order_graph(np.random.default_rng(6), 4, 0.6)
     graph = factor_graph(states, groups)
-    first = run(graph, Passing(max_iterations=2, damping=0.3))
-    second = run(graph, Passing(max_iterations=3, damping=0.3), start=first.outgoing)
-    whole = run(graph, Passing(max_iterations=5, damping=0.3))
+    first = run(graph, BPOptions(max_iterations=2, damping=0.3))
+    second = run(graph, BPOptions(max_iterations=3, damping=0.3), start=first.outgoing)
+    whole = run(graph, BPOptions(max_iterations=5, damping=0.3))
     np.testing.assert_allclose(second.log_ratios, whole.log_ratios, rtol=1e-13)
 
 

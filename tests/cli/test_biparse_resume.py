@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 
 SIZE = 6
 PATIENCE = 300.0
@@ -67,7 +67,7 @@ def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     assert 0 < len(told) < 20
     state = tmp_path / "state"
     assert f"{state / 'target.checkpoint'}: the target parser is taken from here\n" in outcome.err
-    assert f"{epochs}: going on after {counted(20 - len(told), 'epoch')}\n" in outcome.err
+    assert f"{epochs}: going on after {pluralise(20 - len(told), 'epoch')}\n" in outcome.err
     assert told[-1].startswith("epoch 20: loss ")
     assert "; belief propagation converged in " in told[-1]
     assert model.read_bytes() == (tmp_path / "whole").read_bytes()

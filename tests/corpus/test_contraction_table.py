@@ -7,7 +7,7 @@ from qsproj.corpus.contractions import LANGUAGES, contractions_of, known_contrac
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import read_text, sentence_from_text, sentence_from_tokens
-from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.evaluation.conll18 import cut_scores
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))

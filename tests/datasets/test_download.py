@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from qsproj.datasets.store import MissingFileError, Patience, _check_answer, download
+from qsproj.datasets.store import MissingFileError, RetryPolicy, _check_answer, download
 from qsproj.errors import UsageError
 from tests.datasets.server import serving
 
 pytest.importorskip("requests")
-QUICK = Patience(connect=2.0, silence=2.0, attempts=3, pause=0.001)
+QUICK = RetryPolicy(connect=2.0, silence=2.0, attempts=3, pause=0.001)
 CONTENT = bytes(range(256)) * 400
 CHUNK = 1 << 14
 
@@ -48,7 +48,7 @@ def test_a_file_is_fetched(server, tmp_path):
 
 def test_a_slow_server_is_waited_for(server, tmp_path):
     server.pause = 0.005
-    assert fetch(server, tmp_path, patience=Patience(silence=0.3, attempts=1)) == CONTENT
+    assert fetch(server, tmp_path, patience=RetryPolicy(silence=0.3, attempts=1)) == CONTENT
 
 
 def test_a_download_that_breaks_off_goes_on(server, tmp_path):
@@ -67,7 +67,7 @@ def test_the_next_run_goes_on_where_one_was_given_up(server, tmp_path, weak):
     server.weak = weak
     server.breaks_at = [2 * CHUNK]
     with pytest.raises(UsageError, match=r"32,768 bytes that have come are kept: run it again"):
-        fetch(server, tmp_path, patience=Patience(attempts=1))
+        fetch(server, tmp_path, patience=RetryPolicy(attempts=1))
     assert fetch(server, tmp_path) == CONTENT
     assert server.starts == [0, 2 * CHUNK]
 
@@ -77,7 +77,7 @@ def test_a_file_that_was_changed_is_fetched_anew(server, tmp_path, weak):
     server.weak = weak
     server.breaks_at = [2 * CHUNK]
     with pytest.raises(UsageError):
-        fetch(server, tmp_path, patience=Patience(attempts=1))
+        fetch(server, tmp_path, patience=RetryPolicy(attempts=1))
     server.content["/file"] = CONTENT[::-1]
     assert fetch(server, tmp_path) == CONTENT[::-1]
 
@@ -109,7 +109,7 @@ def test_redirects_are_followed(server, tmp_path):
     assert fetch(server, tmp_path, path="/old") == CONTENT
     server.redirects = {"/round": "/round"}
     with pytest.raises(UsageError, match="could not be fetched"):
-        fetch(server, tmp_path, path="/round", patience=Patience(attempts=1))
+        fetch(server, tmp_path, path="/round", patience=RetryPolicy(attempts=1))
 
 
 def test_nobody_is_led_from_a_safe_connection_to_an_unsafe_one():
@@ -133,14 +133,14 @@ def test_a_refusal_is_said_at_once(server, tmp_path):
 def test_a_server_that_falls_silent_is_given_up(server, tmp_path):
     server.pause = 0.5
     with pytest.raises(UsageError, match=r"it has fallen silent|cannot be reached"):
-        fetch(server, tmp_path, patience=Patience(silence=0.05, attempts=1))
+        fetch(server, tmp_path, patience=RetryPolicy(silence=0.05, attempts=1))
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path):
     with pytest.raises(
         UsageError, match=r"http://127.0.0.1:9/file: could not be fetched: it cannot be reached"
     ):
-        download("http://127.0.0.1:9/file", tmp_path / "file", print, patience=Patience(attempts=1))
+        download("http://127.0.0.1:9/file", tmp_path / "file", print, patience=RetryPolicy(attempts=1))
 
 
 def test_proxies_of_the_environment_are_used(server, tmp_path, monkeypatch):
@@ -152,7 +152,7 @@ def test_proxies_of_the_environment_are_used(server, tmp_path, monkeypatch):
     assert arrived == [CONTENT]
     monkeypatch.setenv("no_proxy", "data.invalid")
     with pytest.raises(UsageError, match="cannot be reached"):
-        download(url, tmp_path / "other", print, patience=Patience(attempts=1))
+        download(url, tmp_path / "other", print, patience=RetryPolicy(attempts=1))
 
 
 def test_two_processes_do_not_write_one_file(server, tmp_path):

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from qsproj.datasets.catalogue import Dataset, RemoteFile, dataset
-from qsproj.datasets.store import Patience, Store, blob_of, fetched, terms_of
+from qsproj.datasets.store import RetryPolicy, Store, blob_of, fetched, terms_of
 from qsproj.errors import DataError, UsageError
 from tests.datasets.server import serving
 
@@ -25,7 +25,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path / "cache", Patience(attempts=2, pause=0.001))
+    return Store(tmp_path / "cache", RetryPolicy(attempts=2, pause=0.001))
 
 
 def left_in(store):

@@ -92,8 +92,8 @@ def _told_to_end(words: list[str], seconds: float, stderr: TextIO) -> int:
     except KeyboardInterrupt:
         code = 0  # it came after the command was done
     except BaseException:
-        if interrupts.heard():  # C code made another error of the signal
-            word, code = interrupts.outcome()
+        if interrupts.was_interrupted():  # C code made another error of the signal
+            word, code = interrupts.exit_status()
             print(f"qsproj: {word}", file=stderr)
         else:
             traceback.print_exc(file=stderr)

@@ -17,7 +17,7 @@ from qsproj.errors import DataError
 from qsproj.models.parser import ArcPosterior, Parser, load_parser, trees_of
 from qsproj.models.schema import checked, shaped, text
 from qsproj.models.storage import KINDS, Kind
-from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.serve.review.inference import Fixed, infer_rest
 from qsproj.serve.review.retraining import Retraining, Reviewed
 from tests.cli.refusals import SAMPLE
@@ -31,7 +31,7 @@ class Nearest(Parser):
     weight: np.ndarray
 
     refuses_training = None
-    inference = TreeInference(projective=False, single_root=False)
+    inference = TreeDecoder(projective=False, single_root=False)
 
     def scores(self, sentence, given):
         scores = np.full((len(sentence) + 1,) * 2, -9.0)

@@ -22,7 +22,7 @@ from qsproj.models.constraints import Constraints
 from qsproj.models.dmv.dmv import PARSING_FLOOR
 from qsproj.models.parser import Parser
 from qsproj.models.storage import KINDS, load_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles import dmv as valence
 from tests.oracles.trees import all_trees, is_projective, is_tree
 
@@ -141,7 +141,7 @@ FAMILIES = (None, ("grand",), ("childseq", "valence"), ("hidden",))
 @pytest.mark.parametrize("kind", SHAPED)
 def test_trees_of_every_shape_have_what_is_known(kind, projective, single_root):
     """Trees whose arcs may cross, or that have several roots; of the second order by each set of factors."""
-    inference = TreeInference(projective=projective, single_root=single_root)
+    inference = TreeDecoder(projective=projective, single_root=single_root)
     parser, rng = kept(kind), np.random.default_rng(9)
     if kind in ("graph-parser", "tagging-parser"):
         parser = replace(parser, base=replace(parser.base, inference=inference))

@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.errors import UsageError
-from qsproj.models.spec import check, restored, told
+from qsproj.models.spec import check, option_field, restored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +23,11 @@ class Inner:
 class Cooking:
     """Options of no model."""
 
-    eggs: int = told(3, least=1, help="how many are boiled")
-    salt: float = told(0.25, least=0.0, most=1.0, metavar="P", help="share of a spoon")
-    heat: float = told(0.5, least=0.0, most=1.0, within=True)
-    herbs: tuple[str, ...] = told(("dill",), known=("herb", ("dill", "chives")))
-    limit: float | None = told(None, least=0.0, most=10.0)
+    eggs: int = option_field(3, least=1, help="how many are boiled")
+    salt: float = option_field(0.25, least=0.0, most=1.0, metavar="P", help="share of a spoon")
+    heat: float = option_field(0.5, least=0.0, most=1.0, within=True)
+    herbs: tuple[str, ...] = option_field(("dill",), known=("herb", ("dill", "chives")))
+    limit: float | None = option_field(None, least=0.0, most=10.0)
     covered: bool = False
     inner: Inner = field(default_factory=Inner)
 

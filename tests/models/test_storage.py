@@ -25,7 +25,7 @@ from qsproj.models.schema import declared, labels
 from qsproj.models.storage import HEADER_NAME, load_archive, load_model, opened_model, save_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser, TaggingWeights
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
 # All arrays whose sizes hang together, by kind of model.
 ARRAYS = [
@@ -45,7 +45,7 @@ def models(tmp_path_factory):
     rng = np.random.default_rng(1)
     tagger = train_tagger(targets, rng=rng, options=TaggerOptions(epochs=1))
     tagger.save(folder / "tagger")
-    base = ArcParser(ArcScorer.untrained("words"), None, TreeInference(projective=True, single_root=True))
+    base = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
     weights = TaggingWeights.untrained("words", n_tags=len(tagger.tags))
     TaggingParser(tagger, base, weights, TaggingOptions()).save(folder / "tagging-parser")
     train_dmv(targets, options=DmvOptions(iterations=1))[0].save(folder / "dmv")

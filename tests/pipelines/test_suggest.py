@@ -7,7 +7,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.converter.converter import Converter
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.suggest import (
     Candidate,
     kinds_for,
@@ -135,7 +135,7 @@ def test_kinds_of_words():
 def test_a_converter_goes_by_the_source_tree():
     assert kinds_for(Converter.untrained()) is source_kinds
     parser = ArcParser(
-        ArcScorer.untrained("words", hash_bits=8), None, TreeInference(projective=True, single_root=True)
+        ArcScorer.untrained("words", hash_bits=8), None, TreeDecoder(projective=True, single_root=True)
     )
     assert kinds_for(parser) is tag_kinds
 

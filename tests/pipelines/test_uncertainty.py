@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.suggest import word_uncertainties
 from qsproj.trees import nonprojective, projective
 from tests.oracles import suggest as oracle
@@ -46,7 +46,7 @@ def parser(*, projective, single_root, seed=3):
     scorer = ArcScorer.untrained("words", hash_bits=12)
     weights = np.random.default_rng(seed).normal(size=len(scorer.weights)).astype(np.float32)
     return ArcParser(
-        ArcScorer("words", weights), None, TreeInference(projective=projective, single_root=single_root)
+        ArcScorer("words", weights), None, TreeDecoder(projective=projective, single_root=single_root)
     )
 
 

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from qsproj.datasets.catalogue import dataset
-from qsproj.datasets.store import Patience, Store
+from qsproj.datasets.store import RetryPolicy, Store
 from scripts.experiments import data
 from tests.datasets.server import serving
 
@@ -45,7 +45,7 @@ def test_what_is_missing_is_made_and_the_rest_is_said(tmp_path, monkeypatch, cap
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     made = [data.Made(f"treebanks/{part}", "ud/fr_gsd@2.16", part) for part in ("dev", "test")]
     monkeypatch.setattr(data, "FILES", made)
-    store = Store(tmp_path / "cache", Patience(attempts=1))
+    store = Store(tmp_path / "cache", RetryPolicy(attempts=1))
     with serving() as files:
         files.content["/UniversalDependencies/UD_French-GSD/r2.16/fr_gsd-ud-dev.conllu"] = SENTENCES.encode()
         assert not data.make(tmp_path, store, mirror=files.url)

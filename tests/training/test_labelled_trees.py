@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.labelled_trees import UNKNOWN, LabelledScores, LabelledTree
 from qsproj.training.objectives import PartialTreeLikelihood, TreeLikelihood
 from tests.oracles.finite_differences import gradient
@@ -35,7 +35,7 @@ def test_the_loss_of_a_hopeless_relation_has_no_cap():
     """Its chance, exp(-5000), is 0 in double precision."""
     arc = np.array([0], np.int32), np.array([1], np.int32)
     scores = LabelledScores(np.zeros((2, 2)), *arc, np.array([[0.0, -5000.0]]))
-    infer = TreeInference(projective=True, single_root=True).infer
+    infer = TreeDecoder(projective=True, single_root=True).infer
     loss, _, _ = loss_of((0,), (1,), margin=0.0, infer=infer).value_and_gradient(scores)
     assert loss == pytest.approx(5000.0)
 
@@ -74,7 +74,7 @@ def loss_of(heads, relations, *, margin, infer):
 )
 def test_a_loss_is_that_of_all_labelled_trees(projective, single_root, heads, relations, margin):
     """Log of the sum over all trees, each with its Hamming distance, less that over those that agree."""
-    infer = TreeInference(projective=projective, single_root=single_root).infer
+    infer = TreeDecoder(projective=projective, single_root=single_root).infer
     scores = random_scores(7)
     table = dense(scores)
     right = tuple(zip(heads, relations, strict=True))
@@ -99,7 +99,7 @@ def test_a_loss_is_that_of_all_labelled_trees(projective, single_root, heads, re
     ids=["likelihood", "margin", "partial"],
 )
 def test_gradients_are_those_of_finite_differences(projective, heads, relations, margin):
-    infer = TreeInference(projective=projective, single_root=True).infer
+    infer = TreeDecoder(projective=projective, single_root=True).infer
     scores = random_scores(3)
     objective = loss_of(heads, relations, margin=margin, infer=infer)
 

@@ -5,12 +5,12 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.models.arc.arc_examples import right_trees
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees, tree_score
 
 HEADS = frozen_heads([-1, 2, 0, 2, 3])
 PARTIAL = frozen_heads([-1, -1, 0, 2, -1])
-ANY = TreeInference(projective=False, single_root=False)
+ANY = TreeDecoder(projective=False, single_root=False)
 
 
 def scores_of(seed):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 WordTags = Mapping[str, tuple[str, ...]]
@@ -175,13 +175,13 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
         told, lines = next(iter(odd.items()))
         notice(
             f"{name}: line {lines[0]}: found {told!r}, expected Name=Value, the value with a capital or a "
-            f"digit; what is not so is left out ({counted(sum(map(len, odd.values())), 'line')})"
+            f"digit; what is not so is left out ({pluralise(sum(map(len, odd.values())), 'line')})"
         )
     if several:
         number, found = several[0]
         notice(
             f"{name}: line {number}: found {found} for the same features; of several lemmas the first is "
-            f"taken ({counted(len(several), 'line')})"
+            f"taken ({pluralise(len(several), 'line')})"
         )
 
 

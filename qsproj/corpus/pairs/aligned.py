@@ -15,6 +15,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of, open_text
 from qsproj.corpus.formats import read_alignments, read_sentences
+from qsproj.corpus.messages import described, first_difference
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import (
     BY_ID,
@@ -27,8 +28,7 @@ from qsproj.corpus.pairs.pairing import (
 from qsproj.corpus.pairs.token_links import TokenCounts, over_words, sizes_in, token_sides
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, tokenize
-from qsproj.corpus.words import described, first_difference
-from qsproj.errors import DataError, UsageError, WrongTypeError, counted
+from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def read_hand_alignments(
     alignments = list(read_alignments(path, format, sizes[:count]))
     if not any(len(alignment.links) for alignment in alignments):
         raise DataError(
-            path, None, f"no link in {counted(count, 'alignment')}", "links by hand", "check the file"
+            path, None, f"no link in {pluralise(count, 'alignment')}", "links by hand", "check the file"
         )
     return alignments
 

@@ -8,7 +8,7 @@ from qsproj.corpus.editing import begins_paragraph, comment_value, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, check_name, counted
+from qsproj.errors import DataError, check_name, pluralise
 from qsproj.progress import notice
 
 # Of a number of a line.
@@ -19,7 +19,7 @@ def tell_left_out(pairs: int, *names: str | None) -> None:
     """Say how many pairs were left out for a blank line in one of two files."""
     if pairs:
         files = " or ".join(name for name in names if name) or "a side"
-        notice(f"{counted(pairs, 'pair')} left out: a line is blank in {files}")
+        notice(f"{pluralise(pairs, 'pair')} left out: a line is blank in {files}")
 
 
 class BlankLines:

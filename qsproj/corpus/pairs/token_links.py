@@ -5,7 +5,7 @@ from itertools import product
 
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.progress import notice
 
 _SIDES = ("source", "target")
@@ -77,6 +77,6 @@ class TokenCounts:
             if pairs >= _FEWEST_PAIRS and not self._beyond[side] and 2 * self._ending[side] > pairs:
                 notice(
                     f"{self._name}: links seem to count the tokens of the {role}, not its words: in none of "
-                    f"{counted(pairs, 'pair')} with multiword tokens does one reach beyond the number of "
+                    f"{pluralise(pairs, 'pair')} with multiword tokens does one reach beyond the number of "
                     f"tokens; add :{role}-tokens to the format (--alignment-format pharaoh:{role}-tokens)"
                 )

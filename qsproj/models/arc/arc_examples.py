@@ -13,10 +13,10 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
-from qsproj.models.arc.right_trees import Lesson, right_trees
+from qsproj.models.arc.gold_trees import ArcLoss, right_trees
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.parser import Parser
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training import objectives
 from qsproj.training.margins import DualTree, Margins
 
@@ -37,7 +37,7 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
 
 
 def tree_objective(
-    heads: Heads, inference: TreeInference, name: str = "likelihood"
+    heads: Heads, inference: TreeDecoder, name: str = "likelihood"
 ) -> objectives.Objective | None:
     """Return the objective, by its name, of heads int32[n+1]; None when the model can build no such tree.
 
@@ -51,14 +51,14 @@ def tree_objective(
 
 
 def tree_examples(
-    sentences: Iterable[Sentence], scorer: ArcWeights, inference: TreeInference, *, objective: str
+    sentences: Iterable[Sentence], scorer: ArcWeights, inference: TreeDecoder, *, objective: str
 ) -> list[ArcExample | None]:
     losses = ((sentence, tree_objective(sentence.heads, inference, objective)) for sentence in sentences)
     return [ArcExample(scorer.encode(sentence), loss) if loss else None for sentence, loss in losses]
 
 
 def training_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[Example | None]:
     """Encode sentences, each with what the objective makes of its tree; None where it teaches nothing."""
     objective = objective_named(options.objective)
@@ -70,7 +70,7 @@ def training_examples(
     return examples
 
 
-def _example(encoded: EncodedSentence, lesson: Lesson) -> Example:
+def _example(encoded: EncodedSentence, lesson: ArcLoss) -> Example:
     if isinstance(lesson, DualTree):
         return DualExample(encoded, lesson)
     return MarginExample(encoded, lesson) if isinstance(lesson, Margins) else ArcExample(encoded, lesson)
@@ -86,7 +86,7 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
 
 
 def entropy_examples(
-    sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
+    sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[ArcExample]:
     """Encode sentences without trees, each with the entropy of its trees, but for those that are too long.
 
@@ -124,7 +124,7 @@ def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
 def scorer_score(
     dev: Sequence[Sentence],
     encode: Callable[[Sentence], EncodedSentence],
-    inference: TreeInference,
+    inference: TreeDecoder,
     *,
     decode: str = "mbr",
 ) -> Callable[[ArcWeights], float] | None:

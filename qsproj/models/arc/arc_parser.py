@@ -16,7 +16,7 @@ from qsproj.models.constraints import Constraints, decode_blocks
 from qsproj.models.packing import joined
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
-from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.parallel import blocks_of
 
 # So many sentences go through each kernel at once.
@@ -34,7 +34,7 @@ class FirstOrderParser(Parser, Generic[Scorer]):
 
     scorer: Scorer
     labeller: Labeller | None
-    inference: TreeInference
+    inference: TreeDecoder
     refuses_training = None
 
     @property
@@ -75,7 +75,7 @@ class FirstOrderParser(Parser, Generic[Scorer]):
         self.scorer.check_tagged(sentence)
         return super().arc_probabilities(sentence)
 
-    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeInference:
+    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
         """Return inference over the trees that have what is known of a sentence.
 
         The relation of a word without a head weighs the arcs into it by how likely each has that relation.
@@ -144,13 +144,13 @@ class FirstOrderParser(Parser, Generic[Scorer]):
 
 def parts_from(
     header: dict[str, Any], arrays: Arrays, kind: type[Scorer]
-) -> tuple[Scorer, Labeller | None, TreeInference]:
+) -> tuple[Scorer, Labeller | None, TreeDecoder]:
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
     scorer, labels = kind.from_archive(header["scorer"], arrays), header["labeller"]
     return (
         scorer,
         None if labels is None else replace(Labeller.from_archive(labels, arrays), ignored=scorer.ignored),
-        TreeInference(projective=header["projective"], single_root=header["single_root"]),
+        TreeDecoder(projective=header["projective"], single_root=header["single_root"]),
     )
 
 
@@ -234,7 +234,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             yield parsed
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ArcParser":
-        from qsproj.models.arc.above import fine_tuned
+        from qsproj.models.arc.residual import fine_tuned
 
         return fine_tuned(self, trees_of(trees), rng=rng)
 

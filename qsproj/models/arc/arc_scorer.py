@@ -19,7 +19,7 @@ from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, checked, one_of, optional, some_of
-from qsproj.models.tree_inference import arcs_in
+from qsproj.models.tree_decoder import arcs_in
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser

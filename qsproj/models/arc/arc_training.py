@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, check_name, counted
+from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import Labeller, train_labeller
-from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import LeastChange
@@ -41,7 +41,7 @@ class Prepared:
     weights: list[float]
     lessons: list[arc_examples.Example]
     template_set: str
-    inference: TreeInference
+    inference: TreeDecoder
     support: NDArray[np.uint64]
     ignored: tuple[str, ...]
     skipped: dict[str, int]
@@ -92,7 +92,7 @@ def train_arc_parser(
 
 
 def finished(
-    kind: Callable[[Scorer, Labeller | None, TreeInference], Trained],
+    kind: Callable[[Scorer, Labeller | None, TreeDecoder], Trained],
     scorer: Scorer,
     prepared: Prepared,
     records: Sequence[EpochRecord],
@@ -175,7 +175,7 @@ def train_scorer(
     template_set: str,
     *,
     rng: np.random.Generator,
-    inference: TreeInference,
+    inference: TreeDecoder,
     options: training_options.TrainingOptions,
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
@@ -223,7 +223,7 @@ def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentenc
         return [1.0] * len(sentences)
     if len(weights) != len(sentences):
         raise UsageError(
-            f"found {counted(len(weights), 'weight')} for {counted(len(sentences), 'sentence')}, "
+            f"found {pluralise(len(weights), 'weight')} for {pluralise(len(sentences), 'sentence')}, "
             "expected one for each"
         )
     for number, weight in enumerate(weights, start=1):
@@ -246,7 +246,7 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 
 
 def scaled_to_likelihood(
-    scorer: arc_scorer.ArcScorer, sentences: Iterable[Sentence], inference: TreeInference
+    scorer: arc_scorer.ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
 ) -> arc_scorer.ArcScorer | None:
     """Return the scorer with its weights times that factor under which trees are most probable.
 
@@ -283,7 +283,7 @@ def cross_fitted_scorers(
     *,
     rng: np.random.Generator,
     template_set: str,
-    inference: TreeInference,
+    inference: TreeDecoder,
     options: training_options.TrainingOptions,
     folds: int = 5,
     again: Sequence[Sentence] = (),

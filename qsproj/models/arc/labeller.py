@@ -204,7 +204,7 @@ def train_labeller(
     found = relations_in(sentences)
     if not found and start is None:
         return None
-    first = grown(start, found) if start else untrained(template_set, found, ignored=ignored)
+    first = with_relations(start, found) if start else untrained(template_set, found, ignored=ignored)
     numbers = {relation: number for number, relation in enumerate(first.relations)}
     examples = [
         (
@@ -224,7 +224,7 @@ def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str
     return Labeller(template_set, ordered, weights, ignored)
 
 
-def grown(labeller: Labeller, relations: Iterable[str]) -> Labeller:
+def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
     """Return a labeller that knows more relations, each of which starts from the weights of its bare one."""
     ordered = tuple(sorted({*labeller.relations, *relations}))
     weights = np.zeros((len(labeller.weights), len(ordered)), dtype=np.float32)
@@ -271,13 +271,13 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
     if prior is None:
         return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)
     in_tree = arc_templates.IN_TREE if prior.template_set.endswith(arc_templates.IN_TREE) else ""
-    return replace(grown(prior, relations), template_set=f"{template_set}{in_tree}")
+    return replace(with_relations(prior, relations), template_set=f"{template_set}{in_tree}")
 
 
 def mean_labeller(labellers: Sequence[Labeller]) -> Labeller:
     """Return the labeller of all their relations whose scores are the mean of those of others."""
     relations = {relation for labeller in labellers for relation in labeller.relations}
-    alike = [grown(labeller, relations) for labeller in labellers]
+    alike = [with_relations(labeller, relations) for labeller in labellers]
     return replace(alike[0], weights=np.mean([one.weights for one in alike], axis=0))
 
 

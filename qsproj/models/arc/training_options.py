@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.errors import UsageError, check_name, counted, unknown_name
-from qsproj.models.spec import told
+from qsproj.errors import UsageError, check_name, pluralise, unknown_name
+from qsproj.models.spec import option_field
 
 if TYPE_CHECKING:
-    from qsproj.models.arc.right_trees import Lesson, RightTrees
-    from qsproj.models.tree_inference import TreeInference
+    from qsproj.models.arc.gold_trees import ArcLoss, GoldTrees
+    from qsproj.models.tree_decoder import TreeDecoder
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule
 
@@ -48,7 +48,7 @@ class ArcObjective:
     name: str
     purpose: str
     source: str
-    lesson: Callable[[RightTrees, TrainingOptions], Lesson | None] | None = None
+    lesson: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
     margin: float | None = None
     rule: Callable[[TrainingOptions], Rule] | None = None
     reads: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class ArcObjective:
     whole: bool = False
     clustered: bool = False
 
-    def taught_by(self, right: RightTrees, options: TrainingOptions) -> Lesson | None:
+    def taught_by(self, right: GoldTrees, options: TrainingOptions) -> ArcLoss | None:
         return self.lesson(right, options) if self.lesson else right.likelihood(self.margin or 0.0)
 
 
@@ -196,32 +196,34 @@ class TrainingOptions:
     """
 
     template_set: str | None = None
-    objective: str = told("margin", help="what scores are trained for, see below (default: margin)")
-    best: int = told(5, least=1, metavar="K", help="of mira-kbest: number of best trees used as rivals")
-    limit: float = told(
+    objective: str = option_field("margin", help="what scores are trained for, see below (default: margin)")
+    best: int = option_field(
+        5, least=1, metavar="K", help="of mira-kbest: number of best trees used as rivals"
+    )
+    limit: float = option_field(
         0.01, least=1e-6, metavar="C", help="with the kinds of mira, how far one margin may move the weights"
     )
-    cost: float = told(0.01, least=1e-6, metavar="C", help="of eg: what a missed margin costs")
-    clusters: int = told(
+    cost: float = option_field(0.01, least=1e-6, metavar="C", help="of eg: what a missed margin costs")
+    clusters: int = option_field(
         2,
         least=1,
         help="of hidden: clusters an arc may be in, up to 64, 80 MB of memory each",
     )
-    optimizer: str = told(
+    optimizer: str = option_field(
         "sgd",
         help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
     )
-    entropy: float = told(0.1, least=0.0, most=1e6, help="how much a sentence of --unlabelled counts")
-    l1: float = told(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
-    epochs: int = told(10, least=1, help="passes over the data")
+    entropy: float = option_field(0.1, least=0.0, most=1e6, help="how much a sentence of --unlabelled counts")
+    l1: float = option_field(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
+    epochs: int = option_field(10, least=1, help="passes over the data")
     rate: float = 0.1
-    l2: float = told(15.0, least=0.0, most=1e6, help="strength of the L2 penalty")
-    cutoff: int = told(
+    l2: float = option_field(15.0, least=0.0, most=1e6, help="strength of the L2 penalty")
+    cutoff: int = option_field(
         0,
         least=0,
         help="keep features that occur N times; 1 or more makes small models",
     )
-    support: str = told(
+    support: str = option_field(
         "trees",
         help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
         "of up to 5 words; sentences, those that have such an arc",
@@ -229,7 +231,7 @@ class TrainingOptions:
     projective: bool | None = None
     single_root: bool | None = None
 
-    def with_shape(self, template_set: str, inference: TreeInference) -> TrainingOptions:
+    def with_shape(self, template_set: str, inference: TreeDecoder) -> TrainingOptions:
         """Return the options for another parser of these templates and trees."""
         return replace(
             self,
@@ -272,13 +274,13 @@ class TrainingReport:
     skipped: dict[str, int]
     remarks: tuple[str, ...] = ()
 
-    def summary(self, inference: TreeInference) -> str:
+    def summary(self, inference: TreeDecoder) -> str:
         best = max(self.epochs, key=lambda record: record.score or 0.0)
         dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
         left_out = "".join(
-            f"; {counted(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
+            f"; {pluralise(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
         )
         remarks = "".join(f"; {remark}" for remark in self.remarks)
         return (
-            f"{inference.described('parser')}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}{remarks}"
+            f"{inference.described('parser')}, {pluralise(len(self.epochs), 'epoch')}{dev}{left_out}{remarks}"
         )

@@ -19,7 +19,7 @@ from qsproj.models.constraints import Constraints
 from qsproj.models.packing import unpack_weights
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
-from qsproj.models.tree_inference import DECODERS, MAX_Z, TreeInference
+from qsproj.models.tree_decoder import DECODERS, MAX_Z, TreeDecoder
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import Rule
 
@@ -154,7 +154,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return ArcPosterior(self.constrained(sentence, given).infer(self.scores(sentence))[1])
 
     def heads(
-        self, cluster_scores: Floats, *, decode: str = "mbr", inference: TreeInference | None = None
+        self, cluster_scores: Floats, *, decode: str = "mbr", inference: TreeDecoder | None = None
     ) -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 

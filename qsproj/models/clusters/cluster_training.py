@@ -7,10 +7,10 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.models.arc.above import annotated_examples, fine_tuned_labeller
 from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_scorer import ArcExample, supported_by
 from qsproj.models.arc.arc_training import finished, prepare
+from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.clusters import cluster_parser
 from qsproj.training.loop import learn

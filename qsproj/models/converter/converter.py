@@ -29,7 +29,7 @@ from qsproj.models.packing import nested, packed_weights, unnested, unpack_weigh
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
-from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
 
@@ -70,7 +70,7 @@ class Converter(Parser):
     turns: TurnModel
     weights: NDArray[np.float32]
     relations: RelationAdapter
-    inference: TreeInference
+    inference: TreeDecoder
     prior: float = PRIOR
     source_relations: tuple[str, ...] = ()
 
@@ -81,7 +81,7 @@ class Converter(Parser):
             TurnModel.untrained(),
             np.zeros(1 << HASH_BITS, dtype=np.float32),
             RelationAdapter.untrained(),
-            TreeInference(projective=False, single_root=False),
+            TreeDecoder(projective=False, single_root=False),
             UNTRAINED_PRIOR,
         )
 
@@ -127,7 +127,7 @@ class Converter(Parser):
         sources = self.encode(sentence, source_posteriors)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 
-    def _inference(self, sources: Sequence[WeightedSource], given: Constraints | None) -> TreeInference:
+    def _inference(self, sources: Sequence[WeightedSource], given: Constraints | None) -> TreeDecoder:
         inference = inference_for(self.inference, sources)
         return inference if given is None or given.leave_trees_free else given.within(inference)
 
@@ -210,7 +210,7 @@ class Converter(Parser):
             TurnModel.from_archive(arrays),
             weights,
             RelationAdapter.from_archive(header["relations"], arrays),
-            TreeInference(projective=header["projective"], single_root=header["single_root"]),
+            TreeDecoder(projective=header["projective"], single_root=header["single_root"]),
             header["prior"],
             tuple(header["source_relations"]),
         )
@@ -247,7 +247,7 @@ def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
     return scores
 
 
-def inference_for(inference: TreeInference, sources: Sequence[WeightedSource]) -> TreeInference:
+def inference_for(inference: TreeDecoder, sources: Sequence[WeightedSource]) -> TreeDecoder:
     """Allow crossing arcs where the arcs of the best source tree cross."""
     if inference.projective and crossing_arcs(sources[0].nodes.heads).any():
         return replace(inference, projective=False)

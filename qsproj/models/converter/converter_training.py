@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import NothingToLearnError, counted
+from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
@@ -24,7 +24,7 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.models.converter.converter_relations import train_relations
 from qsproj.models.converter.converter_turns import train_turns
-from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import AdaGrad
@@ -59,9 +59,11 @@ class ConverterReport:
     epochs: tuple[EpochRecord, ...]
     skipped: int
 
-    def summary(self, inference: TreeInference) -> str:
+    def summary(self, inference: TreeDecoder) -> str:
         left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
-        return f"converter to {inference.described('trees')}, {counted(self.sentences, 'sentence')}{left_out}"
+        return (
+            f"converter to {inference.described('trees')}, {pluralise(self.sentences, 'sentence')}{left_out}"
+        )
 
 
 def train_converter(

@@ -26,7 +26,7 @@ from qsproj.models.dmv.siblings import (
 from qsproj.models.packing import joined
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
-from qsproj.models.tree_inference import DECODERS, TreeInference, arcs_in
+from qsproj.models.tree_decoder import DECODERS, TreeDecoder, arcs_in
 from qsproj.parallel import Workers, map_in_order
 from qsproj.trees import second_order
 from qsproj.trees.crossings import nearest_projective
@@ -286,7 +286,7 @@ def uniform_parameters(tags: int) -> DmvParameters:
 
 
 def over_all_words(
-    among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeInference | None = None
+    among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeDecoder | None = None
 ) -> Scores:
     """Return probabilities of arcs over all n words; those that were stripped have one head, by rule.
 
@@ -306,7 +306,7 @@ def over_all_words(
 PARSING_FLOOR = 1e-9
 # The least log probability of a known relation of an arc.
 LEAST_EVIDENCE = -200.0
-TREES = TreeInference(projective=True, single_root=True)
+TREES = TreeDecoder(projective=True, single_root=True)
 
 
 @dataclass(frozen=True)

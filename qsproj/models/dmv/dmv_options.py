@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from qsproj.models.spec import check, told
+from qsproj.models.spec import check, option_field
 
 STARTS = ("harmonic", "uniform", "trees")
 E_STEPS = ("sum", "viterbi")
@@ -22,8 +22,8 @@ class DmvOptions:
     ``sibling_pairs``: of projected arcs, as in :class:`qsproj.models.qg_dmv.qg_dmv_options.QgOptions`.
     """
 
-    start: str = told("harmonic", known=("start", STARTS))
-    e_step: str = told("sum", known=("E-step", E_STEPS))
+    start: str = option_field("harmonic", known=("start", STARTS))
+    e_step: str = option_field("sum", known=("E-step", E_STEPS))
     keep_heads: bool = False
     iterations: int = 50
     tolerance: float = 1e-5

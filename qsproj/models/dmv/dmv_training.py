@@ -17,7 +17,7 @@ from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
-from qsproj.models.tree_inference import reachable
+from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import Workers, blocks_of
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
@@ -140,7 +140,7 @@ def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tupl
 E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 
-def has_tree(corpus: dmv.TagCorpus) -> Mask:
+def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
     """Tell of each sentence whether any tree has all its known heads, bool[S]."""
     stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
@@ -211,4 +211,4 @@ def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int])
     corpus = kept(
         (lengths > 0) & (lengths <= options.max_words), f"no words, or more than {options.max_words} words"
     )
-    return kept(has_tree(corpus), "arcs that no possible tree contains")
+    return kept(admits_any_tree(corpus), "arcs that no possible tree contains")

@@ -25,7 +25,7 @@ from qsproj.bp.links import (
     dependent_chains_of,
     grandparents_of,
 )
-from qsproj.bp.run import Beliefs, Passing, odds_of, probability, run
+from qsproj.bp.run import Beliefs, BPOptions, odds_of, probability, run
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
@@ -34,7 +34,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc.arc_scorer import HashedWeights
 from qsproj.models.constraints import ConstrainedInference, span_arcs
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
 # Where the groups of the families begin in a sentence's graph: LINK comes before them, and the hard
 # constraint after them, so that it has the last word in every iteration.
@@ -127,7 +127,7 @@ class Arcs:
 
 def sentence_graph(
     candidates: Mask,
-    inference: TreeInference,
+    inference: TreeDecoder,
     *,
     families: Sequence[str],
     constraint: str = "tree",
@@ -245,14 +245,14 @@ FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
 }
 
 
-def _tree(links: Table, inference: TreeInference) -> list[FactorGroup]:
+def _tree(links: Table, inference: TreeDecoder) -> list[FactorGroup]:
     make = projective_tree if inference.projective else tree
     return [make(links, single_root=inference.single_root)]
 
 
 # What is required of the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or only
 # what follows from one; a tree is then found in decoding.
-CONSTRAINTS: dict[str, Callable[[Table, TreeInference], list[FactorGroup]]] = {
+CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
     "tree": _tree,
     "exactly1": lambda links, _: [exactly_one(candidate_heads(links))],
     "exactly1+no2cycle": lambda links, _: [no2cycle(links), exactly_one(candidate_heads(links))],
@@ -303,7 +303,7 @@ DAMPING = 0.3
 Expectations = tuple[Floats, list[Floats]]
 
 
-def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> Mask:
+def candidate_arcs(marginals: Scores, inference: TreeDecoder, *, threshold: float) -> Mask:
     """Return bool[n+1, n+1], the arcs of at least this probability and those of the best tree."""
     candidates = marginals >= threshold
     if isinstance(inference, ConstrainedInference):
@@ -328,7 +328,7 @@ def propagate(
     """
     return run(
         graph.with_scores(link_scores, scores),
-        Passing(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=DAMPING),
+        BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=DAMPING),
         maximise=maximise,
     )
 

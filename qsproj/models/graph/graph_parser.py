@@ -26,8 +26,8 @@ from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, always
 from qsproj.models.schema import Archive, Arrays
-from qsproj.models.spec import check, restored, told
-from qsproj.models.tree_inference import TreeInference, check_decoder
+from qsproj.models.spec import check, option_field, restored
+from qsproj.models.tree_decoder import TreeDecoder, check_decoder
 
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
 CERTAIN = 1e6
@@ -47,12 +47,12 @@ class GraphOptions:
     UsageError when a name is unknown or a number is out of range.
     """
 
-    families: tuple[str, ...] | None = told(None, known=("factors", graph_factors.FAMILIES))
-    iterations: int = told(5, least=1)
-    threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
+    families: tuple[str, ...] | None = option_field(None, known=("factors", graph_factors.FAMILIES))
+    iterations: int = option_field(5, least=1)
+    threshold: float = option_field(3e-3, least=0.0, most=1.0, within=True)
     max_factors: int = 200_000
-    constraint: str = told("tree", known=("constraint", graph_factors.CONSTRAINTS))
-    gain: float = told(0.0, least=0.0)
+    constraint: str = option_field("tree", known=("constraint", graph_factors.CONSTRAINTS))
+    gain: float = option_field(0.0, least=0.0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -60,13 +60,13 @@ class GraphOptions:
         if len(set(families)) < len(families):
             raise UsageError(f"found {','.join(families)} as factors, expected each once")
 
-    def families_for(self, inference: TreeInference) -> tuple[str, ...]:
+    def families_for(self, inference: TreeDecoder) -> tuple[str, ...]:
         if self.families is not None:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
 
     def layout(
-        self, candidates: Mask, inference: TreeInference, *, spans: Sequence[tuple[int, int]] = ()
+        self, candidates: Mask, inference: TreeDecoder, *, spans: Sequence[tuple[int, int]] = ()
     ) -> graph_factors.SentenceGraph:
         families = self.families_for(inference)
         return graph_factors.sentence_graph(
@@ -108,7 +108,7 @@ class GraphParser(Parser):
     options: GraphOptions
 
     @property
-    def inference(self) -> TreeInference:
+    def inference(self) -> TreeDecoder:
         return self.base.inference
 
     @property
@@ -150,7 +150,7 @@ class GraphParser(Parser):
     def _beliefs(
         self,
         encoded: EncodedSentence,
-        inference: TreeInference,
+        inference: TreeDecoder,
         *,
         spans: Sequence[tuple[int, int]] = (),
         maximise: bool,

@@ -27,7 +27,7 @@ from qsproj.models.graph.graph_factors import (
     expectations,
 )
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.tree_inference import agreeing_arcs
+from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.progress import track
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad

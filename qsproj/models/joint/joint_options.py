@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from qsproj.bp.run import Passing
+from qsproj.bp.run import BPOptions
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.schema import anything, checked, names, text
-from qsproj.models.spec import check, restored, told
+from qsproj.models.spec import check, option_field, restored
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
 SYNCH = "SYNCH"
@@ -34,8 +34,8 @@ class Propagation:
     tolerance: float = 1e-3
     damping: float = 0.0
 
-    def passing(self) -> Passing:
-        return Passing(
+    def passing(self) -> BPOptions:
+        return BPOptions(
             schedule="sequential",
             max_iterations=self.max_iterations,
             tolerance=self.tolerance,
@@ -57,18 +57,20 @@ class JointOptions:
     none has.
     """
 
-    families: tuple[str, ...] = told(FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)))
-    source_tree: str = told("joint", known=("source tree", SOURCE_TREES))
+    families: tuple[str, ...] = option_field(
+        FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH))
+    )
+    source_tree: str = option_field("joint", known=("source tree", SOURCE_TREES))
     propagation: Propagation = field(default_factory=Propagation)
-    least_probability: float = told(MIN_PROBABILITY, least=0.0, most=1.0)
-    link_threshold: float = told(
+    least_probability: float = option_field(MIN_PROBABILITY, least=0.0, most=1.0)
+    link_threshold: float = option_field(
         LINK_THRESHOLD,
         least=0.0,
         most=1.0,
         metavar="P",
         help="least probability of the links that the model writes",
     )
-    tag_threshold: float | None = told(None, least=0.0, most=1.0)
+    tag_threshold: float | None = option_field(None, least=0.0, most=1.0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -91,7 +93,7 @@ class JointTrainingOptions:
     ``target_weights="joint"``.
     """
 
-    epochs: int = told(10, least=1, help="passes over the pairs")
+    epochs: int = option_field(10, least=1, help="passes over the pairs")
     rate: float = 0.05
     l2: float = 100.0
     source_evidence: float = 0.25
@@ -128,11 +130,11 @@ class BiparseOptions:
     joint: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
-    target_weights: str = told("fixed", known=("target weights", TARGET_WEIGHTS))
+    target_weights: str = option_field("fixed", known=("target weights", TARGET_WEIGHTS))
     with_dictionary: bool = False
     order: int = 1
-    labels: str = told("joint", known=("labels", LABELS))
-    tags: str = told("given", known=("tags", TAGS))
+    labels: str = option_field("joint", known=("labels", LABELS))
+    tags: str = option_field("given", known=("tags", TAGS))
 
     def __post_init__(self) -> None:
         check(self)

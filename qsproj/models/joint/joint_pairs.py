@@ -14,7 +14,7 @@ from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.tag_choices import TagChoices
-from qsproj.models.tree_inference import reachable
+from qsproj.models.tree_decoder import reachable
 
 NO_LINK = "no candidate link"
 _MORE_EPOCHS = 3
@@ -76,7 +76,7 @@ def joint_example(
         prepared,
         heads,
         states,
-        joint_trees.heads_alone(parser.source, pair.source) if inferred else None,
+        joint_trees.monolingual_heads(parser.source, pair.source) if inferred else None,
         target_tags,
     )
 

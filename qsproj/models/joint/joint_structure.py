@@ -25,7 +25,7 @@ from qsproj.conventions import Floats, Heads, Mask
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, MOST_ITG_WORDS, SYNCH
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
@@ -64,7 +64,7 @@ class Side:
     """
 
     arcs: Table
-    trees: TreeInference | None
+    trees: TreeDecoder | None
     grand: Relation
     siblings: Relation
     families: tuple[FamilyFactors, ...] = ()
@@ -91,7 +91,7 @@ def free_side(
     marginals: Floats,
     kept: Mask,
     first_variable: int,
-    trees: TreeInference,
+    trees: TreeDecoder,
     *,
     families: Sequence[FamilyFactors] = (),
 ) -> Side:

@@ -13,14 +13,14 @@ from qsproj.bp.run import Status
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_relations
+from qsproj.models.arc.residual import with_added
 from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint.joint_graph import (
     LEARNED,
@@ -38,7 +38,7 @@ from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_S
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.packing import nested, unnested
-from qsproj.models.tree_inference import arcs_in
+from qsproj.models.tree_decoder import arcs_in
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
@@ -79,8 +79,8 @@ class HandLinkCounts:
 
     def summary(self) -> str:
         return (
-            f"hand alignments of {counted(self.pairs, 'pair')}; {self.missed:,} of "
-            f"{counted(self.sure, 'sure link')} not among the candidates"
+            f"hand alignments of {pluralise(self.pairs, 'pair')}; {self.missed:,} of "
+            f"{pluralise(self.sure, 'sure link')} not among the candidates"
         )
 
 
@@ -163,7 +163,7 @@ def convergence(statuses: Counter[Status]) -> str:
     if not runs:
         return "nothing to infer"
     share = 100 * statuses[Status.CONVERGED] / runs
-    return f"belief propagation converged in {share:.1f}% of {counted(runs, 'run')}"
+    return f"belief propagation converged in {share:.1f}% of {pluralise(runs, 'run')}"
 
 
 def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:

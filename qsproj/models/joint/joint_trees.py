@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, NothingToLearnError, SentenceError, counted, unknown_name
+from qsproj.errors import DataError, NothingToLearnError, SentenceError, pluralise, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
@@ -37,7 +37,7 @@ from qsproj.models.packing import nested, unnested
 from qsproj.models.parser import Parser
 from qsproj.models.schema import Arrays
 from qsproj.models.storage import kind_of, load_model, model_from
-from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
 from qsproj.progress import notice, track
 from qsproj.training.cross_fitting import cross_fit, in_order
 
@@ -78,7 +78,7 @@ class TreeScores:
     factors: FamilyScores = ()
     tagged: TaggedArcs | None = None
 
-    def side(self, first_variable: int, trees: TreeInference) -> Side:
+    def side(self, first_variable: int, trees: TreeDecoder) -> Side:
         """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
@@ -136,7 +136,7 @@ def tree_scores(
 
 def first_order_scores(
     scores: Scores,
-    inference: TreeInference,
+    inference: TreeDecoder,
     *,
     required: Heads | None = None,
     least_probability: float = MIN_PROBABILITY,
@@ -153,7 +153,7 @@ def first_order(parser: TreeParser) -> ArcParser:
     return parser if isinstance(parser, ArcParser) else parser.base
 
 
-def heads_alone(parser: TreeParser, sentence: Sentence) -> Heads:
+def monolingual_heads(parser: TreeParser, sentence: Sentence) -> Heads:
     """Return the tree that a parser gives a sentence by itself, int32[n+1]: of most expected right heads."""
     if isinstance(parser, GraphParser):
         believed = parser.arc_beliefs(sentence)
@@ -188,7 +188,7 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
     if source_tree == "joint":
         return None
     if source_tree == "best":
-        return heads_alone(parser, sentence)
+        return monolingual_heads(parser, sentence)
     if source_tree != "observed":
         raise unknown_name("source tree", source_tree, SOURCE_TREES)
     missing = np.flatnonzero(sentence.heads[1:] < 0)
@@ -351,7 +351,8 @@ def train_target(
     """
     if len(pairs) < 2:
         raise NothingToLearnError(
-            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
+            f"found {pluralise(len(pairs), 'pair')} to learn from, "
+            "expected two or more with whole target trees"
         )
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:

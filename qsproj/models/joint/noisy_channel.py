@@ -17,7 +17,7 @@ from qsproj.conventions import Floats, Heads, Scores
 from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, NO_VARIABLE, JointStructure, known_states
-from qsproj.models.tree_inference import TreeInference, arcs_in, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, of_tree
 
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.
 MAX_LOG_ODDS = 9.0
@@ -44,12 +44,12 @@ def tree_evidence(heads: Heads, *, weight: float = 1.0) -> SourceEvidence:
     return SourceEvidence(chances=arcs_in(heads).astype(np.float64), heads=heads, weight=weight)
 
 
-def forest_evidence(scores: Scores, trees: TreeInference) -> SourceEvidence:
+def forest_evidence(scores: Scores, trees: TreeDecoder) -> SourceEvidence:
     """Return as seen that the source tree is one drawn by arc scores float64[m+1, m+1], natural log."""
     return SourceEvidence(chances=trees.infer(scores)[1], forest=scores)
 
 
-def ranked_evidence(scores: Scores, trees: TreeInference, k: int) -> tuple[SourceEvidence, ...]:
+def ranked_evidence(scores: Scores, trees: TreeDecoder, k: int) -> tuple[SourceEvidence, ...]:
     """Return the k best trees by arc scores float64[m+1, m+1], each as probable as it is among these."""
     ranked = trees.ranked(scores, k)
     sums = np.array([of_tree(scores, heads).sum() for heads in ranked])
@@ -96,7 +96,7 @@ class SourceTreeLikelihood:
     structure: JointStructure
     scores: JointScores
     seen: tuple[SourceEvidence, ...]
-    target_trees: TreeInference
+    target_trees: TreeDecoder
     propagation: Propagation
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:

@@ -27,7 +27,7 @@ from qsproj.models.arc.labeller import Labeller, RelationWeights
 from qsproj.models.constraints import LEAST_LOG, Constraints
 from qsproj.models.parser import KnownPart, Lesson
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
-from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
 HASH_BITS = 17
@@ -159,7 +159,7 @@ class LabelledPosterior:
     log_z: float
     marginals: Scores
     chances: Floats
-    inference: TreeInference
+    inference: TreeDecoder
     free: LabelledScores
     columns: Mapping[int, int]
 
@@ -226,7 +226,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         scores = self.relations.scores(features, arcs, self._possible(weighed, inference))
         return self.believed(scores, inference, columns)
 
-    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeInference:
+    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
         """Return inference over the trees with known heads and spans; relations are part of these trees."""
         if given is None or given.leave_trees_free:
             return self.inference
@@ -235,7 +235,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def believed(
         self,
         scores: LabelledScores,
-        inference: TreeInference | None = None,
+        inference: TreeDecoder | None = None,
         columns: Mapping[int, int] = MappingProxyType({}),
     ) -> LabelledPosterior:
         """Sum over labelled trees; ``columns``: the known relations of some words, by their places."""
@@ -245,7 +245,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         log_z, marginals = inference.infer(summed)
         return LabelledPosterior(clamped, log_z, marginals, chances, inference, scores, columns)
 
-    def _possible(self, arcs: Scores, inference: TreeInference) -> Mask:
+    def _possible(self, arcs: Scores, inference: TreeDecoder) -> Mask:
         """Choose the arcs that may be in a tree, bool[n+1, n+1]; those of one tree are among them."""
         if self.least == 0.0:
             return all_arcs(len(arcs) - 1)

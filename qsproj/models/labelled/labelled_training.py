@@ -27,7 +27,7 @@ from qsproj.models.labelled.labelled_parser import (
     all_arcs,
     best_chances,
 )
-from qsproj.models.tree_inference import TreeInference, of_tree, reachable
+from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
 
@@ -174,7 +174,7 @@ def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64
 
 
 def labelled_tree(
-    sentence: Sentence, relations: Sequence[str], inference: TreeInference, *, objective: str
+    sentence: Sentence, relations: Sequence[str], inference: TreeDecoder, *, objective: str
 ) -> LabelledTree | None:
     """Return the loss of one labelled tree, whole or partial; None when the model can build none such.
 

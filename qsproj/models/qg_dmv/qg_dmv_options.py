@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from qsproj.models.spec import told
+from qsproj.models.spec import option_field
 
 STARTS = ("trees", "uniform")
 
@@ -30,7 +30,7 @@ class QgOptions:
     start: str = "trees"
     parent_child: float = 0.9
     max_words: int = 40
-    min_linked: float = told(
+    min_linked: float = option_field(
         0.8,
         least=0.0,
         most=1.0,
@@ -38,7 +38,7 @@ class QgOptions:
         "it weighs; align with --threshold 0.15 --weights",
     )
     punctuation: str = "strip"
-    sibling_pairs: int = told(
+    sibling_pairs: int = option_field(
         2500,
         least=0,
         help="learn, for new text, how dependents follow their most recent sibling from the trees of the "

@@ -15,7 +15,7 @@ from qsproj.conventions import Floats, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import Archive, Arrays, anything, checked, labels, number
@@ -138,8 +138,8 @@ def train_link_tagger(
     """
     if len(pairs) < TAGGER_FOLDS:
         raise UsageError(
-            f"found {counted(len(pairs), 'pair')} to learn tags from, expected at least {TAGGER_FOLDS}: each "
-            "is tagged by a tagger trained on others"
+            f"found {pluralise(len(pairs), 'pair')} to learn tags from, expected at least {TAGGER_FOLDS}: "
+            "each is tagged by a tagger trained on others"
         )
     targets = [pair.target for pair in pairs]
     tagger = train_tagger(targets, rng=rng)

@@ -86,7 +86,7 @@ class Tagger(Stored):
     its code, for tokenising plain text; None where it was not told. ``tokenizer`` cuts plain text as the
     treebanks do, ``splitter`` finds sentences in running text, ``morphology`` tells lemmas, XPOS and FEATS by
     the tags: each where the treebanks showed it. ``judge``: tells words from what is none, where a script
-    puts no spaces between words; see :func:`qsproj.models.tagging.word_judge.train_word_judge`.
+    puts no spaces between words; see :func:`qsproj.models.tagging.segmentation_reranker.train_word_judge`.
     """
 
     tags: tuple[str, ...]

@@ -19,7 +19,7 @@ from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph, rescored
 from qsproj.bp.links import arcs_of, chosen_links
-from qsproj.bp.run import Passing, Status, probability, run
+from qsproj.bp.run import BPOptions, Status, probability, run
 from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_probabilities
@@ -36,10 +36,10 @@ from qsproj.models.graph.graph_factors import arc_log_odds, candidate_arcs
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, shaped
-from qsproj.models.spec import check, restored, told
+from qsproj.models.spec import check, option_field, restored
 from qsproj.models.storage import described
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
 # Where groups stand. The tree comes last, and so has the last word in every iteration.
 LINK, TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK, TREE = range(6)
@@ -112,7 +112,7 @@ class TaggingGraph:
 def tagging_graph(
     candidates: Mask,
     possible: Mask,
-    inference: TreeInference,
+    inference: TreeDecoder,
     *,
     spans: Sequence[tuple[int, int]] = (),
 ) -> TaggingGraph:
@@ -217,7 +217,7 @@ def infer_tags_and_tree(
     graph: TaggingGraph, scores: FactorValues, *, iterations: int, tolerance: float = 1e-3
 ) -> TaggingBeliefs:
     """Pass messages, groups in turn; O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs."""
-    passing = Passing(schedule="sequential", max_iterations=iterations, tolerance=tolerance)
+    passing = BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance)
     beliefs = run(graph.with_scores(scores), passing)
     groups, incoming = beliefs.graph.groups, beliefs.incoming
     log_odds = arc_log_odds(beliefs)
@@ -327,9 +327,9 @@ class TaggingOptions:
     to which the tagger gives less is not possible, unless it is its best.
     """
 
-    iterations: int = told(5, least=1)
-    arc_threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
-    tag_threshold: float = told(1e-2, least=0.0, most=1.0, within=True)
+    iterations: int = option_field(5, least=1)
+    arc_threshold: float = option_field(3e-3, least=0.0, most=1.0, within=True)
+    tag_threshold: float = option_field(1e-2, least=0.0, most=1.0, within=True)
 
     def __post_init__(self) -> None:
         check(self)
@@ -361,7 +361,7 @@ class TaggingParser(Parser):
     options: TaggingOptions
 
     @property
-    def inference(self) -> TreeInference:
+    def inference(self) -> TreeDecoder:
         return self.base.inference
 
     @property
@@ -383,7 +383,7 @@ class TaggingParser(Parser):
         """Return what is believed of the sentence; of its columns only FORM is read."""
         return self._beliefs(sentence, given)[0]
 
-    def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeInference]:
+    def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeDecoder]:
         """Return beliefs, and the inference over the trees that they are of."""
         check_sentence(sentence)
         tagged = self.tagger.tag(sentence)
@@ -441,7 +441,7 @@ class TaggingParser(Parser):
         *,
         required_arcs: Mask | None = None,
         required_tags: Mask | None = None,
-        inference: TreeInference | None = None,
+        inference: TreeDecoder | None = None,
         spans: Sequence[tuple[int, int]] = (),
     ) -> TaggingFeatures:
         """Prune and lay out the graph of a sentence.

@@ -12,7 +12,7 @@ import numpy as np
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores, is_whole
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, check_name, counted
+from qsproj.errors import NothingToLearnError, check_name, pluralise
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
@@ -31,7 +31,7 @@ from qsproj.models.tagging.tagging_parser import (
     observed_values,
     trigram_rows,
 )
-from qsproj.models.tree_inference import agreeing_arcs
+from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import AdaGrad
@@ -96,7 +96,7 @@ def train_tagging_parser(
 def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
     if len(sentences) < TAGGER_FOLDS:
         raise NothingToLearnError(
-            f"found {counted(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
+            f"found {pluralise(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
             f"{TAGGER_FOLDS}: each is tagged by a tagger trained on others"
         )
     if len(tagger.tags) < 2:

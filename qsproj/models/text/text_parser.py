@@ -20,7 +20,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Constraints
@@ -349,7 +349,7 @@ class TextParser(Wrapper[Parser]):
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) != 1:
             raise UsageError(
-                f"found a text of {counted(len(lines), 'line')}, expected one sentence; for "
+                f"found a text of {pluralise(len(lines), 'line')}, expected one sentence; for "
                 "several: model(text)"
             )
         (sentence,) = self.read(lines)

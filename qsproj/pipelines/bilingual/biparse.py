@@ -11,7 +11,7 @@ import numpy as np
 from qsproj.bp.run import Status
 from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint import joint_options, joint_training, joint_trees
@@ -21,7 +21,7 @@ from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, learned_tags
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
-from qsproj.pipelines.streams import by_blocks
+from qsproj.pipelines.streams import map_blocks
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
@@ -43,7 +43,7 @@ class JointTrainingReport:
 
     def summary(self) -> str:
         return (
-            f"trained on {counted(self.pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
+            f"trained on {pluralise(self.pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
             f"left out: {listed_reasons(self.skipped)}"
             + (f"; {self.hand.summary()}" if self.hand is not None else "")
         )
@@ -58,7 +58,7 @@ def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -
 
 def itg_line(without: int) -> str:
     limit = f"more than {joint_options.MOST_ITG_WORDS} words a side have candidate links"
-    return f"{counted(without, 'pair')} without ITG: {limit}"
+    return f"{pluralise(without, 'pair')} without ITG: {limit}"
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class ParsingCounts:
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = self.statuses.total() + self.without_links
         return (
-            f"{counted(pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
+            f"{pluralise(pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
             f"parsed alone: {listed_reasons(alone)}"
             + (f"; {itg_line(self.without_itg)}" if self.without_itg else "")
         )
@@ -111,7 +111,7 @@ def train_joint_parser(
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
         raise NothingToLearnError(
-            f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
+            f"found {pluralise(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
     tell_without_itg(options.joint.families, usable)
@@ -224,7 +224,7 @@ def parse_pair_stream(
     """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
     on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
     blocks = blocks_of(_telling_deps(pairs), BLOCK_PAIRS)
-    for parsed in by_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
+    for parsed in map_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
         if counts is not None:
             counts.add(parsed)
         yield parsed

@@ -20,12 +20,12 @@ from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, check_name, counted, listed_reasons
-from qsproj.models.arc.above import train_above
+from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import train_scorer
+from qsproj.models.arc.residual import train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
@@ -62,7 +62,7 @@ class CotrainingReport:
 
     def summary(self) -> str:
         return (
-            f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
+            f"learned from {pluralise(self.trees, 'tree')} and {pluralise(self.pairs, 'pair')} without; "
             f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 
@@ -233,7 +233,7 @@ def train_noisy_channel(
     if not annotated and not explaining:
         raise NothingToLearnError("found neither a whole tree nor a pair with candidate links to learn from")
     statuses: Counter[Status] = Counter()
-    parser = train_above(
+    parser = train_residual(
         base,
         [*annotated, *explaining],
         rng=rng,

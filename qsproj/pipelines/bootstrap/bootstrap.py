@@ -7,7 +7,7 @@ from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
@@ -140,8 +140,8 @@ def bootstrap(
 def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> None:
     if len(options.alignment) != len(texts):
         raise UsageError(
-            f"found {counted(len(options.alignment), 'file')} of links, expected one for each of "
-            f"{counted(len(texts), 'bitext')}: --alignment"
+            f"found {pluralise(len(options.alignment), 'file')} of links, expected one for each of "
+            f"{pluralise(len(texts), 'bitext')}: --alignment"
         )
     if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
         raise UsageError(
@@ -225,7 +225,7 @@ def _run(
         "annotated": options.annotated,
         "unshared": unshared,
         "tagger": tagger.file,
-        "options": followed(options.soft, tagger.told.figures.get("unknown", 0.0)),
+        "options": evidence_share(options.soft, tagger.told.figures.get("unknown", 0.0)),
     }
     parsers = workspace.stages_at_once(
         stages.PARSER,
@@ -267,7 +267,7 @@ def _run(
     )
 
 
-def followed(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
+def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
     """Return how far evidence is followed, unless told, where so many words of the raw text are unknown.
 
     Of text far from the bitext its trees tell less. On dev files of two languages, from New Testaments of

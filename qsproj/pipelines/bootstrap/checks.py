@@ -18,7 +18,7 @@ from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import Stage
@@ -240,8 +240,8 @@ def check_translations(source: str, target: str, *, name: str) -> None:
     by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
     if share <= LEAST_RATIO * by_chance:
         found = (
-            f"a likely link for {100 * share:.0f}% of the words of the first {counted(len(pairs), 'pair')}, "
-            f"{100 * by_chance:.0f}% with one side shifted by a line"
+            f"a likely link for {100 * share:.0f}% of the words of the first "
+            f"{pluralise(len(pairs), 'pair')}, {100 * by_chance:.0f}% with one side shifted by a line"
         )
         if not fit.by_chance:
             notice(f"{name}: found {found}: check that line i of one side translates line i of the other")
@@ -359,7 +359,7 @@ def _tell_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: 
     repeated = sum(not there.isdisjoint(spellings) for spellings in spelt)
     if repeated:
         notice(
-            f"{path}: {repeated:,} of {counted(len(sentences), 'sentence')} "
+            f"{path}: {repeated:,} of {pluralise(len(sentences), 'sentence')} "
             f"{'is' if repeated == 1 else 'are'} among the bitext; do not test on what is learned from"
         )
 
@@ -424,7 +424,7 @@ class Estimate:
     def whole(self) -> str:
         """Say how many stages there are, how many are kept, and how long the others will take."""
         kept = len(self._names) - len(self._left)
-        counts = f"{counted(len(self._names), 'stage')}, {kept} of them kept"
+        counts = f"{pluralise(len(self._names), 'stage')}, {kept} of them kept"
         return f"{counts}{self._time()}"
 
     def begun(self, name: str) -> str:

@@ -10,7 +10,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.evaluation.calibration import BINS, stated_confidences
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
 from qsproj.pipelines.bootstrap.workspace import Workspace
@@ -89,8 +89,8 @@ def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece
     trees = Path(made.trees).read_bytes().count(b"\n\n")
     mean = float(np.mean([confidence for confidence, _ in examples]))
     yield (
-        f"The model learned from {counted(trees, 'sentence')} of the bitext. In "
-        f"{counted(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
+        f"The model learned from {pluralise(trees, 'sentence')} of the bitext. In "
+        f"{pluralise(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
         f"{mean:.2f}: expect {100 * (1 - mean):.0f} of 100 heads or more to be wrong."
     )
     yield (
@@ -137,7 +137,7 @@ def _stages(workspace: Workspace) -> Iterator[Piece]:
         names = ", ".join(path.name for path in unused)
         yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
     for languages, paths in workspace.of_other_runs().items():
-        yield f"{counted(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
+        yield f"{pluralise(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
 
 
 def _examples(made: Bootstrapped) -> list[_Example]:

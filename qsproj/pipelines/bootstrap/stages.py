@@ -21,7 +21,7 @@ from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, has_tree, make_alignment
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
-from qsproj.errors import DataError, counted
+from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -33,9 +33,9 @@ from qsproj.models.morphology.morphology_training import (
 )
 from qsproj.models.parser import load_tags
 from qsproj.models.storage import Provenance, load_model_of
+from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
 from qsproj.models.tagging.tagger import UPOS_COLUMN, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.tagging.word_judge import word_judge_for
 from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
@@ -102,7 +102,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     text_parser(tagger, parser).save(paths[0])
     words = sum(map(len, sentences))
     return StageReport(
-        line=f"trained on {counted(len(sentences), 'sentence')}, {counted(words, 'word')}; "
+        line=f"trained on {pluralise(len(sentences), 'sentence')}, {pluralise(words, 'word')}; "
         f"{report.summary(parser.inference)}",
         figures={"sentences": len(sentences), "words": words},
     )
@@ -323,7 +323,7 @@ def tag_target(
         projected.tagger,
         tokenizer=tokenizer,
         splitter=splitter,
-        judge=word_judge_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
+        judge=segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
         contractions=known_contractions(language, sentences),
     )
     tagger.save(paths[0])
@@ -360,8 +360,9 @@ class Compared:
             "words that --suggest-words writes, or sentences --tagged, help most"
         )
         return (
-            f"raw text of {counted(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
-            f"{counted(self.words, 'word')} the bitext does not have{far if self.share > FAR_APART else ''}",
+            f"raw text of {pluralise(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
+            f"{pluralise(self.words, 'word')} the bitext does not have"
+            f"{far if self.share > FAR_APART else ''}",
         )
 
 
@@ -397,7 +398,7 @@ def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, wor
         rest = track(read_from(words, done), "tagging the target", total=total - done, unit="sentence")
         for sentence in tag_stream(tagger, rest, columns=[UPOS_COLUMN], workers=workers):
             write(sentence)
-    return StageReport(line=f"{counted(total, 'sentence')} tagged", figures={})
+    return StageReport(line=f"{pluralise(total, 'sentence')} tagged", figures={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,8 +428,8 @@ def train_priors(
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     voters = (
-        f"{counted(len(prior.members), 'parser')} from {counted(words, 'word')}; translated words are read "
-        f"by 1, tags alone by {len(prior.members) - 1}"
+        f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}; translated words are "
+        f"read by 1, tags alone by {len(prior.members) - 1}"
     )
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 

@@ -25,7 +25,7 @@ from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.contractions import merge_contractions
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, counted, listed_reasons
+from qsproj.errors import DataError, listed_reasons, pluralise
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
@@ -294,9 +294,9 @@ def write_words(
         if kept < FEWEST_PAIRS:
             raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
-    gold = f"; {counted(len(given.trees), 'source line')} with given trees" if given.trees else ""
+    gold = f"; {pluralise(len(given.trees), 'source line')} with given trees" if given.trees else ""
     return StageReport(
-        line=f"{counted(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{gold}{out}",
+        line=f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{gold}{out}",
         figures={
             "pairs": kept,
             "source words": words[0],
@@ -323,7 +323,7 @@ def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataErr
     return DataError(
         path,
         None,
-        found=f"{counted(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
+        found=f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
         expected=f"{FEWEST_PAIRS} or more, thousands at best",
         remedy="find more translated text",
     )

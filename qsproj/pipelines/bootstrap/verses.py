@@ -19,7 +19,7 @@ from zipfile import BadZipFile, ZipFile
 
 from qsproj.corpus.files import is_content, open_text, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, pluralise
 
 ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
@@ -408,18 +408,19 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
     lines = []
     if verses.cleaned:
         lines.append(
-            f"{path}: took numbers of verses and marks of footnotes out of {counted(verses.cleaned, 'verse')}"
+            f"{path}: took numbers of verses and marks of footnotes out of "
+            f"{pluralise(verses.cleaned, 'verse')}"
         )
     if verses.quoted:
-        lines.append(f"{path}: read << >> as quotation marks in {counted(verses.quoted, 'verse')}")
+        lines.append(f"{path}: read << >> as quotation marks in {pluralise(verses.quoted, 'verse')}")
     if verses.unreadable:
-        left_out = counted(len(verses.unreadable), "verse")
+        left_out = pluralise(len(verses.unreadable), "verse")
         lines.append(
             f"{path}: left out {left_out} with a reference that cannot be read; first: {verses.unreadable[0]}"
         )
     if capitals > 0.2 * len(texts):
         lines.append(
-            f"{path}: {counted(capitals, 'verse')} in capitals alone: names cannot be told from other words, "
-            "and words of other text are not found; write it as the language does"
+            f"{path}: {pluralise(capitals, 'verse')} in capitals alone: names cannot be told from other "
+            "words, and words of other text are not found; write it as the language does"
         )
     return lines

@@ -10,7 +10,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, is_whole
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, check_name, counted, listed_reasons
+from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
@@ -109,7 +109,7 @@ def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 def _summary(report: DmvReport) -> tuple[str, ...]:
     whole = f", of which {report.whole} with all heads" if report.whole else ""
-    what = f"trained on {counted(report.sentences, 'sentence')}{whole}"
+    what = f"trained on {pluralise(report.sentences, 'sentence')}{whole}"
     return (f"{what}; left out: {listed_reasons(report.skipped)}", *report.ending())
 
 
@@ -144,7 +144,7 @@ def project_qg(
     return Projected(
         model,
         (
-            f"trained on {counted(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}",
+            f"trained on {pluralise(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}",
             *report.ending(),
             f"configurations: {learned}",
         ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, check_name, counted
+from qsproj.errors import NothingToLearnError, check_name, pluralise
 from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -58,9 +58,9 @@ class ProjectionCounts:
         """Say how much was projected and, where that is known, how much of it is right."""
         share = 100 * self.arcs / max(self.words, 1)
         projected = (
-            f"{counted(self.pairs, 'pair')}, {counted(self.words, 'target word')}: "
-            f"{counted(self.arcs, 'arc')} projected ({share:.1f}% of the words), "
-            f"{counted(self.whole, 'whole tree')}"
+            f"{pluralise(self.pairs, 'pair')}, {pluralise(self.words, 'target word')}: "
+            f"{pluralise(self.arcs, 'arc')} projected ({share:.1f}% of the words), "
+            f"{pluralise(self.whole, 'whole tree')}"
         )
         if not self.judged:
             return (projected,)
@@ -250,7 +250,7 @@ def project_hard(
     )
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
-    trained = f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}"
+    trained = f"trained on {pluralise(used, 'sentence')}: {report.summary(parser.inference)}"
     return Projected(parser, (*projected.counts.summary(), trained), trees=project)
 
 

@@ -10,7 +10,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.models.spec import check, told
+from qsproj.models.spec import check, option_field
 from qsproj.models.storage import Provenance
 
 # Links of this weight are trusted as if there were no others.
@@ -27,14 +27,14 @@ class ProjectedArcs:
     """
 
     completion: str = "none"
-    min_weight: float = told(
+    min_weight: float = option_field(
         MIN_WEIGHT,
         least=0.0,
         most=1.0,
         metavar="P",
         help="follow links of this weight, where links have weights",
     )
-    min_attached: float = told(
+    min_attached: float = option_field(
         0.8,
         least=0.0,
         most=1.0,
@@ -49,7 +49,7 @@ class ProjectedArcs:
 class HardProjectionOptions(ProjectedArcs):
     """Options of the method ``hard``."""
 
-    max_sentences: int = told(20000, least=1, help="train on the N densest at most")
+    max_sentences: int = option_field(20000, least=1, help="train on the N densest at most")
 
 
 # Of German, Czech and Spanish 16,000 pairs have 290,000 to 330,000 words, of Swedish 112,000: there 400,000
@@ -66,17 +66,17 @@ class SoftProjectionOptions:
     learned above it; None: as :class:`qsproj.pipelines.projection.soft_projection.Fit` tells.
     """
 
-    strength: float = told(
+    strength: float = option_field(
         1.5, least=0.0, help="natural log of how much likelier an arc becomes by certain evidence"
     )
-    sentences: int | None = told(
+    sentences: int | None = option_field(
         None,
         least=1,
         help=f"learn from the N best pairs (default: as many as have {ENOUGH_WORDS:,} words)",
     )
-    epochs: int = told(3, least=1)
-    l2: float = told(100.0, least=0.0)
-    share: float | None = told(
+    epochs: int = option_field(3, least=1)
+    l2: float = option_field(100.0, least=0.0)
+    share: float | None = option_field(
         None,
         least=0.0,
         most=2.0,

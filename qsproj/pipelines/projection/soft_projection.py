@@ -24,15 +24,15 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
-from qsproj.errors import DataError, NothingToLearnError, UsageError, counted, listed_reasons
-from qsproj.models.arc.above import fine_tuned, train_above
+from qsproj.errors import DataError, NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, aligned_weights
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.residual import fine_tuned, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.projected import (
     ENOUGH_WORDS,
@@ -109,7 +109,7 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     weights = np.zeros(len(members[0].scorer.weights), dtype=np.float32)
     for member in members:
         weights += member.scorer.weights / np.float32(member.temperature * len(members))
-    inference = TreeInference(projective=projective, single_root=True)
+    inference = TreeDecoder(projective=projective, single_root=True)
     return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
 
 
@@ -228,7 +228,7 @@ class Fit(NamedTuple):
         return float(np.interp(self.precision, (FREE, LITERAL), (LEAST_SHARE, MOST_SHARE)))
 
 
-def trusted(fitted: float) -> float:
+def shrunk_temperature(fitted: float) -> float:
     """Return the usual temperature, moved towards the fitted one by TRUST of the way in logs."""
     return float(USUAL_TEMPERATURE * (fitted / USUAL_TEMPERATURE) ** TRUST)
 
@@ -334,7 +334,7 @@ def project_soft(
         for translations in chosen
     )
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-    learned = train_above(prior.joined, examples, rng=rng, options=training)
+    learned = train_residual(prior.joined, examples, rng=rng, options=training)
     # The prior has seen no more of them than of the test.
     unseen = held_out.chosen
     share = fit(prior.joined, unseen).share if options.share is None else options.share
@@ -350,7 +350,7 @@ def project_soft(
     )
     # Scores grow with what is added beyond all. Wolof dev, from a New Testament with share 1.25: calibration
     # error 2.2, without it 8.6.
-    temperature = trusted(fit(parser, unseen).temperature) * max(share, 1.0)
+    temperature = shrunk_temperature(fit(parser, unseen).temperature) * max(share, 1.0)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
     tuned: tuple[str, ...] = ()
@@ -358,8 +358,8 @@ def project_soft(
         projected = fine_tuned(projected, annotated, rng=rng)
         tuned = about_annotated(annotated, chosen)
     report = (
-        f"{counted(len(prior.members), 'prior parser')}; learned from {counted(len(labelled), 'pair')} "
-        f"of {counted(sum(map(len, labelled)), 'target word')}; "
+        f"{pluralise(len(prior.members), 'prior parser')}; learned from {pluralise(len(labelled), 'pair')} "
+        f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"{share:.2f} of what they teach is added to the prior",
         f"left out: {listed_reasons(left_out)}; every tenth pair is kept to judge probabilities by",
         f"ArcProb is told from arc scores divided by {temperature:.2f} (temperature)",
@@ -438,7 +438,7 @@ FEW_TREES = 10
 def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Translations]) -> tuple[str, ...]:
     """Say how many trees there were, and what may be wrong: style, overlap with the bitext, too few."""
     sources = [pair.source for translations in learned_from for pair in translations]
-    lines = [f"fine-tuned on {counted(len(annotated), 'annotated sentence')}"]
+    lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):
         lines.append(
             f"the annotated sentences are in another style than the source's ({differences}): the parser is "
@@ -447,7 +447,7 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
     seen = {translations[0].target.forms for translations in learned_from}
     if among := sum(sentence.forms in seen for sentence in annotated):
         lines.append(
-            f"{counted(among, 'annotated sentence')} {'is' if among == 1 else 'are'} among the bitext that "
+            f"{pluralise(among, 'annotated sentence')} {'is' if among == 1 else 'are'} among the bitext that "
             "was learned from: trees that are tested on should not be"
         )
     if len(annotated) < FEW_TREES:

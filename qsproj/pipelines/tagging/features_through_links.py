@@ -17,7 +17,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection, Lexicon
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
 from qsproj.models.morphology.morphology_training import (
@@ -26,6 +26,7 @@ from qsproj.models.morphology.morphology_training import (
     train_morphology,
 )
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.tagging.extra_data import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import (
     CARRIED,
     INFLECTED,
@@ -35,7 +36,6 @@ from qsproj.pipelines.tagging.linked_text import (
     LinkedText,
     MarkedLinks,
 )
-from qsproj.pipelines.tagging.more_sentences import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.tag_evidence import normalised, summed
 
 Counts = NDArray[np.float64]
@@ -428,7 +428,7 @@ def learn_features(
         ]
     if tagged:
         made = [*with_tagged_features(made, tagged, rng=rng), *tagged]
-        told.append(f"features are corrected by {counted(len(tagged), 'tagged sentence')}")
+        told.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
     many = len(drawn) == options.sentences

@@ -19,7 +19,7 @@ import numpy as np
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import counted
+from qsproj.errors import pluralise
 from qsproj.features.tagging import Classes, templates_with, word_classes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import (
@@ -30,9 +30,7 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
     train_tagger,
 )
-from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
-from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
-from qsproj.pipelines.tagging.more_sentences import (
+from qsproj.pipelines.tagging.extra_data import (
     FewTagged,
     RawText,
     as_tagged,
@@ -40,6 +38,8 @@ from qsproj.pipelines.tagging.more_sentences import (
     compare_with_tagged_alone,
     in_digits,
 )
+from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
+from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.tag_evidence import (
     Contradiction,
     LinkChannel,
@@ -95,7 +95,7 @@ class TagProjectionOptions:
     # rounds in which taggers learn from what their mean says of the bitext, and of raw text
     rounds: int = 2
     rounds_of_raw: int = 3
-    # how little frequent tags count there, see :func:`qsproj.pipelines.tagging.more_sentences.balanced`
+    # how little frequent tags count there, see :func:`qsproj.pipelines.tagging.extra_data.balanced`
     balance: float = 0.4
     raw_sentences: int = 8000  # sentences of raw text to learn from at most; more are drawn from
     raw_strength: float = 3.0  # weight of such a sentence against 1 for one of the bitext
@@ -202,14 +202,14 @@ def project_tags(
     for _ in range(options.rounds_of_raw if drawn else options.rounds):
         more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
         tagger = learner.next_round(tagger, parts, allowed, channels, few, more)
-    tagger = cooled(tagger, options.temperature_of_raw if drawn else options.temperature)
+    tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
     report = [
         summary(text),
         *judged,
-        f"learned from {len(chosen):,} of {counted(len(text.sentences), 'sentence')}"
+        f"learned from {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else "")
         + (
-            f", and from {counted(len(drawn), 'sentence')} of raw text as earlier taggers read them"
+            f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
             if drawn
             else ""
         ),
@@ -218,7 +218,7 @@ def project_tags(
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""
         report.append(
-            f"{counted(len(contradicted), 'frequent word')} tagged against most links: "
+            f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: "
             f"{', '.join(map(str, contradicted[:NAMED]))}{and_others}"
         )
     agreed = agreement(tagger, text, held_out)
@@ -352,7 +352,7 @@ def usable_raw(
     return [usable[i] for i in chosen.tolist()]
 
 
-def cooled(tagger: Tagger, temperature: float) -> Tagger:
+def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
     """Return the tagger with all potentials divided: the same tags, less sure of themselves."""
     weights = (tagger.weights / temperature).astype(np.float32)
     return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
@@ -401,7 +401,7 @@ def summary(text: LinkedText) -> str:
     kept = len(text.sentences)
     drawn = f"{kept:,} of {kept + text.left_out:,} sentences drawn by chance: " if text.left_out else ""
     return drawn + (
-        f"{counted(words, 'target word')} of {counted(len(text.vocabulary), 'type')}: "
+        f"{pluralise(words, 'target word')} of {pluralise(len(text.vocabulary), 'type')}: "
         f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
     )
 

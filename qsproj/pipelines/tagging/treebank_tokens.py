@@ -8,8 +8,8 @@ import numpy as np
 
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.sentence import Sentence
+from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.word_judge import word_judge_for
 from qsproj.models.tokens.splitter import Splitter, train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
@@ -42,5 +42,7 @@ def learn_tokens(
         return TreebankTokens(contractions=known_contractions(language, sentences))
     # Generators of their own: whether tokens are learned makes no difference to the tags.
     tokenizer = train_tokenizer(sentences, rng=np.random.default_rng(seed), language=language)
-    judge = word_judge_for(tokenizer, sentences, rng=np.random.default_rng(seed), language=language)
+    judge = segmentation_reranker_for(
+        tokenizer, sentences, rng=np.random.default_rng(seed), language=language
+    )
     return TreebankTokens(tokenizer, train_splitter(sentences, language=language), judge)

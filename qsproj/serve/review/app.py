@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qsproj.corpus.words import number_of
+from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import log
 from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError

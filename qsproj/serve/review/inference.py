@@ -12,7 +12,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.constraints import Constraints, spans_of
 from qsproj.models.parser import Parser, check_takes_parts, load_parser
-from qsproj.models.tree_inference import of_tree
+from qsproj.models.tree_decoder import of_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from qsproj.models.arc.arc_training import richest_template_set
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_factors
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
@@ -60,7 +60,7 @@ class Result:
 def unpruned_base(sentences: list[Sentence], *, projective: bool) -> ArcParser:
     """Return a first-order parser that knows nothing, so that it prunes nothing."""
     single_root = all(np.count_nonzero(sentence.heads == 0) == 1 for sentence in sentences)
-    inference = TreeInference(projective=projective, single_root=single_root)
+    inference = TreeDecoder(projective=projective, single_root=single_root)
     return ArcParser(ArcScorer.untrained(richest_template_set(sentences)), None, inference)
 
 

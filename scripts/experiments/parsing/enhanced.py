@@ -15,7 +15,7 @@ import numpy as np
 from qsproj.corpus.cells import Edge
 from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.enhanced.enhancer import Enhancer, Tree, train_enhancer

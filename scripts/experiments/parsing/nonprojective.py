@@ -20,7 +20,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_pruners
-from qsproj.models.tree_inference import TreeInference, arcs_in
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.second_order import SecondOrderScores, tree_score
@@ -69,7 +69,7 @@ class Climber:
         encoded = parser.base.scorer.encode(sentence)
         marginals = parser.inference.infer(parser.base.scorer.scores(parser.base.scorer.features(encoded)))[1]
         # There is a projective tree among the candidates, too.
-        also = TreeInference(projective=True, single_root=parser.inference.single_root)
+        also = TreeDecoder(projective=True, single_root=parser.inference.single_root)
         threshold = parser.options.threshold
         self.candidates = candidate_arcs(marginals, parser.inference, threshold=threshold) | candidate_arcs(
             marginals, also, threshold=threshold

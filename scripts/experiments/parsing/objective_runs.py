@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, objective_named
 from qsproj.models.clusters.cluster_parser import summed_out
 from qsproj.models.clusters.cluster_training import train_cluster_parser
-from qsproj.models.tree_inference import MAX_Z, TreeInference
+from qsproj.models.tree_decoder import MAX_Z, TreeDecoder
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.harness.tables import Table, table
@@ -105,17 +105,17 @@ def measure(way: Way, lab: Lab, treebank: str) -> dict[str, Any]:
     }
 
 
-def every_tree(scores: Sequence[Scores], inference: TreeInference) -> Iterator[tuple[str, list[Heads]]]:
+def every_tree(scores: Sequence[Scores], inference: TreeDecoder) -> Iterator[tuple[str, list[Heads]]]:
     """Yield the heads that each decoder finds, by its name; greedy ones need not be trees."""
     for projective in (True, False):
-        trees = TreeInference(projective=projective, single_root=inference.single_root)
+        trees = TreeDecoder(projective=projective, single_root=inference.single_root)
         for decode in ("map", "mbr"):
             yield f"{shape(projective)} {decode}", [trees.decode(matrix, decode) for matrix in scores]
     yield "greedy by score", list(map(greedy, scores))
     yield "greedy by posterior", [greedy(inference.infer(matrix)[1]) for matrix in scores]
 
 
-def clustered_trees(scores: Sequence[Scores], inference: TreeInference) -> Iterator[tuple[str, list[Heads]]]:
+def clustered_trees(scores: Sequence[Scores], inference: TreeDecoder) -> Iterator[tuple[str, list[Heads]]]:
     """Yield what is found under the scores of arcs in their best clusters, where there are some."""
     if scores:
         yield f"{shape(inference.projective)} {MAX_Z}", list(map(inference.best, scores))

@@ -17,7 +17,7 @@ from qsproj.bp.factors.trees import projective_tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph
 from qsproj.bp.links import Table as Links
 from qsproj.bp.links import arcs_of, chosen_links, dependent_chains, grandparents
-from qsproj.bp.run import Beliefs, Passing, Status, log_odds, run
+from qsproj.bp.run import Beliefs, BPOptions, Status, log_odds, run
 from qsproj.conventions import Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.trees import projective, second_order
@@ -110,7 +110,7 @@ def compare(
     build_seconds = time.process_time() - began
     for schedule, limit in runs:
         began = time.process_time()
-        beliefs = run(graph, Passing(schedule=schedule, max_iterations=limit))
+        beliefs = run(graph, BPOptions(schedule=schedule, max_iterations=limit))
         found = decode(beliefs, links, single_root=single_root)
         seconds = time.process_time() - began
         settled = beliefs.status is Status.CONVERGED

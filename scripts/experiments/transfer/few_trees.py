@@ -17,9 +17,9 @@ from statistics import mean
 
 import numpy as np
 
-from qsproj.models.arc.above import FineTuningOptions, fine_tuned
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.suggest import Candidate, rank, word_uncertainties
 from scripts.experiments.harness.experiment import Experiment, Lab

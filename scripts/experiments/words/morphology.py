@@ -23,7 +23,7 @@ from typing import Any
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.cut_differently import universal_features
+from qsproj.evaluation.conll18 import universal_features
 from qsproj.models.tagging.tagger import load_tagger
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

@@ -18,7 +18,7 @@ from pathlib import Path
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.language.sentence_ends import rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.cut_differently import F1, cut_scores
+from qsproj.evaluation.conll18 import F1, cut_scores
 from qsproj.models.tokens.splitter import running_texts, train_splitter
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

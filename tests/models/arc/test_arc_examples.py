@@ -16,16 +16,16 @@ from qsproj.models.arc.arc_examples import (
     usable_sentences,
 )
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.right_trees import RISK_WEIGHT, SHARPNESS, right_trees
+from qsproj.models.arc.gold_trees import RISK_WEIGHT, SHARPNESS, right_trees
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.loop import learn
 from qsproj.training.objectives import Annealed, PartialTreeLikelihood, Risk, weighed
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
-INFERENCE = TreeInference(projective=False, single_root=False)
-ONE_ROOT = TreeInference(projective=True, single_root=True)
+INFERENCE = TreeDecoder(projective=False, single_root=False)
+ONE_ROOT = TreeDecoder(projective=True, single_root=True)
 HEADS = (-1, 2, 0, 2)
 
 

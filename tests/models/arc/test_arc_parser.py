@@ -12,7 +12,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import BLOCK, mean_parser
 from qsproj.models.arc.arc_training import richest_template_set, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from tests.sentences import make_sentence
 
 
@@ -106,7 +106,7 @@ def test_only_the_roots_child_is_labelled_root(parser):
 def test_inference_is_read_off_the_trees():
     crossing, plain = np.array([-1, 3, 0, 2, 1]), np.array([-1, 2, 0, 2, 3])
     several = np.array([-1, 0, 0])
-    assert choose_inference([plain] * 9, projective=None, single_root=None) == TreeInference(
+    assert choose_inference([plain] * 9, projective=None, single_root=None) == TreeDecoder(
         projective=True, single_root=True
     )
     assert not choose_inference([crossing, plain], projective=None, single_root=None).projective

@@ -18,7 +18,7 @@ from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_s
 from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.objectives import Risk
 from qsproj.trees import projective
 from tests.oracles.trees import all_trees, tree_score
@@ -50,7 +50,7 @@ def likelihood_loss(scores, inference, margin):
 
 
 INFERENCES = [
-    TreeInference(projective=projective, single_root=single_root)
+    TreeDecoder(projective=projective, single_root=single_root)
     for projective in (True, False)
     for single_root in (True, False)
 ]

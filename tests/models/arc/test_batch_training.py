@@ -10,9 +10,9 @@ from qsproj.models.arc.arc_learners import BatchLoss, minimise
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
-TREES = TreeInference(projective=True, single_root=True)
+TREES = TreeDecoder(projective=True, single_root=True)
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from qsproj.models.arc.arc_examples import training_examples
 from qsproj.models.arc.arc_learners import ExponentiatedTrainer
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.progress import notices
 from qsproj.training.margins import START, DualTree
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
 
-TREES = TreeInference(projective=True, single_root=True)
+TREES = TreeDecoder(projective=True, single_root=True)
 COST = 0.005
 
 

@@ -12,9 +12,9 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.above import FineTuningOptions, fine_tuned
 from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
 from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 

@@ -13,9 +13,9 @@ from qsproj.models.arc.arc_examples import right_heads, tree_objective
 from qsproj.models.arc.arc_learners import MarginExample, MarginTrainer
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
-from qsproj.models.arc.right_trees import RightTrees, right_trees
+from qsproj.models.arc.gold_trees import GoldTrees, right_trees
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.training.margins import LeastChange
 from qsproj.training.optimiser import PlainSteps
 from tests.sentences import make_sentence
@@ -26,7 +26,7 @@ SENTENCE = make_sentence(
     [2, 8, 6, 6, 6, 2, 6, 0, 11, 11, 8],
 )
 ALIKE = make_sentence("a " * 10, "X " * 10, [2, 0, 2, 2, 4, 4, 6, 6, 8, 8])
-TREES = TreeInference(projective=True, single_root=True)
+TREES = TreeDecoder(projective=True, single_root=True)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def sample():
     return list(read_conllu("corpora/en.conllu"))
 
 
-@pytest.mark.parametrize("margins", [lambda right: right.margins(k=7), RightTrees.arc_margins])
+@pytest.mark.parametrize("margins", [lambda right: right.margins(k=7), GoldTrees.arc_margins])
 def test_after_a_step_the_margins_hold(margins):
     for seed in range(5):
         trainer = MarginTrainer("words", rule=LeastChange)

@@ -17,7 +17,7 @@ from qsproj.models.clusters import cluster_parser
 from qsproj.models.clusters.cluster_parser import ClusterParser, ClusterScorer, random_start, zero_rows
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.storage import load_model, save_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
@@ -42,7 +42,7 @@ def parser(sentences):
 @pytest.mark.parametrize("projective", [True, False])
 def test_trees_are_the_best_of_all(projective):
     """Of most probability, of most with its best clusters, of most expected right heads."""
-    inference = TreeInference(projective=projective, single_root=True)
+    inference = TreeDecoder(projective=projective, single_root=True)
     parser = ClusterParser(ClusterScorer("words", zero_rows(64, 3)), None, inference)
     trees = all_trees(4, projective=projective, single_root=True)
     words, found = np.arange(1, 5), []

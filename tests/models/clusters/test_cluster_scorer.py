@@ -11,13 +11,13 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_examples import tree_examples, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.clusters.cluster_parser import ClusterTrainer, random_start, summed_out
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.optimiser import AdaGrad, PlainSteps
 from tests.oracles.trees import all_trees
 
 WORDS, CLUSTERS, BITS = 3, 2, 14
 INFERENCES = [
-    TreeInference(projective=projective, single_root=single_root)
+    TreeDecoder(projective=projective, single_root=single_root)
     for projective in (True, False)
     for single_root in (True, False)
 ]

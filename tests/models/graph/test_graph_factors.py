@@ -23,9 +23,9 @@ from qsproj.models.graph.graph_factors import (
 )
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 
-ALL_TREES = TreeInference(projective=False, single_root=False)
+ALL_TREES = TreeDecoder(projective=False, single_root=False)
 N = 5
 CANDIDATES = np.ones((N + 1, N + 1), dtype=bool)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.run import Passing, Status, bethe_log_z, run
+from qsproj.bp.run import BPOptions, Status, bethe_log_z, run
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
@@ -27,14 +27,14 @@ from qsproj.models.graph.graph_factors import (
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.optimiser import AdaGrad
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence
 
-PRECISE = Passing(schedule="sequential", max_iterations=2000, tolerance=1e-12, damping=0.3)
-PROJECTIVE = TreeInference(projective=True, single_root=False)
-ALL_TREES = TreeInference(projective=False, single_root=False)
+PRECISE = BPOptions(schedule="sequential", max_iterations=2000, tolerance=1e-12, damping=0.3)
+PROJECTIVE = TreeDecoder(projective=True, single_root=False)
+ALL_TREES = TreeDecoder(projective=False, single_root=False)
 SENTENCE = make_sentence(
     "she gave him the very old book today", "PRON VERB PRON DET ADV ADJ NOUN ADV", [2, 0, 2, 7, 6, 7, 2, 2]
 )
@@ -266,7 +266,7 @@ def test_max_product_finds_the_best_tree_where_it_is_exact():
 
 def test_sentences_as_one_graph_have_the_beliefs_of_each_alone():
     rng = np.random.default_rng(6)
-    inference, families = TreeInference(projective=True, single_root=True), ("grand", "childseq", "valence")
+    inference, families = TreeDecoder(projective=True, single_root=True), ("grand", "childseq", "valence")
     allowed = [everything(3), rng.random((6, 6)) < 0.8, everything(2)]
     assert inference.admits(allowed[1])
     graphs = [sentence_graph(one, inference, families=families) for one in allowed]

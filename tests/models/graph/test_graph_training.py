@@ -22,13 +22,13 @@ from qsproj.models.graph.graph_training import (
     train_pruners,
 )
 from qsproj.models.storage import load_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
 
 def test_few_sentences_are_pruned_by_the_parser_itself():
-    base = ArcParser(ArcScorer.untrained("words"), None, TreeInference(projective=True, single_root=True))
+    base = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
     sentences = [make_sentence("a b", "X X", [2, 0])] * (2 * FOLDS)
     rng, options = np.random.default_rng(1), TrainingOptions(epochs=1)
     (own,) = train_pruners(sentences[1:], base, rng=rng, options=options)
@@ -38,7 +38,7 @@ def test_few_sentences_are_pruned_by_the_parser_itself():
     assert all(parser is not base for parser in others)
 
 
-INFERENCE = TreeInference(projective=False, single_root=False)
+INFERENCE = TreeDecoder(projective=False, single_root=False)
 
 
 def family_of(name):
@@ -58,7 +58,7 @@ def test_crossing_arcs_are_scored_by_their_dependents():
 
 
 def test_the_loss_is_that_of_all_trees_where_there_are_no_factors():
-    inference = TreeInference(projective=True, single_root=True)
+    inference = TreeDecoder(projective=True, single_root=True)
     base = ArcParser(ArcScorer.untrained("words"), None, inference)
     sentence = make_sentence("a b c", "X X X", [2, 0, 2])
     (example,) = graph_examples([sentence], base, [base], graph_options=GraphOptions(families=()))

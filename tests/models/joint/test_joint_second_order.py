@@ -30,16 +30,16 @@ from qsproj.models.joint.joint_structure import (
     observed_side,
 )
 from qsproj.models.joint.joint_training import JointExample, KeptGraphs
-from qsproj.models.joint.joint_trees import heads_alone, tree_scores
+from qsproj.models.joint.joint_trees import monolingual_heads, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import TagChoices
 from qsproj.models.storage import load_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from tests.oracles.joint_pairs import PairEnumeration, second_order_parts
 from tests.oracles.trees import all_trees
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 PRECISE = Propagation(max_iterations=500, tolerance=1e-9, damping=0.3)
 SECOND_ORDER = ("grand", "childseq", "valence")
 WORDS = 3
@@ -326,7 +326,7 @@ def test_a_sentence_with_too_many_factors_is_pruned_and_decoded_as_by_the_first_
         np.testing.assert_array_equal(found.kept, first.kept)
         usual = tree_scores(base, pair.source)
         assert found.kept.sum() < usual.kept.sum()
-        assert heads_alone(limited, pair.source).tolist() == base.parse(pair.source).heads.tolist()
+        assert monolingual_heads(limited, pair.source).tolist() == base.parse(pair.source).heads.tolist()
 
 
 # A noun that may be a verb; both of its tags are read by the templates of its neighbours.

@@ -24,10 +24,10 @@ from qsproj.models.joint.joint_structure import (
     observed_side,
 )
 from qsproj.models.joint.joint_weights import MAX_LINK_LOG_ODDS
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.joint_pairs import PairEnumeration, fires
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 PRECISE = Propagation(max_iterations=500, tolerance=1e-9)
 
 

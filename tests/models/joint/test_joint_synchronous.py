@@ -21,11 +21,11 @@ from qsproj.models.joint.joint_structure import (
     observed_side,
     synchronous_groups,
 )
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
 from tests.oracles.trees import all_trees
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 
 
 def side(n, first, *, without=()):

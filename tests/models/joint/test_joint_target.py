@@ -7,9 +7,9 @@ import pytest
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
-from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.residual import with_added
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
@@ -22,13 +22,13 @@ from qsproj.models.joint.joint_training import (
 )
 from qsproj.models.joint.joint_trees import train_target, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
-from qsproj.models.tree_inference import TreeInference, reachable
+from qsproj.models.tree_decoder import TreeDecoder, reachable
 from tests.oracles.factor_graphs import log_sum
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.trees import all_trees
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 
 
 def side(first):

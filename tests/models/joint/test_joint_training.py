@@ -14,12 +14,12 @@ from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, free_side, joint_structure
 from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import PreparedPair
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.trees import all_trees
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 MONO_BUCKET = 7
 CERTAIN = 60.0
 PARALLEL, OTHER = (-1, 2, 0), (-1, 0, 1)

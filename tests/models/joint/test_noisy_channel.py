@@ -18,13 +18,13 @@ from qsproj.models.joint.noisy_channel import (
     ranked_evidence,
     tree_evidence,
 )
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, structure_of
 from tests.oracles import finite_differences
 from tests.oracles.factor_graphs import log_sum
 from tests.oracles.noisy_channel import log_probability
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 PRECISE = Propagation(max_iterations=200, tolerance=1e-10)
 WORDS = 3
 LINK = (1, 2)

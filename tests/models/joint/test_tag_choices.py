@@ -32,14 +32,14 @@ from qsproj.models.joint.tag_choices import (
     TagScores,
     tagged_arcs,
 )
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.factor_graphs import log_sum
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.joint_tags import TagEnumeration
 from tests.oracles.trees import all_trees
 
-TREES = TreeInference(projective=False, single_root=False)
+TREES = TreeDecoder(projective=False, single_root=False)
 PRECISE = Propagation(max_iterations=500, tolerance=1e-10)
 EVERY_TREE = all_trees(2, projective=False, single_root=False)
 MOST = 3

@@ -19,7 +19,7 @@ from qsproj.kernels.trees.eisner_block import possible_arcs
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_parser import all_arcs
 from qsproj.models.labelled.labelled_training import calibrated, surprise, train_labelled_parser
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.trees import projective
 from tests.oracles.labelled_trees import all_labelled_trees, log_sum, score_of
 from tests.sentences import make_sentence
@@ -70,7 +70,7 @@ def enumerated(parser, sentence):
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, single_root, temperature):
-    inference = TreeInference(projective=projective, single_root=single_root)
+    inference = TreeDecoder(projective=projective, single_root=single_root)
     exact = replace(parser, least=0.0, inference=inference, temperature=temperature)
     used, trees, scores = enumerated(exact, SHORT)
     posterior = exact.beliefs(SHORT)
@@ -86,7 +86,7 @@ def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, 
 
 @pytest.mark.parametrize("projective", [True, False])
 def test_decoding_finds_the_best_labelled_tree_and_that_of_most_expected_arcs(parser, projective):
-    exact = replace(parser, least=0.0, inference=TreeInference(projective=projective, single_root=True))
+    exact = replace(parser, least=0.0, inference=TreeDecoder(projective=projective, single_root=True))
     _, trees, scores = enumerated(exact, SHORT)
     posterior = exact.beliefs(SHORT)
     best = trees[int(scores.argmax())]
@@ -156,7 +156,7 @@ def test_blocks_parse_as_sentences_do(parser, sample):
         (one.heads.tolist(), one.deprels) for one in alone
     ]
     assert written(block[0]) == written(alone[0])
-    many = replace(parser, inference=TreeInference(projective=True, single_root=False), least=0.0)
+    many = replace(parser, inference=TreeDecoder(projective=True, single_root=False), least=0.0)
     trees = [many.heads(many.beliefs(one)).tolist() for one in sample[60:64]]
     assert [one.heads.tolist() for one in many.parse_all(sample[60:64])] == trees
 

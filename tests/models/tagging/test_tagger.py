@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tagging import tagger_training
 from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles import linear_chain as oracle
 
 SIZES = [(1, 1), (1, 4), (4, 1), (2, 3), (5, 3), (4, 4)]
@@ -184,7 +184,7 @@ def test_a_file_of_older_versions_is_read():
 
 
 def test_another_kind_of_model_is_refused(tmp_path):
-    inference = TreeInference(projective=True, single_root=True)
+    inference = TreeDecoder(projective=True, single_root=True)
     ArcParser(ArcScorer.untrained("words"), None, inference).save(tmp_path / "m")
     with pytest.raises(DataError, match="m: found a model of kind arc-parser, expected a tagger"):
         load_tagger(tmp_path / "m")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.bp.run import Passing, bethe_log_z, run
+from qsproj.bp.run import BPOptions, bethe_log_z, run
 from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
 from qsproj.features.second_order import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
@@ -17,14 +17,14 @@ from qsproj.models.tagging.tagging_parser import (
     tagging_graph,
     trigram_rows,
 )
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.optimiser import AdaGrad
 from tests.oracles.factor_graphs import GraphEnumeration
 from tests.oracles.second_order_features import features_of
 from tests.sentences import make_sentence
 
-PROJECTIVE = TreeInference(projective=True, single_root=False)
-ALL_TREES = TreeInference(projective=False, single_root=True)
+PROJECTIVE = TreeDecoder(projective=True, single_root=False)
+ALL_TREES = TreeDecoder(projective=False, single_root=True)
 N_TAGS = 3
 # Of each of three words; the second can only be tagged in one way.
 POSSIBLE = np.array([[True, False, True], [False, True, False], [True, True, False]])
@@ -97,7 +97,7 @@ def test_beliefs_are_near_the_truth_where_something_does(inference):
 
 
 def settled(graph, scores):
-    precise = Passing(schedule="sequential", max_iterations=500, tolerance=1e-12)
+    precise = BPOptions(schedule="sequential", max_iterations=500, tolerance=1e-12)
     beliefs = run(graph.with_scores(scores), precise)
     assert beliefs.residuals[-1] < 1e-9
     return beliefs

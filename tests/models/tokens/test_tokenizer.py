@@ -13,7 +13,7 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
-from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.tokens.tokenizer import (
     BEGIN,
     INSIDE,

@@ -16,7 +16,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
     DensestPairs,
@@ -37,15 +37,15 @@ from qsproj.pipelines.projection.soft_projection import (
     join_priors,
     load_prior,
     project_soft,
+    shrunk_temperature,
     soft_sources,
     train_translated_prior,
-    trusted,
 )
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
 OTHERWISE = {"obj": "nsubj"}
-INFERENCE = TreeInference(projective=True, single_root=True)
+INFERENCE = TreeDecoder(projective=True, single_root=True)
 ENGLISH = make_sentence(
     "She likes old cats .", "PRON VERB ADJ NOUN PUNCT", [2, 0, 4, 2, 2], "nsubj root amod obj punct"
 )
@@ -420,9 +420,9 @@ def test_what_is_added_beyond_all_makes_probabilities_no_surer(sample, english):
 
 
 def test_the_temperature_is_near_the_usual_whatever_the_evidence():
-    assert trusted(2.0) == pytest.approx(2.0)
-    assert trusted(2.72) < 2.2
-    assert 1.7 < trusted(1.0) < trusted(1.5) < 2.0
+    assert shrunk_temperature(2.0) == pytest.approx(2.0)
+    assert shrunk_temperature(2.72) < 2.2
+    assert 1.7 < shrunk_temperature(1.0) < shrunk_temperature(1.5) < 2.0
 
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):

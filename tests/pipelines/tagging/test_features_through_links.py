@@ -8,7 +8,8 @@ import pytest
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging import more_sentences
+from qsproj.pipelines.tagging import extra_data
+from qsproj.pipelines.tagging.extra_data import with_tagged_features
 from qsproj.pipelines.tagging.features_through_links import (
     FeatureProjectionOptions,
     Judged,
@@ -20,7 +21,6 @@ from qsproj.pipelines.tagging.features_through_links import (
     written_attributes,
 )
 from qsproj.pipelines.tagging.linked_text import CARRIED, LIKELY, NONE, UNKNOWN, marks_of, read_linked_text
-from qsproj.pipelines.tagging.more_sentences import with_tagged_features
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
@@ -242,7 +242,7 @@ FEW = [
     ],
 )
 def test_few_tagged_sentences_correct_links(monkeypatch, sure, cells):
-    monkeypatch.setattr(more_sentences, "SURE", sure)
+    monkeypatch.setattr(extra_data, "SURE", sure)
     linked = with_columns(
         Sentence.from_words(["flofi", "zaka", "runs"], upos=["NOUN", "NOUN", "VERB"]),
         feats=["Number=Sing", "Definite=Def|Number=Plur", "Tense=Past"],

@@ -11,13 +11,13 @@ from qsproj.corpus.pairs.translations import join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+from qsproj.pipelines.tagging.extra_data import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.more_sentences import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.tags_through_links import (
     TagProjectionOptions,
-    cooled,
     deal_out,
     project_tags,
+    with_temperature,
 )
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
@@ -198,7 +198,7 @@ def test_links_stay_where_chance_explains_the_difference(wrong, alone_wins):
 
 def test_cooling_keeps_tags_and_takes_certainty_away():
     tagger = projected(made_pairs(100, wrong=0.1)).tagger
-    cooler = cooled(tagger, 2.0)
+    cooler = with_temperature(tagger, 2.0)
     sentence = Sentence.from_words(["ein", "Baum", "hört", "der", "Hund", "!"])
     assert cooler.tag_words(sentence.forms) == tagger.tag_words(sentence.forms)
     assert (

@@ -81,7 +81,7 @@ def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: st
         )
 
 
-def telling_unknown(
+def warn_unknown(
     sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Pass sentences on, and say once where few of their tags, or of their words, were ever seen."""
@@ -118,7 +118,7 @@ def _tell_language(
         )
 
 
-def telling_unknown_relations(
+def warn_unknown_relations(
     sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Pass sentences on, none before it is asked for; say once where few of their relations are known."""

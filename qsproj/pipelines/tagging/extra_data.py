@@ -26,7 +26,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection, WordTags
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import multiword_tokens
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import Tagger
@@ -204,7 +204,7 @@ def compare_with_tagged_alone(
     differ = np.count_nonzero(alone != with_links)
     wins = bool(alone.sum() - with_links.sum() > SURELY * np.sqrt(differ))
     lines = [
-        f"{counted(len(aside), 'tagged sentence')} set aside: {100.0 * with_links.mean():.1f}% of words "
+        f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * with_links.mean():.1f}% of words "
         f"right with links, {100.0 * alone.mean():.1f}% without"
     ]
     if wins:

@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import SetExample, accuracy
-from qsproj.pipelines.tagging.more_sentences import FIGURES, RawText, as_tagged, balanced, in_digits
+from qsproj.pipelines.tagging.extra_data import FIGURES, RawText, as_tagged, balanced, in_digits
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 

@@ -24,7 +24,7 @@ from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
 
 
-def train_above(
+def train_residual(
     base: ArcParser,
     examples: Iterable[ArcExample],
     *,
@@ -87,7 +87,7 @@ def fine_tuned(
     options = options or FineTuningOptions()
     usable, examples = annotated_examples(parser, trees)
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-    tuned = train_above(parser, examples, rng=rng, options=training)
+    tuned = train_residual(parser, examples, rng=rng, options=training)
     if options.alone:
         own = TrainingOptions()
         made = tree_examples(usable, parser.scorer, parser.inference, objective=own.objective)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qsproj
-from qsproj.api.given import check_same_number, generator_of
+from qsproj.api.validation import check_same_number, generator_of
 from qsproj.errors import UsageError
 from tests.test_kept_models import path_of
 

@@ -28,7 +28,7 @@ SEVERAL_ROOTS_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeInference:
+class TreeDecoder:
     """The trees that a model chooses from: whether arcs may not cross, and the root has one child."""
 
     projective: bool
@@ -107,7 +107,7 @@ def check_decoder(decode: str) -> None:
 
 def choose_inference(
     trees: Sequence[Heads], *, projective: bool | None, single_root: bool | None
-) -> TreeInference:
+) -> TreeDecoder:
     """Read off training trees (whole or partial) what is not given.
 
     Projective when at most NONPROJECTIVE_SHARE of the arcs must be changed; single-root when at most
@@ -119,7 +119,7 @@ def choose_inference(
         projective = changed <= NONPROJECTIVE_SHARE * arcs
     if single_root is None:
         single_root = sum(map(has_several_roots, trees)) <= SEVERAL_ROOTS_SHARE * len(trees)
-    return TreeInference(projective=projective, single_root=single_root)
+    return TreeDecoder(projective=projective, single_root=single_root)
 
 
 def has_several_roots(heads: Heads) -> bool:
@@ -142,7 +142,7 @@ def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
     return values[heads[1:], np.arange(1, len(heads))]
 
 
-def reachable(heads: Heads, inference: TreeInference) -> Heads:
+def reachable(heads: Heads, inference: TreeDecoder) -> Heads:
     """Return the tree, or where the model cannot build it, the nearest one that it can.
 
     A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
@@ -150,6 +150,6 @@ def reachable(heads: Heads, inference: TreeInference) -> Heads:
     return nearest_projective(heads) if inference.projective else heads
 
 
-def agreeing_arcs(heads: Heads, inference: TreeInference) -> NDArray[np.bool_]:
+def agreeing_arcs(heads: Heads, inference: TreeDecoder) -> NDArray[np.bool_]:
     """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest one that is possible."""
     return arcs_in(reachable(heads, inference))

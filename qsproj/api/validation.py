@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.corpus.words import described, shown, words_of
-from qsproj.errors import UsageError, WrongTypeError, counted
+from qsproj.errors import UsageError, WrongTypeError, pluralise
 
 Kind = TypeVar("Kind")
 
@@ -18,7 +18,7 @@ def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
     """Return the sentences of any iterable but a single one, ``least`` or more; ``name`` is for messages."""
     found = _each_a(Sentence, _listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
     if len(found) < least:
-        raise UsageError(f"found {counted(len(found), 'sentence')} in {name}, expected {least} or more")
+        raise UsageError(f"found {pluralise(len(found), 'sentence')} in {name}, expected {least} or more")
     return found
 
 

@@ -11,7 +11,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text
 from qsproj.errors import DataError
-from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.evaluation.conll18 import cut_scores
 
 # Name in the official scorer and here.
 SCORES = (

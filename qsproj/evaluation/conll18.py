@@ -5,7 +5,7 @@ What is right is counted once, and divided by what the gold file has (recall) an
 out. These are the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 
 - A sentence or a token is right when the other file has one of the same first and last character.
-- A word is right when it is aligned with one of the other file (:mod:`qsproj.evaluation.same_text`).
+- A word is right when it is aligned with one of the other file (:mod:`qsproj.evaluation.token_alignment`).
 - All columns are compared for aligned words only; a head is right when it is aligned with the gold head, or
   both are the root; features without those that are not universal, relations without subtypes. A lemma is
   right where the gold file has none.
@@ -23,7 +23,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.enhanced import THROUGH, collapsed_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import percentage
-from qsproj.evaluation.same_text import Text, aligned_words, laid_out, same_text
+from qsproj.evaluation.token_alignment import Text, aligned_words, laid_out, same_text
 
 
 @dataclass(frozen=True, slots=True)

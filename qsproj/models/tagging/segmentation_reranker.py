@@ -42,7 +42,7 @@ def train_word_judge(
     return train_tagger(examples, rng=rng, language=language) if wrong else None
 
 
-def word_judge_for(
+def segmentation_reranker_for(
     tokenizer: Tokenizer | None,
     treebank: Sequence[Sentence],
     *,

@@ -8,10 +8,10 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.evaluation.conll18 import cut_scores
+from qsproj.models.tagging.segmentation_reranker import train_word_judge
 from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, TRUST, WAYS, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.word_judge import train_word_judge
 from qsproj.models.tokens.tokenizer_training import train_tokenizer
 
 SAMPLE = "corpora/de.conllu"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qsproj.corpus.words import first_difference
+from qsproj.corpus.messages import first_difference
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.conventions import ROOT, Heads, Mask, Scores, is_whole
-from qsproj.models.tree_inference import TreeInference, agreeing_arcs, reachable
+from qsproj.models.tree_decoder import TreeDecoder, agreeing_arcs, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 
@@ -16,11 +16,11 @@ SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 
 # What the right trees of a sentence teach: a loss of its scores, margins of these, or a distribution.
-Lesson = objectives.Objective | Margins | DualTree
+ArcLoss = objectives.Objective | Margins | DualTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RightTrees:
+class GoldTrees:
     """The trees that agree with a whole or partial one, among those that a model can build; at least one.
 
     ``heads`` int32[n+1]: those that are known, or those of the nearest tree that the model can build.
@@ -29,7 +29,7 @@ class RightTrees:
 
     heads: Heads
     allowed: Mask
-    inference: TreeInference
+    inference: TreeDecoder
 
     @property
     def whole(self) -> bool:
@@ -70,7 +70,7 @@ class RightTrees:
         return DualTree(self.heads, self.inference.infer) if self.whole else None
 
 
-def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
+def right_trees(heads: Heads, inference: TreeDecoder) -> GoldTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
     heads = reachable(heads, inference)
     allowed = agreeing_arcs(heads, inference)
@@ -80,4 +80,4 @@ def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
             return None
         allowed[ROOT, heads != ROOT] = False
     possible = is_whole(heads) or inference.admits(allowed)
-    return RightTrees(heads, allowed, inference) if possible else None
+    return GoldTrees(heads, allowed, inference) if possible else None
