@@ -228,7 +228,7 @@ def _print_trees(
     options: argparse.Namespace, paths: list[str], files: Sequence[Callable[[], Iterable[Sentence]]]
 ) -> None:
     if options.columns:
-        _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
+        _print_conll18(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
     try:
         scores = attachment_scores(
@@ -241,7 +241,7 @@ def _print_trees(
     except WordsDifferError:
         if options.by is not None or options.versus is not None or options.no_punct:
             raise
-        _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
+        _print_conll18(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
     _check_something_scored(options, paths, scores)
     if options.json:
@@ -301,7 +301,7 @@ def _without_trees(path: str) -> DataError:
     return DataError(path, None, "no head on any word", "trees", remedy)
 
 
-def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> None:
+def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
     for path, missing, words in (
         (options.gold, scores.without_gold_head, scores.words.gold),
         (options.system, scores.without_head, scores.words.system),

@@ -281,7 +281,7 @@ def decode_blocks(
     sizes: NDArray[np.int64],
     decode: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Do :meth:`TreeInference.decode_block` for sentences each of which has its own inference.
+    """Do :meth:`TreeDecoder.decode_block` for sentences each of which has its own inference.
 
     They differ by constraints alone. Sentences without spans share one call of the kernels.
     """

@@ -13,7 +13,7 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
-from qsproj.models.arc.gold_trees import ArcLoss, right_trees
+from qsproj.models.arc.gold_trees import ArcLoss, gold_trees
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.parser import Parser
 from qsproj.models.tree_decoder import TreeDecoder
@@ -43,7 +43,7 @@ def tree_objective(
 
     UsageError when it is no loss with a gradient.
     """
-    right = right_trees(heads, inference)
+    right = gold_trees(heads, inference)
     lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
     if lesson is not None and not isinstance(lesson, objectives.Objective):
         raise UsageError(f"the objective {name} has no gradient; choose one that has")
@@ -64,7 +64,7 @@ def training_examples(
     objective = objective_named(options.objective)
     examples: list[Example | None] = []
     for sentence in sentences:
-        right = right_trees(sentence.heads, inference)
+        right = gold_trees(sentence.heads, inference)
         lesson = right and objective.taught_by(right, options)
         examples.append(_example(scorer.encode(sentence), lesson) if lesson else None)
     return examples

@@ -70,7 +70,7 @@ class GoldTrees:
         return DualTree(self.heads, self.inference.infer) if self.whole else None
 
 
-def right_trees(heads: Heads, inference: TreeDecoder) -> GoldTrees | None:
+def gold_trees(heads: Heads, inference: TreeDecoder) -> GoldTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
     heads = reachable(heads, inference)
     allowed = agreeing_arcs(heads, inference)

@@ -20,7 +20,7 @@ from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_tex
 FOLDS, LEARNED = 3, 3
 
 
-def train_word_judge(
+def train_segmentation_reranker(
     treebank: Sequence[Sentence], *, rng: np.random.Generator, language: str | None = None
 ) -> Tagger | None:
     """Learn from a tagged treebank, and from what tokenisers of parts of it make of the rest.
@@ -49,10 +49,10 @@ def segmentation_reranker_for(
     rng: np.random.Generator,
     language: str | None = None,
 ) -> Tagger | None:
-    """Do what :func:`train_word_judge` does where a tokeniser was learned of words that no space parts."""
+    """Train a reranker where the tokeniser was learned from words without spaces between them; else None."""
     if tokenizer is None or not tokenizer.known:
         return None
-    return train_word_judge(treebank, rng=rng, language=language)
+    return train_segmentation_reranker(treebank, rng=rng, language=language)
 
 
 def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:

@@ -85,8 +85,8 @@ class Tagger(Stored):
     how the training treebanks split multiword tokens, lower-cased token to lower-cased words. ``language``:
     its code, for tokenising plain text; None where it was not told. ``tokenizer`` cuts plain text as the
     treebanks do, ``splitter`` finds sentences in running text, ``morphology`` tells lemmas, XPOS and FEATS by
-    the tags: each where the treebanks showed it. ``judge``: tells words from what is none, where a script
-    puts no spaces between words; see :func:`qsproj.models.tagging.segmentation_reranker.train_word_judge`.
+    the tags: each where the treebanks showed it. ``judge``: scores candidate words where a
+    script puts no spaces between words; see :mod:`qsproj.models.tagging.segmentation_reranker`.
     """
 
     tags: tuple[str, ...]

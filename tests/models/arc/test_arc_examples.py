@@ -16,7 +16,7 @@ from qsproj.models.arc.arc_examples import (
     usable_sentences,
 )
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.gold_trees import RISK_WEIGHT, SHARPNESS, right_trees
+from qsproj.models.arc.gold_trees import RISK_WEIGHT, SHARPNESS, gold_trees
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.loop import learn
@@ -49,7 +49,7 @@ def test_the_best_right_tree_is_that_of_all_that_agree(scores, inference, known)
     agreeing = [tree for tree in trees if all(h in (-1, t) for h, t in zip(known[1:], tree[1:], strict=True))]
     for each in (scores, -scores):
         expected = max(agreeing, key=lambda tree: score(tree, each))
-        assert tuple(right_trees(frozen_heads(known), inference).best(each).tolist()) == expected
+        assert tuple(gold_trees(frozen_heads(known), inference).best(each).tolist()) == expected
 
 
 @pytest.mark.parametrize(("name", "handicap"), [("margin", MARGIN), ("likelihood", 0.0)])

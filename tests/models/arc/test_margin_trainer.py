@@ -13,7 +13,7 @@ from qsproj.models.arc.arc_examples import right_heads, tree_objective
 from qsproj.models.arc.arc_learners import MarginExample, MarginTrainer
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
-from qsproj.models.arc.gold_trees import GoldTrees, right_trees
+from qsproj.models.arc.gold_trees import GoldTrees, gold_trees
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.training.margins import LeastChange
@@ -40,7 +40,7 @@ def test_after_a_step_the_margins_hold(margins):
         trainer = MarginTrainer("words", rule=LeastChange)
         noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
         trainer.rule.weights[:] = noise
-        example = MarginExample(trainer.live.encode(SENTENCE), margins(right_trees(SENTENCE.heads, TREES)))
+        example = MarginExample(trainer.live.encode(SENTENCE), margins(gold_trees(SENTENCE.heads, TREES)))
         features = trainer.live.features(example.encoded)
         before = trainer.live.scores(features)
         constraints = example.margins.constraints(before)
@@ -60,7 +60,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
     start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
     trainer.rule.weights[:] = start
-    example = MarginExample(trainer.live.encode(sentence), right_trees(sentence.heads, TREES).arc_margins())
+    example = MarginExample(trainer.live.encode(sentence), gold_trees(sentence.heads, TREES).arc_margins())
     features = trainer.live.features(example.encoded)
     constraints = example.margins.constraints(trainer.live.scores(features))
     slacks = constraints.slacks(trainer.live.scores(features))
@@ -88,7 +88,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
     trainer = MarginTrainer("words", rule=LeastChange)
-    example = MarginExample(trainer.live.encode(SENTENCE), right_trees(SENTENCE.heads, TREES).arc_margins())
+    example = MarginExample(trainer.live.encode(SENTENCE), gold_trees(SENTENCE.heads, TREES).arc_margins())
     assert trainer.step(example) > 0.0
     reached = trainer.rule.weights.copy()
     trainer.step(example)

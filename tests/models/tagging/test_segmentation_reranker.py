@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.conll18 import cut_scores
-from qsproj.models.tagging.segmentation_reranker import train_word_judge
+from qsproj.models.tagging.segmentation_reranker import train_segmentation_reranker
 from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, TRUST, WAYS, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tokens.tokenizer_training import train_tokenizer
@@ -23,7 +23,7 @@ def german():
     tokenizer = train_tokenizer(sentences[:20], rng=np.random.default_rng(1), language="de")
     # With small weights, several ways are probable.
     loose = replace(tokenizer, weights=0.2 * tokenizer.weights, transitions=0.2 * tokenizer.transitions)
-    judge = train_word_judge(sentences, rng=np.random.default_rng(1), language="de")
+    judge = train_segmentation_reranker(sentences, rng=np.random.default_rng(1), language="de")
     tagger = train_tagger(sentences, rng=np.random.default_rng(1), language="de")
     return replace(tagger, tokenizer=loose, judge=judge)
 
@@ -57,9 +57,9 @@ def test_saved_and_read_back(german):
 
 def test_too_few_sentences_teach_no_judge(german):
     few = list(read_conllu(SAMPLE))[:2]
-    assert train_word_judge(few, rng=np.random.default_rng(1)) is None
+    assert train_segmentation_reranker(few, rng=np.random.default_rng(1)) is None
     untagged = [with_columns(one, upos=["_"] * len(one)) for one in read_conllu(SAMPLE)]
-    assert train_word_judge(untagged, rng=np.random.default_rng(1)) is None
+    assert train_segmentation_reranker(untagged, rng=np.random.default_rng(1)) is None
 
 
 def test_chinese_is_cut_better(data_dir):
@@ -67,7 +67,7 @@ def test_chinese_is_cut_better(data_dir):
     tokenizer = train_tokenizer(sentences[:160], rng=np.random.default_rng(1), language="zh")
     plain = train_tagger(sentences[:160], rng=np.random.default_rng(1), language="zh")
     plain = replace(plain, tokenizer=tokenizer)
-    judge = train_word_judge(sentences[:160], rng=np.random.default_rng(1), language="zh")
+    judge = train_segmentation_reranker(sentences[:160], rng=np.random.default_rng(1), language="zh")
     test = sentences[160:]
     lines = [comment_value(one, "text") for one in test]
     before, after = (
