@@ -1,1 +1,1 @@
-"""Trained things that can be stored, loaded and applied to sentences."""
+"""Trained models that can be stored, loaded and applied to sentences."""

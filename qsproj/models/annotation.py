@@ -1,4 +1,4 @@
-"""How every model is called: a text or sentences in, a document or sentences out."""
+"""The calls that all models share: a text or sentences in, a document or sentences out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import MissingMethodError, UntaggedError, UsageError, WrongTypeError, pluralise
 from qsproj.parallel import Workers, blocks_of, map_in_order
 
-# Sentences that a model takes at once where a whole document is annotated.
+# Sentences per block where a whole document is annotated.
 BATCH = 128
-# What kinds of models offer, for the message of a kind that does not.
+# Which kinds of models have a method, for the error message of a kind that lacks it.
 _OFFERED = {
     "tag": "taggers and text models do",
     "read": "taggers and text models do",
@@ -34,16 +34,16 @@ _OFFERED = {
 
 
 class Annotator:
-    """A model that is called: ``model(text)``, ``model(sentence)``, ``model.pipe(texts)``. Abstract.
+    """A callable model: ``model(text)``, ``model(sentence)``, ``model.pipe(texts)``. Abstract.
 
-    ``takes``: what a kind that does not read text takes, for a message.
+    ``takes``: the input of a kind that does not read text, for error messages.
     """
 
     __slots__ = ()
     takes: ClassVar[str] = "sentences of words: model(qsproj.Sentence.from_words(words, upos=tags))"
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give each kind the short repr: that of a dataclass would print all weights."""
+        """Give each subclass the short repr: that of a dataclass would print all weights."""
         super().__init_subclass__(**options)
         if "__repr__" not in cls.__dict__:
             cls.__repr__ = Annotator.__repr__  # type: ignore[method-assign]
@@ -59,16 +59,16 @@ class Annotator:
     ) -> Document | Sentence:
         """Annotate a text, a sentence, or several sentences.
 
-        A text is cut into sentences and words by models that read text; running text, a blank line ends a
-        paragraph. The sentences of the document are made as they are asked for.
+        Models that read text cut it into sentences and words; a blank line ends a paragraph of
+        running text. The sentences of the document are made lazily.
 
-        Raises UsageError when the model does not read text; while sentences are made, what its other methods
-        raise.
+        Raises UsageError when the model does not read text; while sentences are made, the errors of the
+        model's other methods.
 
         Parameters
         ----------
         given : str, Sentence or iterable of Sentence
-            What is annotated.
+                The input.
         confidence : bool
             Put probabilities into MISC: ``ArcProb`` of parsers, ``TagProb`` of taggers.
         """
@@ -97,11 +97,10 @@ class Annotator:
         jobs: int = 1,
         confidence: bool = False,
     ) -> Iterator[Document] | Iterator[Sentence]:
-        """Yield what the model makes of each text, a document, or of each sentence, in their order.
+        """Yield a document for each text, or an annotated sentence for each sentence, in order.
 
-        The memory it takes does not grow with their number. ``batch_size`` of them are annotated at once, by
-        ``jobs`` processes, -1 for one on each core; results are the same with any number. ``confidence`` as
-        in a call.
+        Memory use does not grow with their number. Each block of ``batch_size`` is annotated at once, by
+        ``jobs`` processes, -1 for one on each core; results do not depend on it. ``confidence`` as in a call.
         """
         if isinstance(texts, str | bytes | Sentence) or not isinstance(texts, Iterable):
             raise WrongTypeError(f"found {described(texts)}, expected a list of texts or of sentences")
@@ -123,25 +122,25 @@ class Annotator:
                 yield from results
 
     def loader(self, path: Path) -> Callable[[], Annotator]:
-        """Write the model to a file and return what loads it, once in each process."""
+        """Write the model to a file and return a function that loads it, once in each process."""
         raise NotImplementedError
 
     def cut(self, text: str) -> Iterator[Sentence]:
-        """Return the sentences of running text, cut into words; raises UsageError where none is read."""
+        """Return the sentences of running text, in words; raise UsageError if the model reads no text."""
         raise UsageError(
             f"found a text, and {self!r} reads {self.takes}; text is read by models of qsproj.bootstrap "
             "and qsproj bundle"
         )
 
     def _annotated(self, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
-        """Yield each sentence annotated, several at once where the model can; a block is read ahead."""
+        """Yield the annotated sentences, several at once where the model can; a block is read ahead."""
         all_at_once: Callable[..., Iterator[Sentence]] | None = getattr(self, "parse_all", None)
         if all_at_once is not None:
             return all_at_once(map(self._checked, sentences), confidence=confidence)
         return (self.parse(one, confidence=confidence) for one in sentences)
 
     def _checked(self, sentence: Sentence) -> Sentence:
-        """Return a sentence; raise UntaggedError where it has none of the tags that a parser reads."""
+        """Return a sentence; raise UntaggedError if all the tags that a parser reads are missing."""
         columns = set(getattr(self, "reads", ())) & {"upos", "xpos"} - set(getattr(self, "ignored", ()))
         if columns and all(set(getattr(sentence, name)) == {UNSPECIFIED} for name in columns):
             raise UntaggedError([name.upper() for name in sorted(columns)])
@@ -154,7 +153,7 @@ class Annotator:
     else:
 
         def __getattr__(self, name: str) -> object:
-            """Raise an AttributeError that says which models have a method that this one has not."""
+            """Raise an AttributeError that names the models which have the missing method."""
             text = f"{type(self).__name__} has no attribute {name!r}"
             if name in _OFFERED:
                 own = ", ".join(one for one in _OFFERED if hasattr(type(self), one))
@@ -175,7 +174,7 @@ class Annotator:
 
 
 def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: bool) -> list[Any]:
-    """Return what a model makes of texts or sentences; those of all texts are annotated together."""
+    """Return documents of texts and annotated sentences; the sentences of all texts are batched together."""
     loaded = model()
     cut = [
         list(loaded.cut(given)) if isinstance(given, str) else list(_sentences([given])) for given in block

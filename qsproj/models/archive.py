@@ -1,8 +1,8 @@
-"""The file that a model is in, read within limits: only what the model asks for, and no more than it may be.
+"""Safe reading of model files: only the arrays that a model needs, within limits of size.
 
-A file may come from anywhere. What it says of itself (entries, sizes, shapes, kinds of numbers) is checked
-before memory is asked for; :mod:`qsproj.models.schema` checks what it then means. An array is read when a
-model asks for it: one that no model knows costs nothing.
+A file may come from anywhere. Its declared entries, sizes, shapes and types are checked before memory is
+allocated; :mod:`qsproj.models.schema` checks their meaning. Arrays are read lazily: an array that no model
+knows costs nothing.
 """
 
 import io
@@ -28,16 +28,16 @@ HEADER_NAME = "header.json"
 MOST_ENTRIES = 1000
 # The header of a tagger lists its contractions; the arrays of a large one are some 200 MB.
 MOST_HEADER_BYTES = 1 << 25
-# Of lists and objects with what is in them: Python takes up to a hundred bytes for each.
+# Lists, objects and their elements: Python takes up to a hundred bytes for each.
 MOST_HEADER_VALUES = 1 << 20
 MOST_BYTES = 1 << 31
-# How an archive ends that has no comment: its directory's entries, and the bytes that they take.
+# The end of an archive without a comment: number of entries, and bytes of the directory.
 _END = struct.Struct("<4s6xHL4xH")
 _MOST_DIRECTORY_BYTES = MOST_ENTRIES << 9
 _SUFFIX = ".npy"
 _ENCRYPTED = 1
 _NPY_VERSION = (1, 0)
-# Kinds and sizes of the numbers that models hold; those of two bytes are weights, and read as of four.
+# Types of the numbers in models; those of two bytes are weights, and read as four.
 _NUMBERS = ("u1", "u4", "u8", "i4", "i8", "f2", "f4", "f8")
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
@@ -47,7 +47,7 @@ _FAULTS = (
 
 @contextmanager
 def damage_told(path: str | Path) -> Iterator[None]:
-    """Tell what goes wrong in a block, which reads a model file, as an error of the file."""
+    """Raise the errors of a block that reads a model file as DataError with the file's name."""
     try:
         yield
     except DataError:
@@ -75,12 +75,12 @@ def damage_told(path: str | Path) -> Iterator[None]:
 def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """Open a model file whose entries are few, distinct, small enough and packed as ours are.
 
-    Raises DataError when it is another file, and when a fault is found in the block.
+    Raises DataError when it is no such file, or when the block finds a fault.
     """
     if not isinstance(path, str | Path):
         raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
     with damage_told(path):
-        # A device has no end: it is not even opened.
+        # A device has no end, so it is not opened.
         if not (stat.S_ISREG(mode := Path(path).stat().st_mode) or stat.S_ISDIR(mode)):
             raise DataError(str(path), None, found="a device, a pipe or a socket", expected="a model file")
         with Path(path).open("rb") as handle:
@@ -91,7 +91,7 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_directory(handle: BinaryIO) -> None:
-    """Check that the list of entries, which is read at once, is short."""
+    """Check that the directory, which zipfile reads at once, is short."""
     size = handle.seek(0, io.SEEK_END)
     handle.seek(max(size - _END.size, 0))
     end = handle.read(_END.size)
@@ -117,7 +117,7 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def read_header(archive: zipfile.ZipFile) -> Any:
-    """Return the JSON that stands first in a model file; numbers in it are finite."""
+    """Return the JSON header of a model file; its numbers are finite."""
     entry = archive.getinfo(HEADER_NAME)
     if entry.file_size > MOST_HEADER_BYTES:
         raise ValueError(f"a header of more than {MOST_HEADER_BYTES >> 20} MB")
@@ -132,7 +132,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 class ArchivedArrays(UnreadArrays):
-    """The arrays of an open model file by name, each read when it is asked for. Final."""
+    """The arrays of an open model file by name, read lazily. Final."""
 
     def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
         self._path, self._archive = path, archive
@@ -149,13 +149,13 @@ class ArchivedArrays(UnreadArrays):
         return len(self._entries)
 
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and type that an array has when it is read; raise as reading it does."""
+        """Return the shape and type that an array has once read; raise as reading it does."""
         with self._archive.open(self._entries[name]) as content:
             shape, dtype, _ = _declared(content, self._entries[name])
         return shape, np.dtype(np.float32) if dtype == np.float16 else dtype
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array of finite, plain numbers; raise DataError or ValueError where it is not one."""
+        """Return an array of finite, plain numbers; raise DataError or ValueError for anything else."""
         with self._archive.open(self._entries[name]) as content:
             shape, dtype, n_bytes = _declared(content, self._entries[name])
             array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(n_bytes)))
@@ -171,7 +171,7 @@ class ArchivedArrays(UnreadArrays):
 
 
 def _declared(content: IO[bytes], entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Read the head of an array; return its shape, its type and how many bytes follow, as these say."""
+    """Read the head of an array; return its declared shape, type and number of bytes."""
     if np.lib.format.read_magic(content) != _NPY_VERSION:
         raise ValueError(f"{entry.filename} is an array of another version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)

@@ -1,4 +1,4 @@
-"""Learning the potentials of a linear chain: of features, and of pairs of neighbouring states."""
+"""Training of linear-chain potentials: of features, and of pairs of neighbouring states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ Chain = TypeVar("Chain", bound=Any)
 
 
 class ChainKernels(NamedTuple):
-    """The gradient of a sentence's log-likelihood, and steps by emissions and transitions."""
+    """The gradient of a sentence's log-likelihood, and update steps of emissions and transitions."""
 
     gradient: Callable[..., float]
     step_emissions: Callable[..., None]
@@ -38,11 +38,11 @@ FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transiti
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainExample:
-    """A sentence to learn from, or the characters of a line.
+    """A training sentence, or the characters of a line.
 
-    ``rows`` int32[n, K]: rows of weights that fire at each word, -1 for none. ``known``: its tags int32[n],
-    for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight in the
-    objective.
+    ``rows`` int32[n, K]: weight rows of the active features of each word, -1 for none. ``known``: its tags
+    int32[n], for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight
+    in the objective.
     """
 
     rows: NDArray[np.int32]
@@ -51,11 +51,11 @@ class ChainExample:
 
 
 class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
-    """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
+    """Trainer of the weights of features and tag pairs by conditional likelihood. Mutable; final.
 
-    The arrays of ``start`` change, all else of it stays. Averaging is as in Daume's thesis (2006), figure
-    2.3: the start counts, too. The averaged model has the digits that a file keeps, features dropped whose
-    weights all stay below ``faintest``, and weights below ``faint`` zero.
+    The arrays of ``start`` change, the rest of it stays. Averaging follows Daume's thesis (2006), figure
+    2.3: the start counts, too. The averaged model has the precision of a model file; features whose weights
+    all stay below ``faintest`` are dropped, and weights below ``faint`` are set to zero.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
     def averaged(self) -> Chain:
         """Return the model with the mean of the weights before every step so far.
 
-        Weights have the digits that a file keeps of them: a model and its file tag alike.
+        Weights have the precision of a model file: a model and its file tag alike.
         """
         weights = self._features.mean()
         if self._faint:
@@ -94,7 +94,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:
-    """Return weights with the digits that a file keeps of them, and 0 for those below ``least``."""
+    """Return weights with the precision of a model file, and 0 for those below ``least``."""
     kept = in_half_the_bytes(weights)
     kept[np.abs(kept) < least] = 0.0
     return kept
@@ -103,6 +103,6 @@ def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.floa
 def strongest(
     index: FeatureIndex, weights: NDArray[np.float32], *, least: float
 ) -> tuple[FeatureIndex, NDArray[np.float32]]:
-    """Return the features of which some weight, of a row of float32[R, T], is at least so large."""
+    """Return the features with at least one weight, in a row of float32[R, T], of ``least`` or more."""
     kept = np.abs(weights).max(axis=1, initial=0.0) >= least
     return FeatureIndex(index.keys[kept]), weights[kept]

@@ -1,6 +1,6 @@
-"""Training that can be interrupted: its state is kept in one file a stage, and read to go on.
+"""Training that can be interrupted and resumed: one state file per stage.
 
-What is trained by EM is kept after each iteration, what is trained by steps after each epoch.
+EM saves its state after each iteration, gradient training after each epoch.
 """
 
 import zlib
@@ -29,7 +29,7 @@ Counts = TypeVar("Counts")
 
 EM, EPOCHS = "em", "epochs"
 
-# What stands in the file of each iteration, and of each epoch.
+# Checks of the records of iterations and epochs in a state file.
 MOST = 1e300
 _NUMBER = number(-MOST, MOST)
 _ITERATION = {
@@ -48,10 +48,10 @@ _EPOCH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A folder for the state of a training: a file for each stage, replaced when there is more to keep.
+    """A folder for training states: one file per stage, replaced when a newer state is saved.
 
-    ``resume``: whether to go on from what is there; without a state, training starts from the beginning.
-    ``fingerprint``: of what states depend on: data, and options but for how long; see :meth:`of`.
+    ``resume``: whether to continue from a saved state; without one, training starts from the beginning.
+    ``fingerprint``: of the data and of all options but those for the length of training; see :meth:`of`.
     """
 
     folder: Path
@@ -71,14 +71,14 @@ class Checkpoint:
             raise UsageError(f"{self.folder}: cannot be made a folder: {error.strerror}") from error
 
     def of(self, fingerprint: str) -> Self:
-        """Return the checkpoint for states of this fingerprint; its folder is there."""
+        """Return the checkpoint for states of this fingerprint; create its folder."""
         self.make_folder()
         return replace(self, fingerprint=fingerprint)
 
     def write(
         self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
     ) -> None:
-        """Keep JSON and finite numbers, and the state of the generator; the file appears when it is whole."""
+        """Save JSON, finite numbers and the generator's state; the file is replaced atomically."""
         header = {"fingerprint": self.fingerprint, **header}
         if rng is not None:
             header["generator"] = rng.bit_generator.state
@@ -87,7 +87,7 @@ class Checkpoint:
     def read(
         self, stage: str, rng: np.random.Generator | None = None
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """Return header and arrays of a stage, and set the generator; None where nothing is kept or wanted.
+        """Return header and arrays of a stage, and set the generator; None without a state or ``resume``.
 
         Raises DataError when the file is damaged, or was made from other data or with other options.
         """
@@ -114,7 +114,7 @@ def _kind(stage: str) -> str:
 
 
 def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
-    """Return the CRC-32 of the bytes of the arrays, going on from ``start``, that of others before."""
+    """Return the CRC-32 of the bytes of the arrays, continuing from ``start``, the checksum of others."""
     for array in arrays:
         start = zlib.crc32(np.ascontiguousarray(array).data, start)
     return start
@@ -130,10 +130,10 @@ def learn_kept(
     stages: Checkpoint | None,
     tell: Callable[[EpochRecord], None],
 ) -> tuple[Model, list[EpochRecord]]:
-    """Do what :func:`qsproj.training.loop.learn_on` does, from the beginning or from what was kept.
+    """Run :func:`qsproj.training.loop.learn_on`, from the beginning or from a saved state.
 
-    ``stages``: where the state after each epoch is kept; None: nowhere. ``tell``: called with the record of
-    each epoch that was not done before. Raises DataError when more epochs were kept.
+    ``stages``: where the state after each epoch is saved; None: nowhere. ``tell``: called with the record
+    of each new epoch. Raises DataError when more epochs than ``epochs`` were saved.
     """
 
     def keep(records: Sequence[EpochRecord]) -> None:
@@ -155,7 +155,7 @@ def learn_kept(
 def _restored(
     stages: Checkpoint, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
 ) -> tuple[EpochRecord, ...]:
-    """Put what was kept into a trainer; return the epochs that it has behind it."""
+    """Load the saved state into a trainer; return the records of the finished epochs."""
     found = stages.read(EPOCHS, rng)
     if found is None:
         return ()
@@ -178,7 +178,7 @@ def _restored(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMRun:
-    """Means of EM that change no result: who does the E-steps, where its state is kept."""
+    """Settings of EM that do not change results: parallel E-steps, and where the state is saved."""
 
     workers: Workers = THIS_PROCESS
     checkpoint: Checkpoint | None = None
@@ -195,9 +195,9 @@ def run_em_kept(
     checkpoint: Checkpoint | None,
     fingerprint: str,
 ) -> EMResult[Parameters]:
-    """Do what :func:`qsproj.training.em.run_em` does, from the beginning or from what was kept.
+    """Run :func:`qsproj.training.em.run_em`, from the beginning or from a saved state.
 
-    ``start`` gives the parameters to begin with, a dataclass of arrays. Without a checkpoint nothing is kept.
+    ``start`` returns the initial parameters, a dataclass of arrays. Without a checkpoint nothing is saved.
     """
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
@@ -214,7 +214,7 @@ def run_em_kept(
 
 
 def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
-    """Keep a state of EM whose parameters are a dataclass of arrays."""
+    """Save a state of EM whose parameters are a dataclass of arrays."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
         own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
@@ -223,7 +223,7 @@ def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
 
 
 def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
-    """Read what :func:`_write_em` wrote, of the shapes of ``like``; None where nothing is kept or wanted."""
+    """Read a state by :func:`_write_em`, of the shapes of ``like``; None without a state or ``resume``."""
     found = stages.read(EM)
     if found is None:
         return None

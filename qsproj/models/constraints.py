@@ -1,8 +1,8 @@
-"""Known parts of trees, as a value that inference takes: heads, relations, tags and spans.
+"""Known parts of trees as constraints on inference: heads, relations, tags and spans.
 
-A span says that exactly one of its words has its head outside. Known heads and spans leave some arcs of a
-sentence; several spans leave several sets of arcs, which share no tree. Relations of words without a head
-weigh arcs, or the labelled arcs of a model that has some.
+A span requires that exactly one of its words has its head outside. Known heads and spans restrict the arcs of
+a sentence; several spans give several disjoint cases, each a set of arcs. Known relations of words without a
+head change the scores of arcs, or of labelled arcs where a model has them.
 """
 
 import re
@@ -27,10 +27,10 @@ from qsproj.trees.family import NoTreeError
 
 SPAN = "Span"
 _SPAN = re.compile(r"(\d+)-(\d+)")
-# Each span multiplies the cases by its number of words; more of them are refused.
+# Each span multiplies the cases by its number of words; more cases are refused.
 MOST_CASES = 1000
 Answer = TypeVar("Answer", bound=tuple[object, object])
-# The log probability of what a model holds to be impossible, where nothing else is left.
+# Log probability in place of -inf where the model excludes every remaining choice.
 LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 
 
@@ -38,8 +38,8 @@ LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 class ConstrainedInference(TreeDecoder):
     """Inference over the trees within one of several sets of arcs, which share no tree.
 
-    ``cases``: bool[n+1, n+1] each; a tree lies within one of them at least. ``evidence`` float64[n+1, n+1]:
-    added to the score of each arc, natural log, finite.
+    ``cases``: bool[n+1, n+1] each; every allowed tree lies within at least one. ``evidence``
+    float64[n+1, n+1]: added to the score of each arc, natural log, finite.
     """
 
     cases: tuple[Mask, ...]
@@ -53,7 +53,7 @@ class ConstrainedInference(TreeDecoder):
     def sum_cases(self, sums: Callable[[Scores], tuple[float, Scores]]) -> tuple[float, Scores]:
         """Return log Z over the cases and arc marginals; a case without a tree adds nothing.
 
-        ``sums`` returns both for one case, float64[n+1, n+1]: the evidence, -inf for arcs that are ruled out.
+        ``sums`` returns both for one case, float64[n+1, n+1]: the evidence, -inf for excluded arcs.
         Raises NoTreeError where no case has a tree.
         """
         found = self._of_cases(sums, self.evidence)
@@ -62,7 +62,7 @@ class ConstrainedInference(TreeDecoder):
         return total, np.tensordot(np.exp(log_z - total), [own for _, own in found], axes=1)
 
     def best_case(self, best: Callable[[Scores], tuple[Heads, float]]) -> Heads:
-        """Return the best tree of all cases by ``best``, which takes each as in :meth:`sum_cases`."""
+        """Return the best tree of all cases by ``best``, which takes a case as in :meth:`sum_cases`."""
         return max(self._of_cases(best, self.evidence), key=lambda found: found[1])[0]
 
     def _of_cases(self, asked: Callable[[Scores], Answer], evidence: Scores | float) -> list[Answer]:
@@ -81,7 +81,7 @@ class ConstrainedInference(TreeDecoder):
         return self.sum_cases(lambda case: self._trees.marginals(scores + case, single_root=self.single_root))
 
     def best(self, scores: Scores) -> Heads:
-        """Return the best tree of all cases; the evidence does not count, unlike in :meth:`infer`."""
+        """Return the best tree of all cases, without the evidence, unlike :meth:`infer`."""
         ranked = self._of_cases(
             lambda case: self._trees.best(scores + case, single_root=self.single_root), 0.0
         )
@@ -92,7 +92,7 @@ class ConstrainedInference(TreeDecoder):
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores + self.evidence)
 
     def most_right(self, probabilities: Scores) -> Heads:
-        """Return the tree of most expected right heads; it has arcs of probability 0 only where it must."""
+        """Return the tree with the most expected right heads; arcs of probability 0 only if it must."""
         return self.best(np.where(probabilities > 0.0, probabilities, -float(len(probabilities))))
 
 
@@ -101,7 +101,7 @@ class Constraints:
     """The known part of the analysis of one sentence; see :func:`known_part`.
 
     ``heads`` int32[n+1]: -1 where unknown. ``relations``, ``tags``: of each word, ``_`` where unknown; tags
-    constrain models that infer tags. ``spans``: first and last word of each.
+    constrain models that predict tags. ``spans``: first and last word of each.
     """
 
     heads: Heads
@@ -123,7 +123,7 @@ class Constraints:
         return any(relation != UNSPECIFIED for relation in self.relations)
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
-        """Return the words of which the relation is known, one of these, and the head is not."""
+        """Return the words without a known head whose known relation is one of ``relations``."""
         return [
             word
             for word, relation in enumerate(self.relations, start=1)
@@ -131,7 +131,7 @@ class Constraints:
         ]
 
     def among(self, kept: NDArray[np.int64]) -> "Constraints":
-        """Return the constraints on some words int64[k], 1-based, counted anew; they name no other words."""
+        """Return the constraints on some words int64[k], 1-based, renumbered; they name no other words."""
         places = np.full(len(self) + 1, NO_HEAD, dtype=np.int32)
         places[ROOT] = ROOT
         places[kept] = np.arange(1, len(kept) + 1)
@@ -146,14 +146,14 @@ class Constraints:
         )
 
     def named(self) -> set[int]:
-        """Return the words that known heads, relations to the root, or spans name."""
+        """Return the words that are part of known heads, relations to the root, or spans."""
         known = np.flatnonzero(self.heads[1:] != NO_HEAD) + 1
         words = {*known.tolist(), *self.heads[known].tolist()} - {ROOT}
         words |= {word for word, name in enumerate(self.relations, start=1) if bare_relation(name) == "root"}
         return words.union(*(range(first, last + 1) for first, last in self.spans))
 
     def keep_relations(self, predicted: Sequence[str]) -> tuple[str, ...]:
-        """Return predicted relations with the known ones in their places."""
+        """Return predicted relations with the known ones in place."""
         pairs = zip(self.relations, predicted, strict=True)
         return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
 
@@ -184,7 +184,7 @@ class Constraints:
         )
 
     def _cases(self, allowed: Mask) -> list[Mask]:
-        """Return the arcs that are left for each choice of the word of every span whose head lies outside."""
+        """Return the arcs left by each choice, for every span, of the word whose head lies outside."""
         spans = sorted(self.spans)
         if prod(last - first + 1 for first, last in spans) > MOST_CASES:
             raise SentenceError(
@@ -233,18 +233,18 @@ class Constraints:
 
 
 def known_part(sentence: Sentence) -> Constraints:
-    """Return what a sentence has: cells of HEAD, DEPREL and UPOS, and spans, ``Span=3-7`` in MISC.
+    """Return the known part of a sentence: HEAD, DEPREL and UPOS, and spans, ``Span=3-7`` in MISC.
 
-    Raises SentenceError when a span is none.
+    Raises SentenceError for an invalid span.
     """
     spans = tuple(sorted(spans_of(sentence)))
     return Constraints(heads=sentence.heads, relations=sentence.deprels, tags=sentence.upos, spans=spans)
 
 
 def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
-    """Return first and last word of each span that MISC names.
+    """Return first and last word of each span in MISC.
 
-    Raises SentenceError when one is none.
+    Raises SentenceError for an invalid span.
     """
     spans = set()
     for word, cell in enumerate(misc_values(sentence, SPAN), start=1):
@@ -263,9 +263,9 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
 
 
 def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> list[NDArray[np.int32]]:
-    """Return the variables of the arcs into each span from outside, by ``links`` int32[n+1, n+1], -1: none.
+    """Return the variables of the arcs into each span from outside; ``links`` int32[n+1, n+1], -1: none.
 
-    Exactly one of them is in a tree that has the span.
+    A tree that has the span contains exactly one of them.
     """
     found = []
     for first, last in spans:
@@ -281,9 +281,9 @@ def decode_blocks(
     sizes: NDArray[np.int64],
     decode: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Do :meth:`TreeDecoder.decode_block` for sentences each of which has its own inference.
+    """Run :meth:`TreeDecoder.decode_block` for sentences with an inference each.
 
-    They differ by constraints alone. Sentences without spans share one call of the kernels.
+    The inferences differ only in their constraints. Sentences without spans share one kernel call.
     """
     constrained = {
         place: inference

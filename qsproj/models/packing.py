@@ -1,4 +1,4 @@
-"""Arrays as a model file has them: those of a part under a name of its own, weights without their zeros."""
+"""Arrays in model files: names of parts by prefix, weights without their zeros."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,19 +10,19 @@ from qsproj.models.schema import Archive, Arrays, UnreadArrays, ascending, decla
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a part of a model, under names that begin with ``prefix``."""
+    """Return the arrays of a part of a model, with ``prefix`` before each name."""
     return {prefix + name: array for name, array in arrays.items()}
 
 
 def unnested(prefix: str, arrays: Arrays) -> Arrays:
-    """Return the arrays that :func:`nested` put under ``prefix``, by their own names; none is read for it."""
+    """Undo :func:`nested`: return the arrays under ``prefix`` by their own names, unread."""
     return _Part(prefix, arrays)
 
 
 def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
     """Return the headers of the parts of a model, null for None, and their arrays under their prefixes.
 
-    ``parts``: by name, the prefix of its arrays and what has ``to_archive``.
+    ``parts``: by name, the prefix of its arrays and an object with ``to_archive``.
     """
     header: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
@@ -33,7 +33,7 @@ def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
 
 
 class _Part(UnreadArrays):
-    """The arrays whose names begin with a prefix, by what follows it. Final."""
+    """The arrays whose names begin with a prefix, by the rest of the name. Final."""
 
     def __init__(self, prefix: str, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -53,34 +53,34 @@ class _Part(UnreadArrays):
 
 
 def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return weights that a file holds as they are in two bytes each: eleven bits of each, rounded."""
+    """Return weights rounded to eleven bits, which a file stores exactly in two bytes each."""
     return weights.astype(np.float16).astype(np.float32)
 
 
 def in_two_bytes(weights: NDArray[np.float32]) -> NDArray[np.floating]:
-    """Return weights in two bytes each where that changes none of them, and as they are otherwise."""
+    """Return weights in two bytes each where that changes none of them, otherwise unchanged."""
     halved = in_half_the_bytes(weights)
     return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
 
 
 def stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the weights of a file; older ones hold those that are zero as well."""
+    """Return the weights of a file; older files store zeros as well."""
     if "used" not in arrays:
         return shaped(arrays, "weights", shape)
     return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))
 
 
 def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return the weights that are not zero, and a bit for each weight, whether it is, for a model file."""
+    """Return the nonzero weights, and a bit for each weight, set if it is nonzero, for a model file."""
     used = weights != 0.0
     return {f"{name}used": np.packbits(used), f"{name}weights": weights[used]}
 
 
 def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
-    """Fill zeros with what :func:`packed_weights` gave under this name, and return them.
+    """Fill zeros with the weights that :func:`packed_weights` stored under this name, and return them.
 
-    Models that were written before hold the numbers of the rows that are not all zero, in place of bits.
-    Raises KeyError or ValueError when something is not there, or does not fit.
+    Older files hold the numbers of the rows that are not all zero, in place of bits. Raises KeyError or
+    ValueError when an array is missing or does not fit.
     """
     if f"{name}buckets" in arrays:
         rows = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)

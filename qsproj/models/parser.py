@@ -1,4 +1,4 @@
-"""The contract of parsers: what commands, servers and pipelines ask of a model, whatever its kind."""
+"""The contract of parsers: the methods that commands, servers and pipelines call on any kind."""
 
 import inspect
 from abc import abstractmethod
@@ -19,9 +19,9 @@ from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model
 if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
 
-# A tree to learn from, or for a joint parser a pair whose target has one.
+# A training tree, or for a joint parser a pair whose target has one.
 Lesson = Sentence | SentencePair
-# The known part of each sentence that is parsed.
+# Returns the known part of a sentence to parse.
 KnownPart = Callable[[Sentence], Constraints]
 Base = TypeVar("Base", bound="Parser")
 
@@ -45,22 +45,22 @@ class ArcPosterior:
 class Parser(Stored):
     """A model that predicts trees. Abstract.
 
-    A kind of parser implements :meth:`parse_all` and :meth:`posterior`, and declares :attr:`reads`. With
-    these it serves every command: known parts of trees (``parse --fixed``, the review page) reach it as
-    :class:`~qsproj.models.constraints.Constraints`, and it predicts a tree that has them; nothing is put
-    back afterwards. It can be trained again where it implements :meth:`fine_tuned`. A model that wraps
-    another parser is a :class:`Wrapper`, which asks its :attr:`base` for all that it does not do itself.
+    A kind of parser implements :meth:`parse_all` and :meth:`posterior`, and declares :attr:`reads`. That is
+    enough for every command. Known parts of trees (``parse --fixed``, the review page) reach it as
+    :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put back
+    afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
+    another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
 
-    ``base``: the parser inside this one, as that of a text parser, or the first order of a second-order
-    parser; None: there is none. ``refuses_parts``: why trees of which a part is known are refused; None: they
-    are not. ``refuses_training``: why the model is not trained again by :meth:`fine_tuned`; None: it is.
+    ``base``: the inner parser, as that of a text parser, or the first order of a second-order parser; None:
+    no inner parser. ``refuses_parts``: why partial trees are refused; None: they are accepted.
+    ``refuses_training``: why the model cannot be trained further by :meth:`fine_tuned`; None: it can.
     """
 
     __slots__ = ()
     base: "Parser | None"
     refuses_parts: ClassVar[str | None] = None
     refuses_training: ClassVar[str | None] = "models of its kind are not trained again"
-    # Whether it has ``parse_pair``, for both sides of a sentence pair, and learns from pairs.
+    # Whether it has ``parse_pair``, for both sides of a sentence pair, and is trained on pairs.
     parses_pairs: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -73,26 +73,26 @@ class Parser(Stored):
     def reads(self) -> tuple[str, ...]:
         """Columns of a :class:`~qsproj.corpus.sentence.Sentence` that the model reads.
 
-        Of ``upos`` and ``xpos`` one must be filled where they are among them; ``heads`` where trees are read.
+        At least one of ``upos`` and ``xpos`` must be filled if listed; ``heads`` where trees are read.
         """
         return ()
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Columns that the model's features read, but that were empty in all that it learned from."""
+        """Columns that the model's features read, but that were empty in all training data."""
         return ()
 
     @property
     def word_tagger(self) -> "Tagger | None":
-        """The tagger by which the model cuts plain text and tags words without UPOS; None without one."""
+        """The tagger that cuts plain text and tags words without UPOS; None without one."""
         return None
 
     def layers(self) -> "list[Parser]":
-        """Return the parser, the one inside it, the one inside that, and so on."""
+        """Return the parser, its inner parser, the inner parser of that, and so on."""
         return [self, *([] if self.base is None else self.base.layers())]
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
-        """Return how many other tags are tried in a sentence, and in a short one; None: no tag is open."""
+        """Return how many other tags are tried in a sentence, and in a short one; None: tags are fixed."""
         return None
 
     def parse(
@@ -107,7 +107,7 @@ class Parser(Stored):
 
         ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable tree.
         ``confidence``: put ``ArcProb=``, the probability of each arc, into MISC. ``given``: the known part of
-        the tree, which the result has; the rest, and the probabilities, are inferred given it.
+        the tree, which the result keeps; the rest, and the probabilities, are conditioned on it.
 
         Raises SentenceError when the model has no such tree, naming heads that exclude each other.
         """
@@ -123,18 +123,18 @@ class Parser(Stored):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, several at a time where that is faster; see :meth:`parse`.
+        """Parse sentences in order, several at a time where that is faster; see :meth:`parse`.
 
         ``known`` returns the known part of each sentence, as :func:`~qsproj.models.constraints.known_part`
-        reads it off the sentence itself.
+        does from the sentence's own columns.
         """
 
     @abstractmethod
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return beliefs about the tree of a sentence, given the known part of it.
+        """Return beliefs about the tree of a sentence, given its known part.
 
-        Sentences without tags are taken, as by :meth:`parse_all`. Raises SentenceError when the model has no
-        such tree.
+        Sentences without tags are accepted, as by :meth:`parse_all`. Raises SentenceError when the model has
+        no such tree.
         """
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -142,18 +142,18 @@ class Parser(Stored):
         return self.posterior(sentence).marginals
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Parser":
-        """Return a parser that has learned from some more trees, whole or partial.
+        """Return a parser trained further on some more trees, whole or partial.
 
-        Raises UsageError where the model does not learn so, and when no tree can be learned from.
+        Raises UsageError where the model does not support this, and when no tree can be used.
         """
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
     def allowing_crossings(self) -> "Parser | None":
-        """Return a parser of the same weights whose arcs may cross; None: there is none, or arcs may."""
+        """Return a parser of the same weights that allows crossing arcs; None: there is none, or it does."""
         return None
 
     def retagging(self) -> "Parser | None":
-        """Return the parser as it parses by its own tags, whatever UPOS sentences have; None: it has none."""
+        """Return the parser that uses its own tags, whatever UPOS sentences have; None: it has none."""
         return None
 
 
@@ -162,21 +162,21 @@ def always(given: Constraints, _: Sentence) -> Constraints:
 
 
 def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:
-    """Return the trees to learn from; of pairs those of their targets."""
+    """Return the training trees; of pairs those of their targets."""
     return [lesson.target if isinstance(lesson, SentencePair) else lesson for lesson in lessons]
 
 
 class Wrapper(Parser, Generic[Base]):
-    """A parser around another one, its ``base``, which does all that the wrapper does not. Abstract.
+    """A parser around another one, its ``base``, to which it delegates all other methods. Abstract.
 
-    A wrapper prepares sentences (:meth:`prepared`) and finishes parsed ones.
+    A wrapper preprocesses sentences (:meth:`prepared`) and postprocesses parsed ones.
     """
 
     __slots__ = ()
     base: Base
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        """Return the sentence as the base reads it."""
+        """Return the sentence in the form that the base reads."""
         return sentence
 
     @property
@@ -232,17 +232,17 @@ class Wrapper(Parser, Generic[Base]):
 def complete(
     parser: Parser, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
 ) -> Sentence:
-    """Return the sentence with the tree that a parser finds given the part of it that the sentence has.
+    """Return the sentence with the tree that a parser finds given the sentence's known part.
 
-    Heads, relations and tags that the sentence has stay, and so do spans (``Span=3-7`` in MISC); the rest is
-    inferred given these, and so are the probabilities.
+    Known heads, relations, tags and spans (``Span=3-7`` in MISC) stay; the rest, and the probabilities, are
+    inferred given these.
 
     ``parser`` is any model that parses, as :func:`qsproj.load_model` returns it; ``decode`` and
     ``confidence`` are those of its own ``parse``, and so is ``retag``, for models of text. Unknown heads of
     the sentence are -1, unknown relations and tags ``_``.
 
-    Raises SentenceError when no tree that the parser can build has that part, naming the heads that exclude
-    each other; UsageError when the model takes whole trees, as a converter does.
+    Raises SentenceError when no tree of the parser has that part, naming the heads that exclude each other;
+    UsageError when the model takes whole trees, as a converter does.
     """
     check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
@@ -250,13 +250,13 @@ def complete(
 
 
 def check_takes_parts(parser: Parser) -> None:
-    """Raise UsageError for a model that takes no trees of which a part is known."""
+    """Raise UsageError for a model that does not accept partial trees."""
     if parser.refuses_parts is not None:
         raise UsageError(parser.refuses_parts)
 
 
 def load_parser(path: str | Path) -> Parser:
-    """Load a model that parses; one of another kind (a tagger, say) is a DataError."""
+    """Load a model that parses; another kind (a tagger, say) is a DataError."""
     model = load_model(path)
     if not isinstance(model, Parser):
         found = f"a model of kind {kind_of(model)}, which does not parse"
@@ -265,7 +265,7 @@ def load_parser(path: str | Path) -> Parser:
 
 
 def load_tags(path: str | Path) -> "Tagger":
-    """Load what tags: a tagger, or that of a model that parses text.
+    """Load a tagger, or that of a model that parses text.
 
     Raises DataError as :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
     """

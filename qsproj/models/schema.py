@@ -1,7 +1,7 @@
-"""Checks of the header and the arrays of a model file: types, ranges and shapes, told where they do not fit.
+"""Checks of the header and the arrays of a model file: types, ranges and shapes, with messages.
 
-Each ``from_archive`` of a model says what its part of the header is, by :func:`checked`; a check takes a
-value and raises ValueError. Kernels trust what was checked here.
+Each ``from_archive`` of a model checks its part of the header by :func:`checked`; a check takes a value and
+raises ValueError. Kernels rely on these checks.
 """
 
 import re
@@ -24,14 +24,14 @@ _MOST_BUCKETS = 1 << 26
 # Numbers in a table of buckets and columns: 1 GB of them.
 _MOST_CELLS = 1 << 28
 _LEAST_BUCKETS = 1 << 6
-# Keys of features, and bytes of a list of words: some ten times those of the largest models.
+# Keys of features, and bytes of a word list: some ten times those of the largest models.
 _MOST_KEYS = 1 << 26
 _MOST_TEXT = 1 << 26
 _LABEL = re.compile(r"[^\t\n\r]+")
 
 
 class UnreadArrays(Mapping[str, NDArray[Any]]):
-    """Arrays of which each is read when it is asked for, and whose shapes are known before. Abstract."""
+    """Arrays that are read lazily, and whose shapes are known before. Abstract."""
 
     @abstractmethod
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -45,7 +45,7 @@ def declared(arrays: Arrays, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]
 
 
 def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return a part of a header after checking its fields; others are not looked at. Raises ValueError."""
+    """Return a part of a header after checking its fields; others are ignored. Raises ValueError."""
     if not isinstance(header, dict):
         raise ValueError(f"found {_kind(header)} in the header, expected an object")
     for name, check in checks.items():
@@ -57,7 +57,7 @@ def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
 
 
 def _rule(fits: Callable[[Any], bool], expected: str, *, after: Check | None = None) -> Check:
-    """Return a check that passes what ``fits``, asked where another check has passed it."""
+    """Return a check that passes values which pass ``after``, if given, and then ``fits``."""
 
     def check(value: Any) -> None:
         if after:
@@ -94,7 +94,7 @@ def optional(check: Check) -> Check:
 
 
 def labels(least: int) -> Check:
-    """Return a check for a list of so many or more distinct strings, which a column of CoNLL-U may hold."""
+    """Return a check for a list of ``least`` or more distinct strings that a CoNLL-U column may hold."""
     return _rule(
         lambda value: len(value) >= least and all(_LABEL.fullmatch(name) for name in value),
         f"at least {least} names that CoNLL-U may hold",
@@ -124,7 +124,7 @@ word_lists = _rule(
     lambda value: isinstance(value, dict) and all(_texts(words) and words for words in value.values()),
     "an object of lists of strings",
 )
-# A part that is checked elsewhere need only be there.
+# For a part that is checked elsewhere: it only has to be there.
 anything = _rule(lambda value: value is not None, "an object")
 # A number of hash buckets.
 buckets = _rule(
@@ -141,10 +141,10 @@ def shaped(
     least: float = -MOST_WEIGHT,
     most: float = MOST_WEIGHT,
 ) -> NDArray[Any]:
-    """Return an array of a model file, which kernels will trust to have this shape and these values.
+    """Return an array of a model file, checked so that kernels can rely on its shape and values.
 
     ``kind``: of numbers, as numpy's ``dtype.kind``: ``f``, ``u`` or ``i``. ``least``, ``most``: range of
-    those of kind ``f``. Raises KeyError or ValueError when it is not there, or is another.
+    those of kind ``f``. Raises KeyError or ValueError when it is missing or does not fit.
     """
     found, dtype = declared(arrays, name)
     if found != shape or dtype.kind != kind:
@@ -166,13 +166,13 @@ def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: i
 
 
 def lines_of(arrays: Arrays, name: str) -> list[str]:
-    """Return the lines of a text that is stored as uint8[bytes]; raise as :func:`shaped`."""
+    """Return the lines of a text stored as uint8[bytes]; raise as :func:`shaped`."""
     array = _vector(arrays, name, np.dtype(np.uint8), "bytes", most=_MOST_TEXT)
     return array.tobytes().decode("utf-8").split("\n")
 
 
 def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most: int) -> NDArray[Any]:
-    """Return an array of one axis and this type; it is not read where it is another, or longer."""
+    """Return an array of one axis and this type; arrays of another type, or longer, are not read."""
     shape, found = declared(arrays, name)
     if len(shape) != 1 or found != dtype:
         raise ValueError(f"{name} is {found}{list(shape)}, expected {dtype}[{axis}]")
@@ -187,7 +187,7 @@ def check_cells(rows: int, columns: int) -> None:
 
 
 def _kind(value: Any) -> str:
-    """Say what a value of JSON is, in few words."""
+    """Return the type of a JSON value in a few words."""
     if value is None:
         return "nothing"
     if isinstance(value, dict | list):

@@ -1,7 +1,7 @@
-"""A field of options, told once: its default, its range, its help, and what a model file keeps of it.
+"""Option fields, declared once: default, range, help text, and form in a model file.
 
-A dataclass of options makes its fields by :func:`told`. What is told is all that others need: the option of a
-command (:mod:`qsproj.cli.options.fields`), the check of what users of Python give (:func:`check`), and the
+A dataclass of options declares its fields by :func:`option_field`. From these declarations come the options
+of commands (:mod:`qsproj.cli.options.fields`), the check of values from Python (:func:`check`), and the
 header of a model file, which is the dataclass as JSON (:func:`restored`), as ``qsproj info`` shows it.
 """
 
@@ -15,18 +15,18 @@ from qsproj.models.schema import Check, checked, flag, names, number, optional, 
 
 Options = TypeVar("Options")
 _TOLD = "told"
-# Of a field that has no range: what a header may hold in place of its default.
+# For a field without a range: values that a header may hold in place of its default.
 _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(), str: text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSpec:
-    """Facts of a field.
+    """Properties of an option field.
 
-    ``help``: as ``--help`` says it, without the default. ``least``, ``most``: the range of a number.
-    ``within``: whether the bounds themselves are out of range. ``expected``: what a message says of the
-    range; made of the bounds where it is empty. ``known``: what a name, or each of several, is called in a
-    message, and those there are. ``metavar``: what ``--help`` calls the value.
+    ``help``: text for ``--help``, without the default. ``least``, ``most``: the range of a number.
+    ``within``: whether the bounds themselves are out of range. ``expected``: description of the range in
+    messages; made from the bounds where it is empty. ``known``: the noun for a name, or for each of several,
+    in messages, and the known names. ``metavar``: name of the value in ``--help``.
     """
 
     help: str = ""
@@ -57,12 +57,12 @@ class FieldSpec:
 
 
 def option_field(default: Any, **what: Any) -> Any:
-    """Return a field of a dataclass with its default and what is told of it, the fields of :class:`Told`."""
+    """Return a dataclass field with its default and its properties, the fields of :class:`FieldSpec`."""
     return field(default=default, metadata={_TOLD: FieldSpec(**what)})
 
 
 def told_of(kind: type) -> dict[str, FieldSpec]:
-    """Return what is told of the fields of a dataclass, by their names; of a field without, nothing."""
+    """Return the properties of the fields of a dataclass by name; fields without any are left out."""
     return {one.name: one.metadata.get(_TOLD, FieldSpec()) for one in fields(kind)}
 
 
@@ -73,10 +73,10 @@ def check(options: Any) -> None:
 
 
 def restored(usual: Options, header: Any, *, among_others: bool = False) -> Options:
-    """Make options again of their fields in the header of a file.
+    """Rebuild options from their fields in the header of a file.
 
-    ``usual``: what is taken for a field that the header lacks, as older ones do. ``among_others``: whether
-    the header has other fields, too, and null for what is usual. Raises ValueError when it is no object, an
+    ``usual``: values for fields that the header lacks, as older ones do. ``among_others``: whether the
+    header has other fields, too, and null for usual values. Raises ValueError when it is no object, or an
     option is unknown, of another type, or out of range.
     """
     checked(header, {})
@@ -101,10 +101,10 @@ def restored(usual: Options, header: Any, *, among_others: bool = False) -> Opti
 
 
 def _check_of(what: FieldSpec, default: Any) -> Check:
-    """Return the check of a value in a header; null is one where it is the default."""
+    """Return the check of a header value; null passes if it is the default."""
     if default is None:
         return optional(number(what.least, what.most))
     if math.isinf(what.least) or isinstance(default, int) or what.within:
-        # The range of integers, and open ones, are checked with those of users, when the options are made.
+        # Integer and open ranges are checked when the options are made, like those of users.
         return _LIKE[type(default)]
     return number(what.least, what.most)

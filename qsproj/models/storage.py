@@ -28,7 +28,7 @@ from qsproj.models.schema import Archive, Arrays, UnreadArrays
 FORMAT = "qsproj-model"
 VERSION = 2
 EPOCH = (1980, 1, 1, 0, 0, 0)
-# Of an array, to find out whether packing makes it smaller.
+# Numbers of an array that are packed as a sample, to see whether packing makes it smaller.
 SAMPLE_NUMBERS = 1 << 14
 
 # How a model was made, as JSON: command, version, options, counts; no dates and no folders.
@@ -37,7 +37,7 @@ Wanted = TypeVar("Wanted")
 
 
 class Kind(NamedTuple):
-    """A kind of model: the module and the name of its class, what it is, and what one does with it."""
+    """A kind of model: module and name of its class, its description, and its use."""
 
     module: str
     name: str
@@ -50,7 +50,7 @@ def _kind(home: str, what: str, use: str = "qsproj parse") -> Kind:
     return Kind(f"qsproj.models.{module}", name, what, use)
 
 
-# By what headers call them. The class is a subclass of Stored, with ``from_archive(header, arrays)``.
+# By name in headers. The class is a subclass of Stored, with ``from_archive(header, arrays)``.
 KINDS: dict[str, Kind] = {
     "arc-parser": _kind("arc.arc_parser.ArcParser", "first-order dependency parser"),
     "labelled-parser": _kind(
@@ -88,7 +88,7 @@ KINDS: dict[str, Kind] = {
 
 
 class Model(Protocol):
-    """A stored model, but for the link chooser, which aligns pairs (``LinkChooser.align``)."""
+    """A stored model, except the link chooser, which aligns pairs (``LinkChooser.align``)."""
 
     def parse(self, sentence: Sentence) -> Sentence: ...
 
@@ -96,7 +96,7 @@ class Model(Protocol):
 class Stored(Annotator, ABC):
     """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract.
 
-    ``from_archive(header, arrays)`` of the class rebuilds what :meth:`to_archive` gave.
+    ``from_archive(header, arrays)`` of the class rebuilds the model from the result of :meth:`to_archive`.
     """
 
     __slots__ = ()
@@ -107,11 +107,11 @@ class Stored(Annotator, ABC):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header, beside what its kind is."""
+        """Return the facts that ``qsproj info`` shows of a model with this header, besides its kind."""
         return {}
 
     def save(self, path: str | Path, *, made: Provenance | None = None) -> None:
-        """Write the model to a file by :func:`save_model`, with how it was ``made``."""
+        """Write the model to a file by :func:`save_model`, with its provenance ``made``."""
         save_model(path, kind_of(self), *self.to_archive(), made=made)
 
     def loader(self, path: Path) -> Callable[[], Annotator]:
@@ -124,7 +124,7 @@ def save_model(
 ) -> None:
     """Write a model file; an older file of that name is replaced only once the new one is complete.
 
-    ``made`` is what :func:`load_made` gives back. Raises UsageError when the file cannot be written.
+    ``made`` is returned by :func:`load_made`. Raises UsageError when the file cannot be written.
     """
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "kind": kind, "model": header}
     if made:
@@ -140,9 +140,9 @@ def save_model(
 
 
 def _entry(name: str, begins: bytes) -> zipfile.ZipInfo:
-    """Return an entry that is packed where that makes it a third smaller: loading waits for unpacking.
+    """Return an entry, packed where that saves a third, since unpacking slows loading.
 
-    ``begins`` is how its content begins, which tells.
+    ``begins``: the first bytes of the content, packed as a test.
     """
     entry = zipfile.ZipInfo(name, EPOCH)
     if 3 * len(zlib.compress(begins)) < 2 * len(begins):
@@ -151,7 +151,7 @@ def _entry(name: str, begins: bytes) -> zipfile.ZipInfo:
 
 
 class ModelFile(NamedTuple):
-    """An open model file: kind, header, how the model was made, arrays, which are not read yet."""
+    """An open model file: kind, header, provenance, and arrays, which are read lazily."""
 
     kind: str
     header: dict[str, Any]
@@ -163,8 +163,8 @@ class ModelFile(NamedTuple):
 def opened_model(path: str | Path) -> Iterator[ModelFile]:
     """Open a model file.
 
-    Raises DataError when it is missing, no model of ours, or of a version that we do not know; in the block,
-    when it is damaged, or holds NaN or infinite numbers.
+    Raises DataError when it is missing, no model of ours, or of an unknown version; in the block, when it
+    is damaged, or holds NaN or infinite numbers.
     """
     with opened_archive(path) as archive:
         header = read_header(archive)
@@ -196,15 +196,15 @@ def _check_header(path: str, header: Any) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Load any model; what it is stands in its header.
+    """Load a model of any kind; its header names the kind.
 
-    DataError as :func:`opened_model`, and when what this kind of model needs is not there, or is another;
-    UsageError when the kind is unknown.
+    Raises DataError as :func:`opened_model`, and when a field or array of this kind is missing or does not
+    fit; UsageError when the kind is unknown.
     """
     with opened_model(path) as file:
         if file.kind in KINDS:
-            # A model of many small parts, a lexicon say, is made in a third of the time where none of them is
-            # looked at as if it were garbage.
+            # A model of many small parts, such as a lexicon, loads three times as fast without garbage
+            # collection.
             searched = gc.isenabled()
             gc.disable()
             try:
@@ -221,18 +221,18 @@ def _loaded_once(path: str) -> Any:
 
 
 def load_made(path: str | Path) -> dict[str, Any]:
-    """Return how a model was made, as far as its file says; empty for one that does not."""
+    """Return the provenance of a model; empty if its file has none."""
     with opened_model(path) as file:
         return file.made
 
 
 def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
-    """Make the model of a kind in KINDS from its header and arrays; what is wrong is no DataError yet."""
+    """Make the model of a kind in KINDS from its header and arrays; faults are not yet DataErrors."""
     return _class_of(kind).from_archive(header, arrays)
 
 
 def described(kind: str, header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is told of a model, or of a part of one, of a kind in KINDS: as JSON."""
+    """Return the facts of a model, or of a part of one, of a kind in KINDS, as JSON."""
     told: dict[str, Any] = _class_of(kind).described(header)
     return {"kind": kind, **told}
 
@@ -250,7 +250,7 @@ def kind_of(model: object) -> str:
 
 
 def is_of_kind(model: object, kind: str) -> bool:
-    """Tell whether a model is of a kind in KINDS, without importing what else there is."""
+    """Return whether a model is of a kind in KINDS, without importing the other kinds."""
     return (type(model).__module__, type(model).__name__) == (KINDS[kind].module, KINDS[kind].name)
 
 
@@ -259,7 +259,7 @@ def load_model_of(
 ) -> Wanted:
     """Load a model that must be of one class, or of one of several; another is a DataError.
 
-    ``expected``, ``remedy``: what the kind is called, and how one is made, for the message.
+    ``expected``, ``remedy``: the name of the kind, and how to make one, for the message.
     """
     model = load_model(path)
     if not isinstance(model, kind):

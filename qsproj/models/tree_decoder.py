@@ -1,4 +1,4 @@
-"""Inference over the trees that a model may build: projective or not, one root or several."""
+"""Inference over the trees that a model allows: projective or not, one root or several."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.family import NoTreeError
 
 DECODERS = ("map", "mbr")
-# Of parsers with hidden clusters alone.
+# Only for parsers with hidden clusters.
 MAX_Z = "max-z"
 Number = TypeVar("Number", bound=np.generic)
 
-# Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), ruling them out was better on dev
-# files, by 0.2 to 0.8 UAS. The share beyond which it is not is a guess: no treebank at hand has more.
+# Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), excluding them was better on dev
+# files, by 0.2 to 0.8 UAS. The threshold is a guess: no treebank at hand has a higher share.
 NONPROJECTIVE_SHARE = 0.03
-# Trees with several roots: a guess, too. Treebanks of UD have none.
+# Trees with several roots: also a guess. UD treebanks have none.
 SEVERAL_ROOTS_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeDecoder:
-    """The trees that a model chooses from: whether arcs may not cross, and the root has one child."""
+    """The trees that a model chooses from: with or without crossing arcs, with one root or several."""
 
     projective: bool
     single_root: bool
@@ -46,22 +46,22 @@ class TreeDecoder:
         return self._trees.best(scores, single_root=self.single_root)[0]
 
     def ranked(self, scores: Scores, k: int) -> list[Heads]:
-        """Return the heads int32[n+1] of the k best trees, best first; of all, where those are fewer."""
+        """Return the heads int32[n+1] of the k best trees, best first; of all if there are fewer."""
         return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
-        """Return the most probable tree (``map``), or that of most expected right heads (``mbr``)."""
+        """Return the most probable tree (``map``), or the one with most expected right heads (``mbr``)."""
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
 
     def decode_block(
         self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Do what :meth:`decode` does for several sentences, one after the other: int32[sum of sizes].
+        """Run :meth:`decode` for several concatenated sentences; return heads int32[sum of sizes].
 
         ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. The first
-        head of each sentence is -1. Beside the heads, the probability of each arc, float64[sum of sizes]: NaN
-        where the decoder did not need it.
+        head of each sentence is -1. Also return the probability of each arc, float64[sum of sizes]: NaN where
+        the decoder did not need it.
         """
         check_decoder(decode)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)
@@ -79,7 +79,7 @@ class TreeDecoder:
         return heads, chances
 
     def most_right(self, probabilities: Scores) -> Heads:
-        """Return the tree of most expected right heads, made of arcs whose probability is not 0."""
+        """Return the tree with the most expected right heads, of arcs with a probability above 0."""
         return self.best(np.where(probabilities > 0.0, probabilities, -np.inf))
 
     def described(self, what: str) -> str:
@@ -91,7 +91,7 @@ class TreeDecoder:
         return self._trees.expectation(scores, values, single_root=self.single_root)
 
     def admits(self, allowed: NDArray[np.bool_]) -> bool:
-        """Tell whether any tree lies within ``allowed`` bool[n+1, n+1]."""
+        """Return whether any tree lies within ``allowed`` bool[n+1, n+1]."""
         try:
             self.best(np.where(allowed, 0.0, -np.inf))
         except NoTreeError:
@@ -108,10 +108,10 @@ def check_decoder(decode: str) -> None:
 def choose_inference(
     trees: Sequence[Heads], *, projective: bool | None, single_root: bool | None
 ) -> TreeDecoder:
-    """Read off training trees (whole or partial) what is not given.
+    """Infer from training trees (whole or partial) the settings that are None.
 
     Projective when at most NONPROJECTIVE_SHARE of the arcs must be changed; single-root when at most
-    SEVERAL_ROOTS_SHARE of the trees have several roots: a few are slips of annotation.
+    SEVERAL_ROOTS_SHARE of the trees have several roots: a few are annotation errors.
     """
     if projective is None:
         changed = sum(int(np.count_nonzero(nearest_projective(heads) != heads)) for heads in trees)
@@ -138,18 +138,18 @@ def arcs_in(heads: Heads) -> NDArray[np.bool_]:
 
 
 def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
-    """Return what a matrix over arcs [n+1, n+1] holds for the arcs of a tree int32[n+1]: [n], by word."""
+    """Return the entries of a matrix over arcs [n+1, n+1] for the arcs of a tree int32[n+1]: [n], by word."""
     return values[heads[1:], np.arange(1, len(heads))]
 
 
 def reachable(heads: Heads, inference: TreeDecoder) -> Heads:
-    """Return the tree, or where the model cannot build it, the nearest one that it can.
+    """Return the tree, or if the model cannot build it, the nearest one that it can.
 
-    A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
+    With crossing arcs as its target, a projective model has no maximum: the likelihood grows without bound.
     """
     return nearest_projective(heads) if inference.projective else heads
 
 
 def agreeing_arcs(heads: Heads, inference: TreeDecoder) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest one that is possible."""
+    """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest possible one."""
     return arcs_in(reachable(heads, inference))
