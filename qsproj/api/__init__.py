@@ -1,1 +1,1 @@
-"""The functions of ``import qsproj``: each checks what it is given, calls one thing, returns."""
+"""The public functions of ``import qsproj``: each checks its arguments and calls one function."""

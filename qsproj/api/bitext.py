@@ -1,4 +1,4 @@
-"""Two languages: word links, projected parsers, and parsers of both sides together."""
+"""Functions on bitexts: word alignment, projected parsers and taggers, joint parsers."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def align(
     *,
     threshold: float = 0.5,
 ) -> list[Alignment]:
-    """Link the words of sentences and their translations, learning from nothing but these.
+    """Align the words of sentences and their translations; trains on these pairs alone.
 
-    The alignments are in the order of the source sentences, with weights. Raises UsageError when the sides
-    differ in length, the threshold is no probability, or a sentence is a string.
+    Returns weighted alignments in the order of the source sentences. Raises UsageError when the sides differ
+    in length, the threshold is not a probability, or a sentence is a string.
 
     Parameters
     ----------
     source, target : iterable of Sentence or of list of str
-        Sentences and their translations, in the same order; the more, the better the links. Two lists of
+        Sentences and their translations, in the same order; more pairs give better links. Two lists of
         ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
     threshold : float
-        Least probability of a link. Soft projection and joint parsing weigh links themselves: give 0.15.
+        Minimum probability of a link. Use 0.15 for soft projection and joint parsing, which weight links
+        themselves.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def align(
 def _word_pairs(
     sources: Sequence[Sentence | tuple[str, ...]], targets: Sequence[Sentence | tuple[str, ...]]
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Pair sentences as everywhere, lists of words by order."""
+    """Pair ``Sentence`` objects by id where possible, lists of words by order."""
     source_sentences = [text for text in sources if isinstance(text, Sentence)]
     target_sentences = [text for text in targets if isinstance(text, Sentence)]
     if len(source_sentences) == len(target_sentences) == len(sources):
@@ -84,26 +85,26 @@ def project(
     method: str = "soft",
     seed: int = 1,
 ) -> SavableParser:
-    """Train a parser of a language without a treebank, from translations of parsed sentences.
+    """Train a parser for a language without a treebank, from translations of parsed sentences.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``. Raises DataError
-    when a sentence has no partner, or links reach past their sentences; UsageError when no source word has a
-    head, no target word a tag, nothing is carried over, or the method is unknown.
+    when a sentence has no partner or a link points outside its sentences; UsageError when no source word has
+    a head, no target word has a tag, no arc can be projected, or the method is unknown.
 
     Parameters
     ----------
     source : iterable of Sentence
-        With trees, gold or from a parser.
+        Sentences with trees, gold or predicted.
     target : iterable of Sentence
-        Their translations, with UPOS; heads are not looked at. Paired by ``parallel_id``, else by
-        ``sent_id``, where both sides have them, else by order.
+        Their translations, with UPOS; heads are ignored. Paired by ``parallel_id``, else by ``sent_id``,
+        where both sides have them, else by order.
     alignments : iterable of Alignment
-        Word links, in the order of ``source``. For ``soft`` and ``qg`` best with weights, from 0.15 upwards.
+        Word links, in the order of ``source``. ``soft`` and ``qg`` work best with weights, from 0.15 upwards.
     method : str
-        ``soft``: what links carry over, by their probability, moves parsers of the source's trees with their
-        words translated; ``hard``: arcs through one-to-one links, and a parser trained on them; ``hard-em``:
-        the missing ones imputed by EM;
-        ``qg``: a quasi-synchronous grammar; ``em``: the target's tags alone.
+        ``soft``: start from parsers trained on source trees with translated words, adapted by arc evidence
+        weighted by link probability; ``hard``: train on arcs projected through one-to-one links;
+        ``hard-em``: ``hard``, with missing arcs imputed by EM; ``qg``: a quasi-synchronous grammar; ``em``:
+        the target's tags alone.
     seed : int
         The same seed gives the same parser.
 
@@ -138,32 +139,32 @@ def train_biparser(
     seed: int = 1,
     options: BiparseOptions | None = None,
 ) -> JointParser:
-    """Train a parser of both sides of a bitext together, whose links are hidden.
+    """Train a joint parser of both sides of a bitext, with links as hidden variables.
 
-    The model has ``parse_pair(source, target, alignment)``, which gives a ``SentencePair``, and
-    ``save(path)``. Raises DataError as :func:`project`; UsageError when fewer than two pairs can be learned
-    from, or an option is wrong.
+    The model has ``parse_pair(source, target, alignment)``, which returns a ``SentencePair``, and
+    ``save(path)``. Raises DataError as :func:`project`; UsageError when fewer than two pairs are usable for
+    training, or an option is wrong.
 
     Parameters
     ----------
     source, target : iterable of Sentence
-        Translations of each other, with UPOS; the target with trees: pairs without a whole one are left out.
-        Paired as by :func:`project`.
+        Translations of each other, with UPOS; pairs without a complete target tree are left out. Paired as by
+        :func:`project`.
     alignments : iterable of Alignment or None
         Candidate links, in the order of ``source``; best with weights, from 0.1 upwards. None: both sides are
         one text in two annotation styles, and each word is linked to itself; then ``parse_pair`` takes None.
     source_model : ArcParser
-        A parser of the source language, from ``train_parser``; it is not changed. The factors of one of order
-        2 take part.
+        A parser of the source language, from ``train_parser``; it is not changed. Second-order factors of an
+        order-2 parser are used.
     order : int
-        1: single arcs of the target are scored; 2: also grandparents, and sequences and numbers of
-        dependents, as by ``train_parser(order=2)``.
+        1: score single arcs of the target; 2: also grandparents, and sequences and numbers of dependents, as
+        ``train_parser(order=2)`` does.
     seed : int
         The same seed gives the same model.
     options : BiparseOptions, optional
-        Everything else: ``qsproj.BiparseOptions(labels="after")`` leaves relations to the target's labeller,
-        which is faster; ``tags="links"`` learns to tag target words that come without UPOS, ``tags="joint"``
-        decides such tags together with trees and links.
+        All other options: ``qsproj.BiparseOptions(labels="after")`` leaves relations to the target's
+        labeller, which is faster; ``tags="links"`` learns to tag target words without UPOS, ``tags="joint"``
+        decodes these tags jointly with trees and links.
 
     Examples
     --------
@@ -219,29 +220,30 @@ def project_tags(
     columns: Sequence[str] | None = None,
     seed: int = 1,
 ) -> Tagger:
-    """Train a tagger of a language on tagged translations, through word links.
+    """Train a tagger by projecting tags through word links.
 
-    Features that its forms show are learned with it where the source has them. Raises DataError when a
+    Features that target forms mark are projected too, where the source has them. Raises DataError when a
     sentence has no partner; UsageError when the source has no UPOS, or no word has a link.
 
     Parameters
     ----------
     source : iterable of Sentence
-        With UPOS, best with features and trees. Several sources are a list of lists, over the same target.
+        Sentences with UPOS, best with features and trees. For several sources: a list of lists, over the
+        same target.
     target : iterable of Sentence
-        Their translations, words alone.
+        Their translations; only words are read.
     alignments : iterable of Alignment
-        Links, best with weights from 0.1 upwards; a list of them for each of several sources.
+        Links, best with weights from 0.1 upwards; for several sources, a list for each.
     language : str, optional
-        Code of the target, kept in the model to cut text into words.
+        Language code of the target, stored in the model for tokenization.
     tagged : iterable of Sentence
-        The few target sentences with UPOS that there are.
+        Target sentences with gold UPOS, if available.
     raw : iterable of Sentence or of list of str
-        More sentences of the target, those to be tagged among them.
+        More sentences of the target, best including those to be tagged.
     lexicon : path, open file or dict, optional
-        Words and the tags that they may have; or a file of UniMorph, for lemmas and features.
+        Words and their possible tags; or a UniMorph file, for lemmas and features.
     columns : list of str, optional
-        What is learned beside UPOS, of ``feats`` and ``lemma``; None: what there is.
+        Columns learned beside UPOS: ``feats``, ``lemma``; None: all that are available.
     seed : int
         The same seed gives the same tagger.
 
@@ -300,22 +302,22 @@ def cotrain(
     jobs: int = 1,
     seed: int = 1,
 ) -> ArcParser:
-    """Train a parser of the target on trees and on pairs without trees, as a parser of both sides reads them.
+    """Train a target parser on trees, and on pairs without trees as a joint parser annotates them.
 
-    Raises UsageError when no tree is whole, or no pair has a link.
+    Raises UsageError when no tree is complete, or no pair has a link.
 
     Parameters
     ----------
     model : JointParser
-        Of :func:`train_biparser`.
+        A model from :func:`train_biparser`.
     trees : iterable of Sentence
-        Target trees, best those that the model was trained on.
+        Target trees, best the training trees of the model.
     source, target, alignments
-        The pairs, as :func:`project` takes them.
+        The pairs, as for :func:`project`.
     rounds : int
-        How often pairs are parsed and learned from.
+        Number of rounds of parsing the pairs and training on the result.
     jobs, seed : int
-        Processes; the same seed gives the same parser.
+        Number of processes; the same seed gives the same parser.
     """
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions

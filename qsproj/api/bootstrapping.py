@@ -1,4 +1,4 @@
-"""The main job: from a treebank and a bitext to a model that reads text of another language."""
+"""The main task: from a treebank and a bitext to a text model for another language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Languages = tuple[str, str] | Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class BootstrapStage:
-    """A stage of a bootstrap: its name, a line on what it did, and whether an earlier run had made it."""
+    """A stage of a bootstrap: its name, a summary line, and whether it was reused from an earlier run."""
 
     name: str
     line: str
@@ -36,11 +36,11 @@ class BootstrapStage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bootstrap:
-    """What :func:`bootstrap` made.
+    """The result of :func:`bootstrap`.
 
-    ``model``: cuts, tags and parses text: ``model(text)``. ``trees``: the target side of the bitext with the
-    trees that its parser learned from. ``suggested``: the sentences that are best annotated next, the first
-    first, as the model parses them. ``stages``: in order.
+    ``model``: tokenizes, tags and parses text: ``model(text)``. ``trees``: the target side of the bitext with
+    the parser's training trees. ``suggested``: the sentences to annotate next, parsed by the model, best
+    first. ``stages``: in order.
     """
 
     model: TextParser
@@ -74,47 +74,47 @@ def bootstrap(
     unspaced: str | None = None,
     suggest_sentences: int = 20,
 ) -> Bootstrap:
-    """Make a model of a language without a treebank: it cuts text into words, tags and parses.
+    """Train a model that tokenizes, tags and parses a language without a treebank.
 
-    It does what ``qsproj bootstrap`` does, to the same model. Files are paths or open files; treebanks may be
+    The model is the same as from ``qsproj bootstrap``. Files are paths or open files; treebanks may be
     sentences, and a bitext pairs of strings. Strings are always paths.
 
-    Raises UsageError or DataError, before anything is learned, when there is nothing to learn from, a file is
-    missing, or what is given does not fit together.
+    Raises UsageError or DataError, before training, when there is no training data, a file is missing, or
+    arguments do not fit together.
 
     Parameters
     ----------
     treebank : path, open file, sentences, or list of files
-        Trees of the source language, CoNLL-U. With several sources a list with one of these for each.
+        Trees of the source language, CoNLL-U. For several sources: a list with one of these for each.
     bitext : path, two paths, or pairs of strings
         Source text and its translation: a file of pairs (a tab or ||| between them, or TMX), two files, one
-        sentence a line, or pairs. With several sources a list with one for each.
+        sentence a line, or pairs. For several sources: a list with one for each.
     languages : (str, str)
-        Codes of source and target: ``("en", "de")``. A list of them with several sources.
+        Codes of source and target: ``("en", "de")``; a list of pairs for several sources.
     work : path, optional
-        Folder that keeps each stage; the same call goes on from what is there.
+        Folder for the results of each stage; a repeated call resumes from them.
     text : path, open file, or list of these
         Raw text of the target, one sentence a line, or with ``paragraphs`` running text.
     lexicon : path or open file, optional
-        Words and the tags they may have, or lines of UniMorph.
+        Words and their possible tags, or lines of UniMorph.
     annotated : as ``treebank``
-        The few target sentences with trees that there are; ``tagged``: those with UPOS alone.
+        Target sentences with gold trees, if available; ``tagged``: sentences with UPOS alone.
     draws : int, optional
-        The parser is the mean of so many; None: 3 from fewer than 20,000 pairs, else 1.
+        Number of parsers to average; None: 3 for fewer than 20,000 pairs, else 1.
     jobs : int
-        Processes; -1: one on each core. The model is the same with any number.
+        Number of processes; -1: one per core. It does not change the model.
     seed : int
         The same seed gives the same model.
     also, parsed_source : as ``treebank``
-        Treebanks of other languages, which vote; trees over the very text of the source side.
+        Treebanks of other languages, whose parsers vote; trees of the source side of the bitext itself.
     paired_by : str
         ``line``, or ``verse``: two files of reference, tab, text, or two Bibles.
     cut : bool
-        Cut long pairs where clauses end on both sides.
+        Split long pairs at clause ends found on both sides.
     lemmatizer, unspaced : str, optional
-        ``simplemma``; ``source``, ``target`` or ``both``, the side that is written without spaces.
+        ``simplemma``; ``source``, ``target`` or ``both``: the side written without spaces.
     suggest_sentences : int
-        How many sentences ``suggested`` has.
+        Number of sentences in ``suggested``.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _provenance(options: object, pairs: Sequence[tuple[str, str]]) -> dict[str, 
 
 
 def _languages(languages: Languages) -> list[tuple[str, str]]:
-    """Return a pair of codes for each source, which all have the same target."""
+    """Return a (source, target) pair of codes for each source; all have the same target."""
     from qsproj.corpus.language.recognition import check_known_language
 
     found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)

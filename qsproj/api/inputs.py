@@ -1,4 +1,4 @@
-"""Treebanks and texts as callers give them, paths, open files or sentences, as paths of files."""
+"""Conversion of input arguments (paths, open files, sentences) to paths of files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, WrongTypeError
 
-# A treebank: the path of a file, an open file, or its sentences; several are a list.
+# A treebank: a path, an open file, or sentences; several are a list.
 Treebank = PathOrFile | Iterable[Sentence]
 Treebanks = Treebank | Sequence[PathOrFile]
-# A text: the path of a file, or an open file, one sentence a line; several are a list.
+# A text, one sentence a line: a path or an open file; several are a list.
 Texts = PathOrFile | Sequence[PathOrFile]
 # One file of pairs, two files, or the pairs themselves.
 Bitext = PathOrFile | tuple[PathOrFile, PathOrFile] | Iterable[tuple[str, str]]
@@ -26,13 +26,13 @@ Bitext = PathOrFile | tuple[PathOrFile, PathOrFile] | Iterable[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A folder in which what is no file yet becomes one."""
+    """A temporary folder for input that is not a file on disk."""
 
     folder: Path
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Have errors in the block call what became a file here by its name, not by that of the file."""
+        """Replace paths of temporary files by argument names in errors raised in the block."""
         try:
             yield
         except DataError as error:
@@ -40,7 +40,7 @@ class Inputs:
             raise (error.at(error.line, path.stem) if path.parent == self.folder else error) from None
 
     def treebanks(self, given: Treebanks, name: str) -> tuple[str, ...]:
-        """Return the paths of treebanks; sentences become one file."""
+        """Return the paths of treebanks; sentences are written to one file."""
         if _is_file(given):
             return (self._path(given, name),)
         elements = _elements(given, name, "paths, open files or sentences")
@@ -55,11 +55,11 @@ class Inputs:
         return self._paths(_elements(given, name, "paths or open files"), name)
 
     def single(self, given: PathOrFile | None, name: str) -> str | None:
-        """Return the path of one file; None for none."""
+        """Return the path of one file; None for None."""
         return None if given is None else self.texts(given, name)[0]
 
     def bitext(self, given: Bitext, name: str) -> tuple[str, ...]:
-        """Return the paths of one file of pairs, or of two sides; pairs become one file."""
+        """Return the path of a file of pairs, or of both sides; pairs in memory are written to one file."""
         if _is_file(given):
             return (self._path(given, name),)
         elements = _elements(given, name, "a file of pairs, two files, or pairs of strings")
@@ -77,7 +77,7 @@ class Inputs:
         return tuple(self._path(one, f"{name}-{number}") for number, one in enumerate(elements, start=1))
 
     def _path(self, given: Any, name: str) -> str:
-        """Return the path of a file; what an open one holds is copied."""
+        """Return the path of a file; the content of an open file is copied."""
         if given == "-":
             raise UsageError(f"found - as {name}, expected a file: it is read several times")
         if isinstance(given, str | os.PathLike):

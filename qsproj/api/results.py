@@ -1,4 +1,4 @@
-"""Models from files, and their results: scores and drawings."""
+"""Loading of models, scores and drawings of trees."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class AnyModel(Protocol):
-    """All that models offer; a kind of model has no method for what it cannot do.
+    """The methods of all kinds of models; each kind has only those that apply to it.
 
-    ``model(text)`` gives a document, ``model(sentence)`` a sentence, ``model(sentences)`` a document, and
-    ``model.pipe(texts)`` a document of each text, ``model.pipe(sentences)`` a sentence of each; with
-    ``confidence=True`` MISC says how probable trees and tags are.
+    ``model(text)`` returns a document, ``model(sentence)`` a sentence, ``model(sentences)`` a document;
+    ``model.pipe(texts)`` yields a document for each text, ``model.pipe(sentences)`` a sentence for each.
+    ``confidence=True`` writes probabilities of trees and tags to MISC.
     """
 
     @overload
@@ -41,31 +41,31 @@ class AnyModel(Protocol):
     ) -> Iterator[Sentence]: ...
 
     def parse(self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with what the model predicts: heads and relations, of a tagger tags.
+        """Return the sentence with predicted heads and relations (parser) or tags (tagger).
 
-        Of a parser, ``decode`` is ``mbr`` or ``map``, and with ``confidence`` MISC has ``ArcProb=``. A model
-        of text takes a text of one sentence, too.
+        For a parser, ``decode`` is ``mbr`` or ``map``, and ``confidence`` writes ``ArcProb=`` to MISC. A
+        model of text also takes a string of one sentence.
         """
         ...
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1], of a parser."""
+        """Return the posterior probability of every arc, float64[n+1, n+1] (parsers)."""
         ...
 
     def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Return the sentence with its UPOS replaced, of a tagger or a model of text."""
+        """Return the sentence with predicted UPOS (taggers and models of text)."""
         ...
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
-        """Return the sentences of a text, one a line, parsed, of a model of text."""
+        """Return the parsed sentences of a text, one a line (models of text)."""
         ...
 
     def convert_sentence(self, sentence: Sentence) -> Sentence:
-        """Return the sentence in the new style, of a converter."""
+        """Return the sentence in the new style (converters)."""
         ...
 
     def parse_pair(self, source: Sentence, target: Sentence, alignment: Alignment | None) -> SentencePair:
-        """Return both sides parsed together, of a parser of pairs; without links, one text in two styles."""
+        """Parse both sides jointly (parsers of pairs); without links, both are one text in two styles."""
         ...
 
     def save(self, path: str | Path) -> None:
@@ -74,15 +74,15 @@ class AnyModel(Protocol):
 
 
 def load_model(path: str | Path) -> AnyModel:
-    """Load any model that was saved; what it is stands in its file, and ``qsproj info`` tells it.
+    """Load a saved model of any kind; the file names the kind, and ``qsproj info`` shows it.
 
-    A model is called with a sentence, and one that reads text with a text: ``model("Der Hund bellt.")`` gives
-    a :class:`qsproj.Document`. Every model has ``pipe``, ``parse(sentence)`` and ``save(path)``; parsers have
-    ``arc_probabilities(sentence)``, taggers ``tag(sentence)``, converters
+    A model is called with a sentence, a model of text also with a string: ``model("Der Hund bellt.")``
+    returns a :class:`qsproj.Document`. Every model has ``pipe``, ``parse(sentence)`` and ``save(path)``;
+    parsers have ``arc_probabilities(sentence)``, taggers ``tag(sentence)``, converters
     ``convert_sentence(sentence)``, parsers of pairs ``parse_pair(source, target, alignment)``, and models of
-    text ``parse_text(text)``. The model that chooses links, of ``qsproj align``, has none. Raises DataError
-    when the file is missing, damaged, or no model of this version; UsageError when ``path`` is none, or the
-    kind of model is unknown.
+    text ``parse_text(text)``. The link classifier of ``qsproj align`` has none of these. Raises DataError
+    when the file is missing, damaged, or not a model of this version; UsageError when ``path`` is not a path,
+    or the kind of model is unknown.
 
     Examples
     --------
@@ -99,16 +99,16 @@ def load_model(path: str | Path) -> AnyModel:
 
 
 def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> AttachmentScores:
-    """Score trees and tags against gold ones, in percent; punctuation counts.
+    """Score trees and tags against gold, in percent; punctuation counts.
 
-    The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where nothing is scored.
-    Raises DataError at the first sentence that has not the same words, or is on one side only; UsageError
-    when a side is no list of sentences.
+    The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where no word is scored.
+    Raises DataError at the first sentence whose words differ, or that only one side has; UsageError when a
+    side is not a list of sentences.
 
     Parameters
     ----------
     gold, system : iterable of Sentence
-        The same words. Words without a gold head are not scored; a head that is missing in ``system`` is
+        Sentences of the same words. Words without a gold head are not scored; a missing head in ``system`` is
         wrong.
 
     Examples
@@ -125,18 +125,18 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
 
 
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:
-    """Draw a tree, two trees of the same words, or two aligned trees; a notebook shows the result by itself.
+    """Draw a tree, two trees of the same words, or two aligned trees; notebooks display the result.
 
     The drawing has ``svg``, and ``save(path)`` for an image (.svg, .png), a document (.pdf) or a page
-    (.html). Raises UsageError when it is neither, when ``versus`` has other words, or goes with a pair.
+    (.html). Raises UsageError for other types, and when ``versus`` has other words or goes with a pair.
 
     Parameters
     ----------
     sentence_or_pair : Sentence or SentencePair
-        Arcs are as opaque as they are probable where ``parse(sentence, confidence=True)`` has told how much;
-        so are links with weights. Below 90% the number stands beside the relation.
+        The opacity of an arc is its probability, after ``parse(sentence, confidence=True)``; that of a link
+        its weight. Probabilities below 90% are printed beside the relation.
     versus : Sentence, optional
-        Another tree of the same words, by hand for instance: what it has instead is drawn below the words.
+        Another tree of the same words, such as the gold tree: its differing arcs are drawn below the words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text to words and pairs: what commands read from files."""
+"""Readers of plain text and bitexts, and tokenization."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def read_text(
     model: Tagger | TextParser | None = None,
     paragraphs: bool = False,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of plain text, one a line, cut into words and not annotated.
+    """Yield the sentences of plain text, one a line, tokenized and without annotation.
 
-    Raises UsageError when neither a language nor a model says how text is cut; DataError at a line that rules
-    cannot cut.
+    Raises UsageError when neither a language nor a model is given; DataError at a line that the language's
+    rules cannot tokenize.
 
     Parameters
     ----------
     path_or_file : path or open file
-        Plain, or an archive of one file.
+        Plain text, or an archive of one file.
     language : str, optional
-        Code of the language, whose rules cut.
+        Language code; selects the tokenization rules.
     model : Tagger or TextParser, optional
-        A model that cuts as it has learned, in place of rules.
+        A model whose trained tokenizer replaces the rules.
     paragraphs : bool
-        Find the sentences of running text; a blank line ends a paragraph.
+        Split running text into sentences; a blank line ends a paragraph.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def tokenize(
     language: str | None = None,
     model: Tagger | TextParser | None = None,
 ) -> list[tuple[str, ...]]:
-    """Return the words of each line of a text; a blank line has none.
+    """Return the words of each line of a text; none for a blank line.
 
     Raises as :func:`read_text`.
 
@@ -139,9 +139,9 @@ def read_bitext(
     Parameters
     ----------
     source, target : path or open file
-        Two files, one sentence a line; or one file of pairs, parted by a tab or ``|||``, or TMX.
+        Two files, one sentence a line; or one file of pairs separated by a tab or ``|||``, or TMX.
     languages : (str, str), optional
-        Codes of source and target, for TMX of more languages than two.
+        Codes of source and target, for TMX with more than two languages.
     paired_by : str
         ``line``; or ``verse``: both are files of reference, tab, text (``MAT 1:5``), or Bibles in USFM or
         USX, and verses of the same reference are paired.

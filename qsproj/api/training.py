@@ -1,4 +1,4 @@
-"""Models of one language, and between two annotation styles, from treebanks in memory."""
+"""Training of parsers, taggers and style converters on treebanks in memory."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser
 
-# When relations are named: after the tree, or together with it.
+# Relations are predicted after the tree, or jointly with it.
 LABELS = ("after", "joint")
 
 
 @overload
-def train_parser(  # type: ignore[overload-overlap]  # What is named decides what comes back.
+def train_parser(  # type: ignore[overload-overlap]  # The return type depends on the arguments.
     sentences: Iterable[Sentence],
     *,
     order: Literal[1] = 1,
@@ -87,9 +87,9 @@ def train_parser(
     dev: Iterable[Sentence] = (),
     seed: int = 1,
 ) -> ArcParser | ClusterParser | GraphParser | LabelledParser:
-    """Train a dependency parser on trees; where a head is missing, it is summed out.
+    """Train a dependency parser on trees; missing heads are marginalised.
 
-    Whether arcs may cross and how many roots there are is read off the trees.
+    The training trees decide whether arcs may cross and whether several roots are allowed.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; one of
     ``labels="joint"`` also has ``relation_probabilities(sentence)``. Raises UsageError when no sentence has a
@@ -98,23 +98,23 @@ def train_parser(
     Parameters
     ----------
     sentences : iterable of Sentence
-        Whole or partial trees.
+        Complete or partial trees.
     order : int
-        1: single arcs are scored; 2: pairs and sequences of arcs too, by belief propagation; more accurate,
-        and parses seven to nine times as slowly.
+        1: score single arcs; 2: also pairs and sequences of arcs, by belief propagation; more accurate, and
+        parses seven to nine times more slowly.
     objective : str
-        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
-        also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
-        ``mira-factored``, ``eg`` or ``hidden``, which ``qsproj train --help`` explains.
+        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; for order 1 also
+        ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
+        ``mira-factored``, ``eg`` or ``hidden``, explained by ``qsproj train --help``.
     labels : str
-        ``after``: relations are named when the tree is there; ``joint``, of the first order, with ``margin``
-        or ``likelihood``: they are part of what trees are chosen by, which is more accurate.
+        ``after``: predict relations after the tree; ``joint`` (order 1, ``margin`` or ``likelihood``): decode
+        tree and relations jointly, which is more accurate.
     features : str, optional
-        What is read of a word: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
+        Columns read: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
         ``morphology`` lemmas, XPOS and FEATS too. By default ``morphology`` where the trees have any of
         these, else ``words``.
     dev : iterable of Sentence
-        Trees to stop early by.
+        Trees for early stopping.
     seed : int
         The same seed gives the same parser.
 
@@ -162,22 +162,22 @@ def train_tagger(
     language: str | None = None,
     seed: int = 1,
 ) -> Tagger:
-    """Train a tagger on sentences with UPOS and, where there is some, on raw text.
+    """Train a tagger on sentences with UPOS and, if given, on raw text.
 
-    Lemmas, XPOS and FEATS are learned with it where the sentences have them, and how text is cut where they
-    show it, by ``SpaceAfter=No`` or ``# text``; without, rules of the language cut it: ``tagger(text)``.
+    It also learns lemmas, XPOS and FEATS where the sentences have them, and tokenization where they have
+    ``SpaceAfter=No`` or ``# text``; otherwise rules of the language tokenize text: ``tagger(text)``.
 
     The tagger has ``tag(sentence)`` and ``save(path)``. Raises UsageError when there is no sentence, a word
-    has no UPOS, or the language is no code.
+    has no UPOS, or the language code is unknown.
 
     Parameters
     ----------
     sentences : iterable of Sentence
-        With UPOS on every word.
+        Sentences with UPOS on every word.
     raw : iterable of Sentence or of list of str
-        More sentences of the same language, cut into words.
+        More sentences of the same language, tokenized.
     language : str, optional
-        Code of the language, kept in the model to cut plain text into words.
+        Language code, stored in the model for tokenization.
     seed : int
         The same seed gives the same tagger.
 
@@ -205,16 +205,16 @@ def train_tagger(
 
 
 def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
-    """Learn to convert trees of one annotation style to another, from the same sentences in both.
+    """Train a converter between two annotation styles on the same sentences in both.
 
     The converter has ``convert_sentence(sentence)`` and ``save(path)``. Raises DataError at the first pair
-    without the same words, and the first sentence without a partner; UsageError when a side has no sentence
-    or no tree.
+    whose words differ, and at the first sentence without a partner; UsageError when a side has no sentence or
+    no tree.
 
     Parameters
     ----------
     source, target : iterable of Sentence
-        The same words with trees in the old and in the new style; ten are a start. Paired by
+        The same words with trees in the old and in the new style; ten sentences are a start. Paired by
         ``parallel_id``, else by ``sent_id``, where both have them, else by order.
     seed : int
         The same seed gives the same converter.
@@ -235,7 +235,7 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
 
 
 def train_converter(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
-    """Do what :func:`adapt` does: learn to convert trees of one annotation style to another.
+    """Train a converter between two annotation styles; the same as :func:`adapt`.
 
     Examples
     --------
@@ -249,18 +249,19 @@ def train_converter(source: Iterable[Sentence], target: Iterable[Sentence], *, s
 
 
 def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) -> TextParser:
-    """Make one model of a tagger and a parser, which reads text: ``model(text)``.
+    """Combine a tagger and a parser into a model of text: ``model(text)``.
 
     Raises UsageError when one of them is a model of another kind.
 
     Parameters
     ----------
     tagger : Tagger
-        Cuts text and tags; of a text model, its tagger.
+        Tokenizes and tags; from a text model, its tagger is used.
     parser : a parser
-        Reads tagged sentences; of a text model, its parser.
+        Parses tagged sentences; from a text model, its parser is used.
     readings : int
-        With a first-order parser: try so many tags that the tagger doubts, and average over what was tried.
+        With a first-order parser: the number of uncertain tags to vary; parses are averaged over the tag
+        sequences.
 
     Examples
     --------

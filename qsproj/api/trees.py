@@ -1,4 +1,4 @@
-"""Trees of a corpus: styles converted, sentences found, sentences to annotate next."""
+"""Functions on treebanks: convert styles, search trees, suggest sentences to annotate."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def convert(
     source: str = "ud",
     confidence: bool = False,
 ) -> list[Sentence]:
-    """Convert trees to another annotation style, by rules or by a converter that was learned.
+    """Convert trees to another annotation style, by rules or by a trained converter.
 
-    Raises UsageError when the style is unknown; MissingTreeError at a sentence without heads that a converter
-    is to convert.
+    Raises UsageError when the style is unknown; MissingTreeError when a converter gets a sentence without
+    heads.
 
     Parameters
     ----------
     sentences : iterable of Sentence
         Trees.
     to : str or Converter
-        A style, ``prague`` or ``coordination=moscow,determiners=head``, as ``qsproj styles list`` shows them;
-        or what :func:`train_converter` gives.
+        A style, ``prague`` or ``coordination=moscow,determiners=head``, as listed by ``qsproj styles list``;
+        or a converter from :func:`train_converter`.
     source : str
-        The style that the trees are in, ``auto`` to detect it; of no use to a converter.
+        The style of the input trees, ``auto`` to detect it; a converter ignores it.
     confidence : bool
-        Of a converter: put ``ArcProb`` into MISC.
+        Write ``ArcProb`` into MISC; for converters only.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def convert(
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
-    """Detect the annotation style of trees: ``style``, ``presets`` that agree, ``evidence``.
+    """Detect the annotation style of trees: ``style``, matching ``presets``, ``evidence``.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
 def search(sentences: Iterable[Sentence], pattern: str) -> list[Token]:
     """Find words by a pattern of tags, relations and features: ``upos=VERB child.deprel=obj``.
 
-    Raises UsageError when the pattern is none; ``qsproj search --help`` explains them.
+    Raises UsageError for an invalid pattern; ``qsproj search --help`` explains patterns.
 
     Examples
     --------
@@ -107,23 +107,23 @@ def suggest(
     plain: bool = False,
     predict: bool = False,
 ) -> list[Sentence]:
-    """Choose the sentences that a model would learn most from, the best first.
+    """Select the most informative sentences to annotate next, best first.
 
-    Each has a comment ``# uncertainty = ``, the chance that the likeliest head is wrong, as the mean over its
-    words. Raises UsageError when a limit is out of range, or the model does not parse.
+    Each has a comment ``# uncertainty = ``: the probability that the likeliest head is wrong, averaged over
+    its words. Raises UsageError when a limit is out of range, or the model does not parse.
 
     Parameters
     ----------
     model : a parser, or a converter
-        That learns from what is annotated.
+        The model to be trained on the annotated sentences.
     sentences : iterable of Sentence
-        To choose from; for a converter trees in the old style.
+        The candidates; for a converter trees in the old style.
     count, words : int, optional
-        At most so many sentences, and words in all.
+        Maximum number of sentences, and of words in total.
     annotated : iterable of Sentence
-        What is annotated already: its kinds of words count less.
+        Annotated sentences: word types in these count less.
     sentence_cost : float
-        Cost of annotating a sentence, in words, beside that of its words.
+        Fixed cost of annotating a sentence, in words, added to its length.
     plain : bool
         Rank by uncertainty alone.
     predict : bool

@@ -1,4 +1,4 @@
-"""Checks of what callers give to the public functions: each mistake is one clear sentence."""
+"""Checks of the arguments of public functions; each error is one clear sentence."""
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -15,7 +15,10 @@ Kind = TypeVar("Kind")
 
 
 def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
-    """Return the sentences of any iterable but a single one, ``least`` or more; ``name`` is for messages."""
+    """Return a list of at least ``least`` sentences from any iterable; ``name`` is for messages.
+
+    Raises WrongTypeError for a single sentence or other types, UsageError for too few sentences.
+    """
     found = _each_a(Sentence, _listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
     if len(found) < least:
         raise UsageError(f"found {pluralise(len(found), 'sentence')} in {name}, expected {least} or more")
@@ -23,7 +26,7 @@ def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
 
 
 def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
-    """Return sentences as they are, and lists of words as tuples; raises as :func:`sentences_of`."""
+    """Return sentences unchanged, and lists of words as tuples; raises as :func:`sentences_of`."""
     return [
         text if isinstance(text, Sentence) else words_of(text, what=f"sentence {number} of {name}")
         for number, text in enumerate(_listed(given, name), start=1)
@@ -31,7 +34,7 @@ def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
 
 
 def words_in(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of what :func:`texts_of` gives."""
+    """Return the words of an element of :func:`texts_of`."""
     return text.forms if isinstance(text, Sentence) else text
 
 
@@ -43,7 +46,7 @@ def alignments_of(given: object) -> list[Alignment]:
 
 
 def _listed(given: object, name: str) -> list[object]:
-    """Return what is iterated, but for what is one thing and not several."""
+    """Return an iterable as a list; WrongTypeError for strings, single sentences, pairs and alignments."""
     if isinstance(given, str | bytes):
         raise WrongTypeError(
             f"found the string {shown(given)} as {name}, expected a list; read files first: "
@@ -72,7 +75,7 @@ def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) ->
 
 
 def check_same_number(**lists: Sequence[object]) -> None:
-    """Raise UsageError, naming the first element without a partner, unless lists are equally long."""
+    """Raise UsageError unless the lists have equal length; it names the first element without a partner."""
     for number, row in enumerate(zip_longest(*lists.values()), start=1):
         missing = [name for name, one in zip(lists, row) if one is None]
         if missing:
@@ -84,12 +87,12 @@ def check_same_number(**lists: Sequence[object]) -> None:
 
 
 def generator_of(seed: object) -> np.random.Generator:
-    """Return the random generator of a seed: a whole number of at least 0."""
+    """Return a random generator; the seed is an integer of at least 0."""
     return np.random.default_rng(whole_number(seed, "seed", least=0))
 
 
 def whole_number(given: object, name: str, *, least: int) -> int:
-    """Return a number as an int, also one of numpy's; raise UsageError when it is none or too small."""
+    """Return an integer, Python's or NumPy's, as int; UsageError when it is too small or no integer."""
     text = f"found {described(given)} as {name}, expected a whole number of at least {least}"
     try:
         number = index(given)  # type: ignore[arg-type]
