@@ -1,1 +1,1 @@
-"""Taggers from translations: what links carry over, what types allow, what few tagged sentences teach."""
+"""Taggers from translations: projected tags, type constraints, and a few tagged sentences."""

@@ -1,8 +1,8 @@
-"""Conventions of the source's treebanks that do not hold in all languages: whether they do in the target.
+"""Treebank conventions of the source that may not hold in the target.
 
 English *my* is PRON and `nmod:poss`, Ukrainian *мій* DET and `det`; *living* before a noun is VERB, *живий*
-ADJ. No link tells; tagged sentences of the target do, and where there are none, what its treebanks or most
-languages do is the better guess.
+ADJ. Links cannot decide this. Tagged sentences of the target can; without them, the practice of its
+treebanks or of most languages is the best guess.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,30 +17,30 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """Words of the source that have one tag there and often another in other languages."""
+    """Source words whose tag often differs in other languages."""
 
     tag: str  # UPOS of the words
     relation: str
-    becomes: tuple[str, str]  # their UPOS and relation elsewhere
-    elsewhere: int  # in so many of ``languages``
+    becomes: tuple[str, str]  # UPOS and relation in other languages
+    elsewhere: int  # number of languages with ``becomes``, of ``languages``
     languages: int
-    holds_in: frozenset[str]  # codes of the others
+    holds_in: frozenset[str]  # codes of the languages that follow the source
 
     @property
     def name(self) -> str:
-        """A tag of its own for these words; no UPOS has a space."""
+        """Return a tag reserved for these words; it has a space, which no UPOS has."""
         return f"{self.tag} {self.relation}"
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Words of the source that are of one of two tags in the target."""
+    """Source words that have one of two tags in the target."""
 
     tag: str  # UPOS of the words
     relation: str
     other: str
-    # of their vote, which is for the other tag as well; None: all of it and none for their own, where the
-    # type of the target has more votes for the other tag
+    # share of the vote that also counts for the other tag; None: the whole vote moves to the other tag where
+    # the target type has more votes for it
     share: float | None = None
 
 
@@ -48,7 +48,7 @@ class Either:
 # Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof; participles before nouns in these but for
 # Italian, and in Arabic, Japanese and Turkish: in Danish and Dutch a tenth of amod is VERB as in English,
 # else next to none. *Not* is ADV in Chinese, Danish, Dutch, Gothic, Hungarian, Italian and Spanish: .3 and .7
-# points of UPOS on dev files of Spanish. Where as many languages have either, what is not English is taken.
+# points of UPOS on dev files of Spanish. Ties between languages go against the English convention.
 CONVENTIONS = (
     Convention(
         tag="PRON",
@@ -75,16 +75,16 @@ CONVENTIONS = (
         holds_in=frozenset({"cs", "de", "el", "hy", "sl", "sv", "uk"}),
     ),
 )
-# Words of these relations vote by so much: often the target has another kind of word for them. *Election* in
+# Vote weights of relations whose words often have another part of speech in the target. *Election* in
 # *election campaign* is an adjective in Czech, *was* in *was sold* the reflexive *se* in Spanish.
 LOOSE = {"compound": 0.1, "aux:pass": 0.1}
-# Of an adverbial noun without a case marker, as *today*.
+# Relation of an adverbial noun without a case marker, such as *today*.
 UNMARKED = "obl:unmarked"
-# These may have another tag; what else their types are linked to tells which it is. *Research* in *research
-# plan* is an adjective in Czech: on dev files 1.5 points of UPOS there, .1 in Spanish and Swedish; of 1,000
-# pairs 1.8 in Czech, -.3 in Chinese, where nouns stand before nouns. *Up* in *give up* is an adverb in
-# Swedish: .2. *To* before infinitives is a preposition in Spanish: .5. *Today*, if nothing depends on it, is
-# an adverb in most treebanks: .1 and .2 on dev files of Spanish, .1 in Czech, 0 in German and Swedish.
+# Words with two possible tags, decided by the other links of their types. *Research* in *research plan* is an
+# adjective in Czech: on dev files 1.5 points of UPOS there, .1 in Spanish and Swedish; from 1,000 pairs 1.8
+# in Czech, -.3 in Chinese, where nouns stand before nouns. *Up* in *give up* is an adverb in Swedish: .2.
+# *To* before infinitives is a preposition in Spanish: .5. *Today* without dependents is an adverb in most
+# treebanks: .1 and .2 on dev files of Spanish, .1 in Czech, 0 in German and Swedish.
 EITHER = {
     f"{one.tag} {one.relation}": one
     for one in (
@@ -94,14 +94,14 @@ EITHER = {
         Either("NOUN", UNMARKED, other="ADV", share=1.0),
     )
 }
-# All languages together count as much as so many words of tagged sentences.
+# Number of tagged words that the evidence of all other languages is worth.
 WEIGHT_OF_LANGUAGES = 3.0
 
 
 def source_tags(sentence: Sentence) -> tuple[str, ...]:
-    """Return the UPOS of each word, or the name of the convention, or in EITHER, that speaks of the word.
+    """Return the UPOS of each word, or the name of the convention or entry of EITHER that covers it.
 
-    *Last year* is a noun everywhere: of words of UNMARKED those that have dependents keep their tag.
+    UNMARKED words with dependents keep their tag: *last year* is a noun everywhere.
     """
     names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
     names |= {(one.tag, one.relation): name for name, one in EITHER.items()}
@@ -113,7 +113,7 @@ def source_tags(sentence: Sentence) -> tuple[str, ...]:
 
 
 def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
-    """Return by how much each word's tag is believed to be that of its translation, float64[n]."""
+    """Return the weight of each word's tag as evidence for its translation's tag, float64[n]."""
     return np.array([LOOSE.get(relation, 1.0) for relation in sentence.deprels])
 
 
@@ -124,11 +124,11 @@ def settled_names(
     *,
     language: str | None = None,
 ) -> dict[str, str]:
-    """Return the UPOS that the words of each convention have in the target, of V types.
+    """Return the UPOS that the words of each convention have in the target, with V types.
 
-    ``shares``: the share of the votes of each type that is of words of a convention, float64[V], by its name.
-    ``known``: word of tagged sentences to tag to count. ``language``: of the target; other languages tell
-    where neither these nor its own treebanks do.
+    ``shares``: for each convention by name, its share of the votes of each type, float64[V].
+    ``known``: tag counts of each word of the tagged sentences. ``language``: code of the target; other
+    languages decide where neither tagged sentences nor the target's own treebanks do.
     """
     forms = tuple(vocabulary)
     settled = {}
@@ -151,10 +151,10 @@ def settled_names(
 
 @dataclass(frozen=True, slots=True)
 class Conventional:
-    """Pairs whose sources are annotated as the target is, where conventions do not hold there."""
+    """Sentence pairs with sources re-annotated by the conventions of the target."""
 
     pairs: Iterable[SentencePair]
-    names: Collection[str]  # of these conventions
+    names: Collection[str]  # conventions that do not hold in the target
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in self.pairs:
@@ -162,7 +162,7 @@ class Conventional:
 
 
 def conventional(sentence: Sentence, names: Collection[str]) -> Sentence:
-    """Return a sentence with the tags and relations that words of the named conventions have elsewhere."""
+    """Replace tags and relations of the named conventions by those of other languages."""
     becomes = {(one.tag, one.relation): one.becomes for one in CONVENTIONS if one.name in names}
     pairs = list(zip(sentence.upos, sentence.deprels, strict=True))
     if becomes.keys().isdisjoint(pairs):

@@ -1,9 +1,8 @@
-"""Sentences beside those of the bitext: few tagged ones, raw text as the tagger reads it, numbers as digits.
+"""Training data beside the bitext: a few tagged sentences, self-tagged raw text, numbers as digits.
 
-Tagged sentences are learned from, and judge whether links help. A New Testament says nothing of most words of
-today. Raw text of the language has them, in context: a tagger says what they are likely to be, the next
-learns from that. And where a text spells all numbers out, a sentence with one of them in digits teaches what
-digits are.
+Tagged sentences serve for training and for testing whether links help. A New Testament lacks most modern
+words; raw text has them in context, so each tagger labels it for the next one. Where a text spells out all
+numbers, copies of sentences with a number in digits show the tagger how digits are used.
 """
 
 from collections import Counter
@@ -34,26 +33,26 @@ from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, Tagge
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 
-# Of fewer tagged sentences none is set aside to judge by.
+# Minimum number of tagged sentences to set some aside for testing.
 FEWEST = 50
-# In percent. A tagger that is worse by more than this without word classes is worse with them.
+# Largest gain expected of word classes, in percentage points; a larger deficit need not be tested with them.
 WORTH_OF_CLASSES = 2.0
-# Standard deviations of the difference: one in twenty is larger by chance.
+# Significance threshold in standard deviations: one difference in twenty exceeds it by chance.
 SURELY = 1.64
-# Tagged sentences tell features of a tag by so many words; they are sure of them with this probability.
+# Tagged words needed to learn the features of a tag; probability from which their features count as certain.
 FEWEST_WORDS = 5
 SURE = 0.5
 NUMERAL = "NUM"
-# However sure a tagger is: so much, in natural logs, is still open to doubt.
+# Lower bound of the evidence from a tagger, natural log: no tag is excluded.
 MOST_DOUBTED = -12.0
-# No tag counts as rarer than this where probabilities are divided by how frequent it is.
+# Lower bound of a tag's frequency where probabilities are divided by it.
 RAREST = 0.03
-# A tag less likely than this, in natural logs, is none that a number in words may have. Links alone make none
-# so unlikely (DOUBT in tag_evidence); sets of types, and a tagger that is sure, do.
+# Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go so low
+# (DOUBT in tag_evidence); type sets and a confident tagger do.
 UNLIKELY = -3.0
-# A text in which so many words are digits shows what they are.
+# Number of digit tokens from which the text itself shows how digits are used.
 ENOUGH_IN_DIGITS = 100
-# Else numbers are replaced by these in turn.
+# Figures that replace spelled-out numbers, in turn.
 FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 
 Words = tuple[str, ...]
@@ -61,7 +60,10 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class FewTagged:
-    """Tagged sentences, UPOS on every word, maybe none; word (as it is and lower-cased) to tag to count."""
+    """Tagged sentences (possibly none) with UPOS on every word, and tag counts of each word.
+
+    Words are counted in their own form and lower-cased.
+    """
 
     sentences: tuple[Sentence, ...]
     counts: Mapping[str, Mapping[str, int]]
@@ -69,7 +71,7 @@ class FewTagged:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "FewTagged":
-        """Count what the sentences show; UsageError when a word has no UPOS."""
+        """Count tags and contractions of the sentences; UsageError when a word has no UPOS."""
         counts: dict[str, Counter[str]] = {}
         for number, sentence in enumerate(sentences, start=1):
             if UNSPECIFIED in sentence.upos:
@@ -84,7 +86,7 @@ class FewTagged:
         return cls(tuple(sentences), counts, learn_contractions(sentences))
 
     def split(self) -> "tuple[FewTagged, tuple[Sentence, ...]]":
-        """Return all but every fifth sentence, and these; all and none where there are fewer than FEWEST."""
+        """Return four fifths of the sentences, and every fifth; all and none below FEWEST sentences."""
         if len(self.sentences) < FEWEST:
             return self, ()
         rest = [sentence for number, sentence in enumerate(self.sentences) if number % 5 != 4]
@@ -92,7 +94,7 @@ class FewTagged:
 
     @property
     def inflections(self) -> list[Inflection]:
-        """Forms with lemma and features, the commonest first."""
+        """Return forms with lemma and features, the commonest first."""
         found = Counter(
             Inflection(form, lemma, (tag,), feats)
             for one in self.sentences
@@ -110,7 +112,7 @@ class FewTagged:
         return {tag for sentence in self.sentences for tag in sentence.upos}
 
     def examples(self, tags: Words, *, strength: float) -> list[SetExample]:
-        """Return the sentences to train on; one with multiword tokens also with these whole, at half each."""
+        """Return training examples; multiword tokens give a split and an unsplit one, of half weight each."""
         examples = []
         for sentence in self.sentences:
             versions: list[tuple[Words, Words]] = [(sentence.forms, sentence.upos)]
@@ -126,13 +128,13 @@ class FewTagged:
 def with_tagged_features(
     sentences: Sequence[Sentence], tagged: Sequence[Sentence], *, rng: np.random.Generator
 ) -> list[Sentence]:
-    """Return sentences whose features links tell, corrected by what few tagged sentences teach.
+    """Correct projected features with a model of a few tagged sentences.
 
-    Words that these have, and those of whose features they are sure, have theirs; others have those of
-    links, as far as words of the tag have such values, and beside them theirs. Of a tag that these hardly
-    have, links tell all. On dev files, F1 of all attributes with 20 and 100 sentences, and of these alone:
-    Talbanken 80.1, 83.6 (78.2, 83.5), German-GSD 66.9, 79.3 (63.1, 78.6), Spanish-GSD 85.2, 90.4 (82.8,
-    89.9).
+    Features of words that are tagged, or certain under the model, come from the model. Other words combine
+    both: projected values take precedence if words of the tag have them in the tagged sentences. Tags with
+    fewer than FEWEST_WORDS tagged words keep projected features. On dev files, F1 of all attributes with 20
+    and 100 sentences (in parentheses: tagged sentences alone): Talbanken 80.1, 83.6 (78.2, 83.5), German-GSD
+    66.9, 79.3 (63.1, 78.6), Spanish-GSD 85.2, 90.4 (82.8, 89.9).
     """
     learned = train_morphology(tagged, rng=rng, columns=["feats"])
     assert learned is not None
@@ -165,7 +167,7 @@ def with_tagged_features(
 
 
 def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
-    """Return the evidence of words that have one tag each, float32[n, T]: 0 for it, -inf for the others."""
+    """Return the evidence of words with known tags, float32[n, T]: 0 for the tag, -inf for the others."""
     columns = [tags.index(tag) for tag in upos]
     evidence = np.full((len(columns), len(tags)), -np.inf, dtype=np.float32)
     evidence[np.arange(len(columns)), columns] = 0.0
@@ -173,7 +175,7 @@ def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
 
 
 def words_right(tagger: Tagger, sentences: Iterable[Sentence]) -> Mask:
-    """Return which of the words of all sentences get their tag, bool[N]."""
+    """Return which of the N words of all sentences are tagged correctly, bool[N]."""
     found = [np.array(tagger.tag_words(one.forms)) == np.array(one.upos) for one in sentences]
     return np.concatenate(found)
 
@@ -186,12 +188,12 @@ def compare_with_tagged_alone(
     *,
     rng: np.random.Generator,
 ) -> tuple[bool, list[str]]:
-    """Return whether tagged sentences alone teach more than these and links do, and lines that say so.
+    """Test whether training without links gives the better tagger; return the answer and report lines.
 
-    Both taggers learned from the same sentences and are tested on those set ``aside``; without, links win,
-    and where the difference may be chance (sign test): the tagger with links gets better still, by what they
-    bring to each word.
-    The other tagger has word classes of the text, where it may win by them.
+    Both taggers learn from the same tagged sentences and are tested on those set ``aside``. Links win if
+    there are none aside, or if the difference may be chance (sign test), because later rounds improve the
+    tagger with links further by using them as evidence of each word. The tagger without links gets word
+    classes of the text where they could decide.
     """
     if not aside:
         return False, []
@@ -214,11 +216,11 @@ def compare_with_tagged_alone(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawText:
-    """Sentences of the target language."""
+    """Raw sentences of the target language."""
 
-    sentences: tuple[Words, ...]  # their words; none is empty
-    rows: dict[str, int]  # word to its row of ``allowed``
-    allowed: Sets  # bool[V, T], the tags that script and lexicon leave each word
+    sentences: tuple[Words, ...]  # words of each sentence; none is empty
+    rows: dict[str, int]  # row of each word in ``allowed``
+    allowed: Sets  # bool[V, T], tags that script and lexicon allow
 
     @classmethod
     def of(
@@ -231,7 +233,7 @@ class RawText:
         most: int,
         rng: np.random.Generator,
     ) -> "RawText":
-        """Split contractions, and look up what each word may be; of more sentences draw ``most``.
+        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
 
         *Source*: algorithm R of Vitter (1985).
         """
@@ -248,14 +250,14 @@ class RawText:
         return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
 
     def sets_of(self, forms: Words) -> Sets:
-        """Return the tags that the words of a sentence may have, bool[n, T]."""
+        """Return the allowed tags of the words of a sentence, bool[n, T]."""
         return self.allowed[[self.rows[form] for form in forms]]
 
 
 def as_tagged(
     tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
 ) -> list[SetExample]:
-    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence."""
+    """Return examples of raw sentences, with a tagger's probabilities as evidence."""
     found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
     if not found:
         return []
@@ -265,10 +267,10 @@ def as_tagged(
 
 
 def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
-    """Return a tagger's probabilities of words' tags, [N, T], as evidence to learn from, natural log.
+    """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
 
-    A tagger that learns from its own tags gives frequent ones to ever more words: NOUN takes from ADJ. So
-    probabilities are divided by a ``power`` of how frequent the tag is in all N words.
+    Self-training favours frequent tags: NOUN takes from ADJ. So probabilities are divided by a ``power`` of
+    the tag's frequency in all N words.
 
     Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
     embedding for clustering analysis", equation 3; the power is ours.
@@ -281,9 +283,9 @@ def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return the first sentences, ``most`` of them, with a word that can but be a number, this in digits.
+    """Return copies of at most ``most`` sentences with one unambiguous number word in digits.
 
-    None where the text shows what digits are.
+    Empty where the text itself has enough digits.
     """
     shown = sum(form[0].isdigit() for example in examples for form in example.forms)
     if NUMERAL not in tags or shown >= ENOUGH_IN_DIGITS:
@@ -299,7 +301,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
 
 
 def _number(evidence: LogEvidence, numeral: int) -> int | None:
-    """Return the first word for which nothing but a number is likely."""
+    """Return the first word whose only likely tag is NUM, None without one."""
     possible = evidence >= UNLIKELY
     certain = np.nonzero(possible[:, numeral] & (possible.sum(axis=1) == 1))[0]
     return int(certain[0]) if len(certain) else None

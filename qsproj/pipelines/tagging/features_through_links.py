@@ -1,9 +1,8 @@
-"""Features through links: what source words mark and the forms of the target show.
+"""Features projected through links and checked against the word forms of the target.
 
-All links of a type vote for its values, and types that end alike lean on each other. An attribute whose
-values are told no better by form and tag than by the tag alone is not one that the target marks, and is not
-written. What is left, of each word the likeliest features that occur together, is learned as those of a
-treebank are.
+All links of a type vote for its values, smoothed over types with the same suffix. An attribute that form and
+tag predict no better than the tag alone is not marked in the target and is not written. Of the remaining
+attributes each word gets its likeliest combination; a model is then trained as on a treebank.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,47 +40,44 @@ from qsproj.pipelines.tagging.tag_evidence import normalised, summed
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-# Tags that translations and treebanks take for each other: features go from one to the other.
+# Tags that translations and treebanks confuse; features are projected between them.
 ALIKE = {"AUX": "VERB", "PROPN": "NOUN", "DET": "PRON", "PART": "ADV"}
-# Of these tags an attribute is judged by types that it was not counted of, which end alike: all translations
-# of a noun have the same gender, and that says nothing of its form. Others have few types, each judged by
-# half of its occurrences.
+# Attributes of these tags are tested on held-out types with the same suffix: all translations of a noun have
+# the same gender, whatever its form. Other tags have few types, each tested on half of its occurrences.
 OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
-# Names are left out: whether treebanks tell their number, forms do not show.
+# Tested tags. PROPN is left out: its forms do not show whether treebanks mark its number.
 TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
-# What words of a tag share with others is theirs where words of the other tag show it.
+# Shared attributes of the first tag require that words of the second show them.
 FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
 LONGEST_SUFFIX = 4
-# Fewer votes judge nothing.
+# Minimum number of votes to test an attribute.
 FEWEST_VOTES = 20.0
-# More votes of one type say no more of how words end.
+# Maximum number of votes of one type in the test of suffixes.
 MOST_OF_A_TYPE = 5.0
-# A value that nearly all words of a tag have says nothing: so much doubt, in nats, is always left.
+# Entropy per vote added to the denominator, in nats: a value that nearly all words share is uninformative.
 LEAST_DOUBT = 0.1
-# As how many votes all values count where the tag alone tells, so that none is impossible.
+# Prior votes of all values in the estimate by tag alone, so that none is impossible.
 BARELY = 0.1
 BLOCK_WORDS = 50
 TENSE = "Tense"
-# By fewer votes no type has several tenses.
+# Minimum number of votes to find that a type has several tenses.
 FEWEST_TENSES = 10.0
-# A value that the source does not tell is as likely as the likeliest, times this.
+# Probability of a value unknown in the source, relative to the likeliest value.
 UNTOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureProjectionOptions:
-    """How features are learned through links; chosen on development files.
+    """Options of features learned through links; chosen on development files.
 
-    ``sentences``: learn from this many at most, ``epochs`` times, ``epochs_of_many`` where there are so
-    many. ``leaning``: as how many votes the values of all words that end alike count in those of one.
-    ``trust``: as how many votes the values of a type count beside those of one word's links. ``shown``:
-    share of the uncertainty of an attribute's values, given the tag, that forms must take away.
-    ``agreeing``: the same of what adjectives share with nouns: what their endings show of it is often
-    something else. ``precision``: expected share of right values, where one is written. ``rarest``:
-    features that fewer of a tag's words have together are not taken over. ``temperature``: by which
-    potentials are divided: what was learned from is surer of itself than links are right. ``one_tense``:
-    share of a type's votes that its likeliest tense must have: other than number or gender, no neighbour
-    tells it.
+    ``sentences``: maximum number of training sentences. ``epochs``: passes over them, ``epochs_of_many`` at
+    the maximum. ``leaning``: prior votes from all words with the same suffix. ``trust``: prior votes from
+    the type beside the links of a word. ``shown``: share of an attribute's uncertainty given the tag that
+    forms must remove. ``agreeing``: the same for attributes that adjectives share with nouns, whose endings
+    often mark something else. ``precision``: minimum expected precision of written values. ``rarest``:
+    minimum share of a tag's votes for a combination of features. ``temperature``: divisor of the potentials,
+    because the training data is more certain than links are correct. ``one_tense``: minimum share of a
+    type's votes for its likeliest tense, which no neighbour determines, unlike number or gender.
     """
 
     sentences: int = 12000
@@ -99,7 +95,7 @@ class FeatureProjectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An attribute under a tag: how much of the doubt about it forms take away, and what share is right."""
+    """Test of an attribute under a tag: share of uncertainty removed by forms, and precision of values."""
 
     tag: str
     attribute: str
@@ -109,11 +105,11 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class MarkedWords:
-    """Tagged words of N places with the values that their links bring.
+    """N tagged words with the feature values of their links.
 
-    ``types`` int64[N]. ``names``: tag and form, lower-cased, of each type. ``values``: the values of each
-    attribute that occurs; NONE is the first. ``votes``: votes of each attribute, float64[N, values].
-    ``together``: of each tag, votes for all values of a source word together.
+    ``types`` int64[N]. ``names``: tag and lower-cased form of each type. ``values``: values of each attribute
+    that occurs; NONE is the first. ``votes``: votes of each attribute, float64[N, values]. ``together``: for
+    each tag, votes for combinations of values of a source word.
     """
 
     types: Numbers
@@ -127,14 +123,14 @@ class MarkedWords:
         return suffix_groups(self.names)
 
     def of_types(self, attribute: str) -> Counts:
-        """Return the votes of each type together, float64[types, values]."""
+        """Return the summed votes of each type, float64[types, values]."""
         return summed(self.votes[attribute], self.types, len(self.names))
 
 
 def marked_words(
     text: LinkedText, links: MarkedLinks, sentences: Sequence[int], tags: Sequence[Sequence[str]]
 ) -> MarkedWords:
-    """Gather what is linked to the words of some sentences, where tags of both sides agree."""
+    """Collect the feature votes of links whose two tags agree, for the words of ``sentences``."""
     words = np.concatenate([np.arange(one.start, one.stop) for one in map(text.words_of, sentences)])
     numbers: dict[tuple[str, str], int] = {}
     for number, of_sentence in zip(sentences, tags, strict=True):
@@ -180,7 +176,7 @@ def _place(values: Sequence[str], value: str) -> int:
 
 
 def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
-    """Return the group of each type by tag alone, and by ever longer suffixes, int64[types] each."""
+    """Return the group of each type by tag alone, then by longer and longer suffixes, int64[types] each."""
     return [
         np.unique(
             [f"{tag} {form[max(len(form) - length, 0) :]}" for tag, form in names], return_inverse=True
@@ -192,11 +188,11 @@ def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
 def leaning_chances(
     counts: Counts, groups: Sequence[Numbers], leaning: float, *, others: bool = False
 ) -> Counts:
-    """Return chances of the values of each type, float64[types, values], by those of ever smaller groups.
+    """Return the probabilities of the values of each type, float64[types, values], smoothed by its groups.
 
-    ``others``: by those of all types of a group but its own.
+    ``groups``: from large to small. ``others``: leave out the counts of the type itself.
 
-    *Source*: suffixes of unknown words as in Brants (2000), "TnT", section 2.3, leaning by counts.
+    *Source*: suffixes of unknown words as in Brants (2000), "TnT", section 2.3, with prior counts.
     """
     chances = np.full(counts.shape, 1.0 / counts.shape[1])
     for group in groups:
@@ -207,13 +203,13 @@ def leaning_chances(
 
 
 def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
-    """Yield what forms show of each attribute under each tag that has votes for it."""
+    """Test whether forms show an attribute, for each attribute and tag with enough votes."""
     groups = words.groups
     by_form = [*groups, np.arange(len(words.names))]
     tags = np.array([tag for tag, _ in words.names])
     seen = np.arange(len(words.types)) // BLOCK_WORDS % 2 == 0
     for name, votes in words.votes.items():
-        # That a word has no number may follow from another attribute: it is an infinitive.
+        # NONE is left out of shared attributes: the absence of number may follow from being an infinitive.
         votes = votes[:, 1:] if name in SHARED else votes
         counts = summed(votes, words.types, len(words.names))
         half = summed(votes[seen], words.types[seen], len(words.names))
@@ -233,15 +229,15 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
 
 
 def _shown(votes: Counts, by_form: Counts, by_tag: Counts) -> float:
-    """Return the share of the doubt that chances by the tag leave which those by forms take away."""
+    """Return the share of the uncertainty given the tag that forms remove."""
     doubt, left = (-float((votes * np.log(chances)).sum()) for chances in (by_tag, by_form))
     return (doubt - left) / (doubt + LEAST_DOUBT * float(votes.sum()))
 
 
 def _right(votes: Counts, chances: Counts, *, told: bool) -> tuple[float, float]:
-    """Return how many votes are for the likeliest value of their type, and how many there are.
+    """Count the votes for the likeliest value of their type, and all votes.
 
-    ``told``: whether the first value is none, and where it is the likeliest, nothing is said.
+    ``told``: the first value is NONE; types for which it is the likeliest are not counted.
     """
     best = chances.argmax(axis=1)
     said = best >= told
@@ -249,11 +245,10 @@ def _right(votes: Counts, chances: Counts, *, told: bool) -> tuple[float, float]
 
 
 def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptions) -> dict[str, list[str]]:
-    """Return the attributes of each tag that are written.
+    """Return the attributes to write for each tag.
 
-    What verbs and nouns of the source inflect for must show in words of the target that inflect, too: that
-    *he* is a third person does not make Swedish mark persons. Adjectives share what nouns show, auxiliaries
-    what verbs do.
+    Inflectional attributes must show in target words of open classes: *he* is third person, but Swedish
+    verbs do not mark person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
     """
     good = [one for one in judged if one.shown >= options.shown and one.precision >= options.precision]
     shown = {(one.tag, one.attribute) for one in good}
@@ -277,7 +272,7 @@ def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptio
 def likeliest_features(
     words: MarkedWords, written: Mapping[str, Sequence[str]], options: FeatureProjectionOptions
 ) -> list[str]:
-    """Return the cell of FEATS of each word: the likeliest of those that source words of its tag have."""
+    """Return the FEATS cell of each word: the likeliest combination found in source words of its tag."""
     by_form = [*words.groups, np.arange(len(words.names))]
     logs: dict[str, Counts] = {}
     for name in {name for names in written.values() for name in names}:
@@ -306,7 +301,7 @@ def likeliest_features(
 
 
 def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
-    """Return the types whose links disagree on the tense, bool[types]: *se*, linked to *is* and to *was*."""
+    """Return the types whose links disagree on the tense, bool[types]: *se* is linked to *is* and *was*."""
     if TENSE not in words.votes:
         return np.zeros(len(words.names), dtype=np.bool_)
     told = words.of_types(TENSE)[:, 1:]
@@ -315,7 +310,7 @@ def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
 
 
 def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:
-    """Return the values of some attributes that words of the source have together, the rare ones left out."""
+    """Return the combinations of values of ``names`` in source words of a tag, without rare ones."""
     columns = [CARRIED.index(name) for name in names]
     found: dict[tuple[str, ...], float] = {}
     for values, vote in words.together.get(tag, {}).items():
@@ -338,7 +333,7 @@ def with_projected_features(
     tags: Sequence[Sequence[str]],
     options: FeatureProjectionOptions,
 ) -> tuple[list[Sentence], list[str]]:
-    """Return tagged sentences with the features that links and forms tell, and lines for the user."""
+    """Return tagged sentences with projected features, and report lines."""
     assert text.marked is not None
     words = marked_words(text, text.marked, sentences, tags)
     judged = list(judged_attributes(words, options.leaning))
@@ -352,10 +347,10 @@ def with_projected_features(
 
 
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
-    """Return tagged sentences whose listed words have only values that a lexicon gives them.
+    """Restrict the features of listed words to the values of a lexicon.
 
-    Of several readings the one that links agree with most counts; of several such ones, what all of them say.
-    Attributes that links do not tell of words of a tag are left out.
+    Of several readings the one with most links in agreement counts; of several such readings, the values
+    they share. Attributes that links never give to words of a tag are left out.
     """
     told = {
         (tag, name)
@@ -381,7 +376,7 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
 
 
 def _listed_cell(cell: str, readings: Sequence[Mapping[str, str]]) -> str:
-    """Return what links tell of attributes that the best readings do not have, and what these agree on."""
+    """Return the values that the best readings share, and projected values of other attributes."""
     linked = dict(feature_pairs(cell))
     shared = [len(linked.items() & one.items()) for one in readings]
     best = [one for one, count in zip(readings, shared, strict=True) if count == max(shared)]
@@ -403,11 +398,11 @@ def learn_features(
     rng: np.random.Generator,
     options: FeatureProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
-    """Learn features and lemmas of words with the tagger's tags, and return lines for the user.
+    """Learn features and lemmas of words with the tagger's tags, and return report lines.
 
-    ``sentences``: those that may be learned from, by number. ``few`` and ``lexicon`` tell lemmas, and beside
-    links features. ``columns``: feats, lemma, both or none. None where nothing tells them. Nothing is said of
-    sources without features.
+    ``sentences``: numbers of the usable sentences. ``few`` and ``lexicon`` give lemmas, and features beside
+    those of links. ``columns``: feats, lemma, both or none. None without any source of them; sources without
+    features add no line.
     """
     marked = text.marked is not None and any(any(mark.told) for mark in text.marked.names)
     tagged = few.sentences if few.shows_features and "feats" in columns else ()
@@ -438,7 +433,7 @@ def learn_features(
 
 
 def _cooled(morphology: Morphology, temperature: float) -> Morphology:
-    """Return the model with all potentials divided: the same features, less sure of themselves."""
+    """Divide all potentials by a temperature: the same features with flatter probabilities."""
     weights = morphology.weights
     if weights is None:
         return morphology

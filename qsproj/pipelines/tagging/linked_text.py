@@ -1,9 +1,9 @@
-"""The target side of a bitext with the tags that its links bring, as arrays; read from a stream in one go.
+"""The target side of a bitext with projected tags, as arrays; read from a stream in one pass.
 
-With them come the features of source words, and those that these would share with their neighbours in
-other languages. English *these old houses* says twice that it is plural; German and Spanish say it three
-times. So a word without a number has that of the noun it belongs to, a noun the definiteness of its article,
-a finite verb person and number of its subject. Whether the target shows any of it, its forms tell.
+Features of source words are projected too, extended by agreement that other languages mark. English *these
+old houses* marks plural twice, German and Spanish three times. So a word without number takes that of its
+noun, a noun the definiteness of its article, a finite verb person and number of its subject. A later test on
+word forms decides which features the target marks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ from qsproj.pipelines.tagging.conventions import (
     trust_in_tags,
 )
 
-# What words share with others: that a source word lacks it says nothing of the target.
+# Attributes of agreement: their absence in a source word is no evidence about the target.
 SHARED = ("Animacy", "Case", "Definite", "Gender", "Number", "Person")
 OF_FINITE_VERBS = ("Mood", "Tense")
 OF_WORDS = ("Aspect", "Degree", "NumType", "Polarity", "Poss", "PronType", "VerbForm")
 CARRIED = tuple(sorted((*SHARED, *OF_FINITE_VERBS, *OF_WORDS)))
-# What nouns and verbs inflect for.
+# Attributes that nouns and verbs inflect for.
 INFLECTED = frozenset(SHARED) - {"Definite"}
-# Attributes of function words, whatever else has them: treebanks differ in what they tell of adverbs.
+# Attributes restricted to function words: treebanks differ in their annotation of adverbs.
 OF_FUNCTION_WORDS = {"PronType": frozenset({"DET", "PRON"})}
 NONE, UNKNOWN = "", "?"
 NO_LINK = -1
@@ -46,7 +46,7 @@ _OF_NOUN = ("Animacy", "Case", "Gender", "Number")
 
 
 class Mark(NamedTuple):
-    """UPOS of a word, and its value of each attribute of CARRIED: NONE where it has none, or UNKNOWN."""
+    """UPOS of a word, and its value of each attribute of CARRIED, which may be NONE or UNKNOWN."""
 
     upos: str
     values: tuple[str, ...]
@@ -57,22 +57,22 @@ class Mark(NamedTuple):
 
 
 def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Mark]:
-    """Return the mark of each word; without heads, by its features alone, and without any all is unknown.
+    """Return the mark of each word, extended by agreement; all UNKNOWN in a sentence without features.
 
-    ``linked``: the target word that each word is likeliest linked to, -1 for none; None: each to
-    another.
+    Without heads there is no agreement. ``linked``: the likeliest target word of each word, -1 for none;
+    None: a different one for each word.
     """
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
     found = [dict(_features(cell)) for cell in sentence.feats]
-    # Of each word its head and relation; a root and a word without a head have none.
+    # Word, head and relation of each arc; roots and words without a head have none.
     arcs = [
         (word, int(head) - 1, relation if relation == "nmod:poss" else bare_relation(relation))
         for word, (head, relation) in enumerate(zip(sentence.heads[1:], sentence.deprels, strict=True))
         if head > 0
     ]
     if any("Definite" in features for features in found):
-        # In a language with articles, a noun without one is indefinite; one with an owner may be either.
+        # In a language with articles, a noun without one is indefinite; a possessed noun may be either.
         bare = set(range(len(found))) - {head for _, head, one in arcs if one in ("det", "nmod:poss")}
         for word, _, relation in arcs:
             if word in bare and sentence.upos[word] == "NOUN" and relation != "compound":
@@ -91,7 +91,7 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
             subjects[head] = person | found[word]
     for word, head, relation in arcs:
         if found[word].get("Poss") and sentence.upos[head] in NOUNS:
-            # Number and gender are those of the owner.
+            # Number and gender of a possessive are those of the owner.
             found[word] = {name: value for name, value in found[word].items() if name not in _OF_NOUN}
             _share(found[head], found[word], _OF_NOUN)
         elif relation in ("det", "amod") and sentence.upos[head] in NOUNS:
@@ -110,14 +110,14 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
 
 @lru_cache(maxsize=1 << 12)
 def _features(cell: str) -> Mapping[str, str]:
-    """Return the features of a cell, to be copied: a treebank has few different ones."""
+    """Return the features of a cell, cached: treebanks have few distinct cells. Copy before changing."""
     return features_of(cell)
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
-    """Make a verb finite whose auxiliary nothing translates: *did not go* is one verb elsewhere.
+    """Make a verb finite whose auxiliary has no translation: *did not go* is one verb in other languages.
 
-    Of *has gone* nobody knows the tense.
+    The tense of *has gone* stays unknown.
     """
     perfect = not passive and verb.get("VerbForm") == "Part" and verb.get("Tense") == "Past"
     verb.pop("Tense", None)
@@ -128,14 +128,14 @@ def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -
 
 
 def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...]) -> None:
-    """Give a word the features of another that it has none of."""
+    """Copy the named features of ``giver`` that ``taker`` lacks."""
     for name in names:
         if name in giver:
             taker.setdefault(name, giver[name])
 
 
 def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None:
-    """Give a finite verb number and person of its subject, an adjective number and gender."""
+    """Give a finite verb the number and person of its subject, an adjective its number and gender."""
     if tag == "ADJ":
         _share(subject, predicate, ("Gender", "Number"))
     elif predicate.get("VerbForm") == "Fin":
@@ -144,7 +144,7 @@ def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None
 
 @lru_cache(maxsize=1 << 14)
 def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
-    """Return the mark of a word of these features; a text has few different ones."""
+    """Return the mark of a word with these features, cached because a text has few distinct ones."""
     features = dict(found)
     form = features.get("VerbForm")
     unknown: tuple[str, ...] = ()
@@ -165,10 +165,10 @@ def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
     )
 
 
-# A link votes with this power of its probability: the tag of 86.4% of words of German-GSD dev is the first
-# choice of their types by sure links alone, of 84.6% by all that are likely; rare types have no sure ones.
+# Power of a link's probability in its vote. On German-GSD dev the first choice of the type is right for 86.4%
+# of words by confident links alone, for 84.6% by all likely links; rare types have no confident ones.
 SURENESS = 4
-# What an auxiliary is linked to by less does not translate it.
+# Minimum probability of a link to count as the translation of an auxiliary.
 LIKELY = 0.15
 
 Words = tuple[str, ...]
@@ -176,7 +176,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkedLinks:
-    """The L links of a text: words int64[L] of the target, places in ``names`` int64[L], votes float64[L]."""
+    """The L links of a text: target words int64[L], indices into ``names`` int64[L], votes float64[L]."""
 
     words: NDArray[np.int64]
     marks: NDArray[np.int64]
@@ -186,36 +186,36 @@ class MarkedLinks:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LinkedText:
-    """Target sentences, their words numbered, and the links of each word."""
+    """Target sentences with numbered words and the link votes of each word."""
 
     tags: Words  # the T tags, sorted
     sentences: tuple[Words, ...]  # the S sentences; none is empty
     starts: NDArray[np.int64]  # int64[S+1]: sentence s holds words ``starts[s]:starts[s + 1]`` of the N words
     vocabulary: Words  # the V types
     types: NDArray[np.int32]  # int32[N], type of each word
-    # float32[N, T]: sum over a word's links to source words of each tag of their probabilities to the power
-    # SURENESS
+    # float32[N, T]: for each word and tag, the sum over links to source words of the tag of their
+    # probabilities to the power SURENESS
     votes: NDArray[np.float32]
     links: int
-    left_out: int = 0  # so many more sentences there were, of which these were drawn
+    left_out: int = 0  # number of sentences left out by sampling
     unshared: Words = ()  # names of conventions of the source that do not hold
-    marked: MarkedLinks | None = None  # marks of the source words of the links, where asked for
+    marked: MarkedLinks | None = None  # marks of the links' source words, if requested
 
     def words_of(self, sentence: int) -> slice:
         return slice(int(self.starts[sentence]), int(self.starts[sentence + 1]))
 
     def places(self, sentences: Iterable[int]) -> NDArray[np.int64]:
-        """Return the words of these sentences, int64[M], one sentence after the other."""
+        """Return the word numbers of these sentences, concatenated, int64[M]."""
         return np.concatenate([np.arange(*self.starts[s : s + 2]) for s in sentences])
 
     def parted(self, rows: NDArray[np.float32], sentences: Sequence[int]) -> list[NDArray[np.float32]]:
-        """Return what there is of the M words of these sentences, [M, T], for each sentence by itself."""
+        """Split the rows of the M words of these sentences, [M, T], by sentence."""
         return np.split(rows, np.cumsum(np.diff(self.starts)[list(sentences)])[:-1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A target sentence: its words, and of each link that brings a tag place, tag, mark and weight."""
+    """Words of a target sentence, and place, tag, mark and weight of each link to a tagged source word."""
 
     words: Words
     places: NDArray[np.int64]
@@ -226,7 +226,7 @@ class _Linked:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The links of a text, one beside the other: target word, numbers of its tag and mark, vote."""
+    """The links of a text in parallel arrays: target word, numbers of tag and mark, vote."""
 
     words: NDArray[np.int64]
     tags: NDArray[np.int64]
@@ -245,20 +245,19 @@ def read_linked_text(
     rng: np.random.Generator | None = None,
     marked: bool = False,
 ) -> LinkedText:
-    """Gather target words and votes of translations whose source has UPOS; links without weights count 1.
+    """Read target words and tag votes of translations whose source has UPOS; links without weights count 1.
 
-    ``contractions``: target tokens to be split into words. Parts have no votes: of the links of *zum* nobody
-    knows which are those of *zu*. ``known``: word of tagged sentences to tag to count: they tell which
-    conventions of the source do not hold in the target, of a ``language``
-    (:mod:`qsproj.pipelines.tagging.conventions`). ``most``: so many target sentences
-    are kept; ``rng`` draws them where there are more. ``marked``: whether the features of the source are
-    kept.
+    ``contractions``: target tokens to split into words. Their parts have no votes, because the links of *zum*
+    cannot be divided between *zu* and *dem*. ``known``: tag counts of each word of tagged sentences, which
+    with ``language`` decide which conventions of the source hold in the target
+    (:mod:`qsproj.pipelines.tagging.conventions`). ``most``: maximum number of target sentences; ``rng`` draws
+    the sample if there are more. ``marked``: keep the features of the source.
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
 
     *Source*: algorithm R of Vitter (1985).
     """
-    # Tags are numbered as they come and sorted at the end.
+    # Tags are numbered in order of appearance and sorted at the end.
     tags: dict[str, int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     kept: list[tuple[int, _Linked]] = []
@@ -293,7 +292,7 @@ def _linked(
     marks: dict[Mark, int] | None,
     contractions: Contractions,
 ) -> _Linked:
-    """Return a sentence with what its translations bring; adds to the tags and marks that are known."""
+    """Return a sentence with the links of its translations; adds new ones to ``tags`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[Any], ...]] = []
     for pair in translations:
@@ -316,7 +315,7 @@ def _linked(
 def _likeliest(
     n_words: int, source: NDArray[np.integer], place: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> list[int]:
-    """Return the place that each source word is likeliest linked to; NO_LINK where that is not likely."""
+    """Return the likeliest linked place of each source word; NO_LINK below the probability LIKELY."""
     best = np.full(n_words, NO_LINK, dtype=np.int64)
     order = np.argsort(weight, kind="stable")
     order = order[weight[order] >= LIKELY]
@@ -334,7 +333,7 @@ def _numbered(
     language: str | None,
     left_out: int,
 ) -> LinkedText:
-    """Number the words of sentences, and add up their votes."""
+    """Number the words of sentences and sum their votes."""
     vocabulary: dict[str, int] = {}
     numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
     types = np.array(numbers, dtype=np.int32)
@@ -369,7 +368,7 @@ def _numbered(
 
 
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:
-    """Return the words of tokens, and for each token its place among them; -1 for one that was split."""
+    """Return the words of tokens, and the place of each token among them, -1 for split tokens."""
     words, ranges = split_contractions(tokens, contractions)
     places = np.arange(len(tokens), dtype=np.int64)
     if ranges:
@@ -396,7 +395,7 @@ def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
 
 
 def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
-    """Return the number of each name, in order of appearance, and how many different ones there are."""
+    """Return the number of each name in order of first appearance, and the count of distinct names."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
 
@@ -404,7 +403,7 @@ def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
 def _as_oftener(
     links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
 ) -> _Links:
-    """Give words of EITHER without a share the other tag, where their type has more votes for it."""
+    """Give words of entries in EITHER without a share the other tag, if their type has more votes for it."""
     lowered, count = numbered(form.lower() for form in vocabulary)
     of_type = lowered[types[links.words]]
     found = links.tags.copy()
@@ -421,7 +420,7 @@ def _as_oftener(
 def _shares(
     links: _Links, types: NDArray[np.int32], tags: Mapping[str, int], n_types: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return for each convention whose words occur the share of them in the votes of each type."""
+    """Return, for each convention whose words occur, its share of the votes of each type, float64[V]."""
     of_type = types[links.words]
     sums = np.bincount(of_type, links.votes, minlength=n_types)
     shares = {}

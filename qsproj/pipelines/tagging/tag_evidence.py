@@ -1,8 +1,7 @@
-"""From votes of links to sets of tags.
+"""Type-level tag sets and token-level evidence from the votes of links.
 
-A link says little by itself: it may be wrong, and translations change the part of speech. All links of a type
-together tell which tags it may have. Which of these a word has is left to the sentences, for the chain to
-learn.
+A single link is weak evidence: it may be wrong, and translations change the part of speech. All links of a
+type together determine its possible tags. The chain model learns from context which of these a word has.
 
 Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints.
 """
@@ -25,11 +24,10 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
 SIGNS = frozenset({"PUNCT", "SYM"})
 NUMERAL = frozenset({"NUM"})
 PROPER_NOUN = "PROPN"
-# How many occurrences the shares of the lower-cased form count for in those of a form, and those of all forms
-# that begin alike.
+# Prior counts from the lower-cased form, and from all forms with the same stem, in the shares of a form.
 LOWER_CASED = 2.0
 OF_STEM = 2.0
-# A stem is a word without so many of its last letters, but has at least so many letters.
+# A stem drops the last ENDING letters, but keeps at least SHORTEST_STEM.
 ENDING = 3
 SHORTEST_STEM = 4
 
@@ -38,7 +36,7 @@ Sets = NDArray[np.bool_]
 
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
-    """Return the tags that script and lexicon leave each type, bool[V, T]; the lexicon has the last word."""
+    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
     allowed = tags_by_script(vocabulary, tags)
     for form, row in zip(vocabulary, allowed, strict=True):
         listed = lexicon.get(form) or lexicon.get(form.lower())
@@ -48,11 +46,11 @@ def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTa
 
 
 def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which tags each type may have, bool[V, T].
+    """Return the tags that the script allows each type, bool[V, T].
 
-    Signs alone are PUNCT or SYM, and nothing else is PUNCT; digits alone, with signs between, are NUM; a word
-    without a capital is not PROPN, where the script has capitals. A rule that would leave none of ``tags`` is
-    passed over.
+    Types made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
+    are NUM; in scripts with capitals, lower-case words are not PROPN. Rules that leave none of ``tags`` are
+    skipped.
     """
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
@@ -62,11 +60,11 @@ def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np
 
 
 def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
-    """Return those of ``tags`` that a word may have; maybe none."""
+    """Return the tags of ``tags`` that the script allows a word, possibly none."""
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
         return SIGNS.intersection(tags)
-    # 20 and 1,5 and 10:30; but 20. may be an ordinal.
+    # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
     if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
         return NUMERAL.intersection(tags)
     others = frozenset(tags) - {"PUNCT"}
@@ -74,16 +72,15 @@ def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
 
 
 def stem(form: str) -> str:
-    """Return what the forms of an inflected word have in common, roughly: its beginning, lower-cased."""
+    """Return an approximate stem: the beginning of the form, lower-cased."""
     return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
 
 
 def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, stems: bool = False) -> Shares:
     """Return the shares of tags in the ``mass`` float32[N, T] of each type's words, float64[V, T].
 
-    Each row adds up to 1, or is all 0 for a type without any. What is not ``allowed`` bool[V, T] counts
-    nothing. A rare form leans on all that are the same in lower case and, with ``stems``, on those that begin
-    alike.
+    Each row adds up to 1, or is all 0 for a type without mass. Tags not in ``allowed`` bool[V, T] get 0. Rare
+    forms are smoothed with all forms that are the same in lower case and, with ``stems``, that share a stem.
     """
     counts = summed(mass, text.types, len(allowed)) * allowed
     leaning = LOWER_CASED * _pooled(counts, map(str.lower, text.vocabulary))
@@ -92,39 +89,39 @@ def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, s
     return normalised(counts + leaning * allowed)
 
 
-# At least one word in so many, and so many of a text.
+# A frequent word makes up at least one in FREQUENT words of a text, and occurs at least OFTEN times.
 FREQUENT = 1000
 OFTEN = 100
-# A frequent word that has less than this share of the votes that words have on the mean hardly has a
-# translation. Of 45 words of German, Spanish, Swedish, Czech, Ukrainian, Wolof, Armenian and Italian with
-# less than .2 votes, where .5 to .7 are usual, 15 are auxiliaries, 11 determiners, 9 pronouns, none a
-# conjunction, and what most of their links bring is right for 19; of 829 with .45 or more for 651.
+# Votes per occurrence, relative to the mean of all words, below which a frequent word counts as untranslated.
+# Of 45 words of German, Spanish, Swedish, Czech, Ukrainian, Wolof, Armenian and Italian with less than .2
+# votes, where .5 to .7 are usual, 15 are auxiliaries, 11 determiners, 9 pronouns, none a conjunction, and the
+# majority tag of their links is right for 19; of 829 with .45 or more for 651.
 WEAKLY_LINKED = 0.4
-# With fewer votes on the mean all words are weakly linked: from 600 pairs .15 (Chinese) and .23 (Turkish),
-# from 1,800 and more .49 to .68.
+# Mean votes per word below which all words are weakly linked, and none is treated so: from 600 pairs .15
+# (Chinese) and .23 (Turkish), from 1,800 and more .49 to .68.
 LINKED = 0.4
-# A tag with this share of a word's votes is what its links say, if these are a tenth of what words have on
-# the mean. Of 46 weakly linked words of ten New Testaments 17 have such a tag: German *aber* CCONJ .85,
-# Italian *gli* DET .85, Gothic *þan* ADV .89; it is right for all but Wolof *ga*. Of the others the first tag
-# is wrong for half.
+# Links are believed where one tag has share SAID of a word's votes and the word has HEARD of the mean votes.
+# Of 46 weakly linked words of ten New Testaments 17 have such a tag: German *aber* CCONJ .85, Italian *gli*
+# DET .85, Gothic *þan* ADV .89; it is right for all but Wolof *ga*. For half of the other words the first tag
+# is wrong.
 SAID = 0.75
 HEARD = 0.1
-# Weights of what the others are above all, of each other tag, and the power of the shares of votes beside
-# them, which are chance: at a power of a third two sources told that Wolof *di* is DET, one that it is AUX.
+# Prior weights of the frequent tags of weakly linked words, weight of any other tag, and power of the shares
+# of votes, which are mostly noise: at a power of a third two sources made Wolof *di* DET, one AUX.
 OF_WEAKLY_LINKED = {"AUX": 0.3, "DET": 0.3, "PRON": 0.3, "ADV": 0.05, "PART": 0.05}
 OF_OTHERS = 0.005
 BELIEVED = 0.1
 
 
 def function_word_prior(text: LinkedText, shares: Shares) -> Shares:
-    """Return the shares of types, those of weakly linked words weighed by what such words are.
+    """Return the shares of types, with a function-word prior on weakly linked words.
 
-    A word without a translation is linked to what else has none: Wolof *di*, an auxiliary, to *and*. Whether
-    it is AUX, DET or PRON is left to the sentences. A word whose links agree on a tag keeps what they say.
+    Words without translations are linked to each other: Wolof *di*, an auxiliary, to *and*. The chain model
+    decides between AUX, DET and PRON. Words whose links agree on a tag keep their shares.
     """
     words = _words(text)
     weak = _weakly_linked(text, words)
-    # Not signs, which are PUNCT or SYM as their links say.
+    # Without signs, whose links to PUNCT or SYM are right.
     spelled = [any(map(str.isalpha, form)) for form in text.vocabulary]
     rows = weak[words.of_types] & spelled
     weights = np.array([OF_WEAKLY_LINKED.get(tag, OF_OTHERS) for tag in text.tags])
@@ -134,7 +131,7 @@ def function_word_prior(text: LinkedText, shares: Shares) -> Shares:
 
 
 def _weakly_linked(text: LinkedText, words: "_Words") -> NDArray[np.bool_]:
-    """Return the frequent words with few votes for their number and no tag that most are for, bool[W]."""
+    """Return the frequent words with few votes per occurrence and no majority tag, bool[W]."""
     mean = words.votes.sum() / len(text.types)
     if mean < LINKED:
         return np.zeros_like(words.frequent)
@@ -143,9 +140,9 @@ def _weakly_linked(text: LinkedText, words: "_Words") -> NDArray[np.bool_]:
     return words.frequent & (heard < WEAKLY_LINKED) & ~agree
 
 
-# So many words that keep the same company as a weakly linked one, and are not too rare, tell what it is where
-# so many of them have the same tag, and it has this share of the word's own votes. Of Spanish *se* most links
-# are to auxiliaries; its neighbours are those of *nos*, *me*, *te*, and two fifths of its links are PRON.
+# Number of distributional neighbours of a weakly linked word, and how many of them must share a tag; rarest
+# neighbour (one in RARE_COMPANY words), and least share of the tag in the word's own votes. Most links of
+# Spanish *se* are to auxiliaries; its neighbours are *nos*, *me*, *te*, and two fifths of its links are PRON.
 COMPANY = 4
 ALIKE = 3
 RARE_COMPANY = 10_000
@@ -153,11 +150,11 @@ LEAST_OWN = 0.3
 
 
 def distributional_tags(text: LinkedText, shares: Shares) -> Shares:
-    """Return the shares of types, those of weakly linked words judged by words in like places, too.
+    """Return the shares of types, with those of weakly linked words multiplied by distributional evidence.
 
-    What few links they have are of the words around them. Neighbours are frequent words themselves, others by
-    their tags. The shares and the votes of the words whose neighbours are most alike are believed as if
-    independent. In Czech, whose *se* stands where forms of *be* do, neighbours tell nothing.
+    Their few links belong to the words around them. Contexts are the previous and next word: frequent words
+    by form, others by tag. The word's shares and the votes of the words with the most similar contexts are
+    multiplied as if independent. Contexts do not help in Czech, where *se* stands in the places of *be*.
     """
     own_words = _words(text)
     words, counts, votes, frequent = own_words
@@ -182,13 +179,13 @@ def distributional_tags(text: LinkedText, shares: Shares) -> Shares:
     return result
 
 
-# A frequent word has a tag against its links where most of them are for another one.
+# Majority, of links for one tag and of occurrences tagged otherwise, that makes a contradiction.
 MOST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A frequent word that a tagger mostly tags otherwise than its links say, with the shares of both."""
+    """A frequent word whose usual tag differs from that of its links, with the shares of both."""
 
     word: str
     count: int
@@ -201,7 +198,7 @@ class Contradiction:
 
 
 def contradictions(text: LinkedText, tagger: Tagger, sentences: Sequence[int]) -> list[Contradiction]:
-    """Return the frequent words whose tags in these sentences contradict their links, the commonest first."""
+    """Return frequent words whose tags in ``sentences`` contradict their links, the commonest first."""
     words = _words(text)
     given: dict[int, Counter[str]] = {}
     for sentence in sentences:
@@ -248,15 +245,15 @@ def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: in
 
 
 def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
-    """Return for each type the shares of tags in the counts of all types of the same name, float64[V, T]."""
+    """Return for each type the tag shares in the pooled counts of its name, float64[V, T]."""
     group, n_groups = numbered(names)
     return normalised(summed(counts, group, n_groups))[group]
 
 
 def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:
-    """Return the shares with the tags counted in tagged sentences, word to tag to count, added.
+    """Return the shares corrected by ``known``, the tag counts of each word in tagged sentences.
 
-    The shares of links count as much as one occurrence: tagged words overrule them.
+    The shares of links count as one occurrence, so tagged words overrule them.
     """
     result = shares.copy()
     columns = {tag: column for column, tag in enumerate(text.tags)}
@@ -267,7 +264,7 @@ def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str,
 
 
 def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
-    """Return the tags of each type, bool[V, T]: of this share or more; where none has it, all allowed."""
+    """Return the tags of each type with a share of at least ``least``, bool[V, T]; if none, all allowed."""
     sets = shares >= least
     unknown = ~sets.any(axis=1)
     sets[unknown] = allowed[unknown]
@@ -281,31 +278,31 @@ def set_evidence(text: LinkedText, sets: Sets, sentences: Sequence[int]) -> LogE
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rows divided by their sums; a row of zeros stays."""
+    """Return the rows divided by their sums; rows of zeros are unchanged."""
     sums = counts.sum(axis=1, keepdims=True)
     quotients = np.zeros_like(counts)
     np.divide(counts, sums, out=quotients, where=sums > 0.0)
     return quotients
 
 
-# Types that occur less often share one channel; it counts as much as so many occurrences in that of others.
+# Types with fewer occurrences share one channel, which is also the prior of the others, at PRIOR_COUNT.
 RAREST = 20
 PRIOR_COUNT = 10.0
-# Words whose links weigh less than this all together say nothing of the channel.
+# Minimum total vote of a word to be counted in the channel.
 LEAST_VOTE = 0.1
-# So many sentences are counted at a time.
+# Block sizes, which bound memory.
 BLOCK_SENTENCES = 1024
 BLOCK_WORDS = 1 << 16
-# However sure its links: so much of their word remains in doubt.
+# Least weight of the assumption that a word's links are uninformative.
 DOUBT = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkChannel:
-    """The tags that links bring to words of each tag.
+    """Noisy channel from the tag of a word to the tags of its links.
 
-    ``rows`` int32[V] is the channel of each type, 0 the one that rare types share; ``chances``
-    float64[C, T, T] p(tag that a link brings | tag of the word), the latter first.
+    ``rows`` int32[V]: channel of each type, 0 for the one shared by rare types. ``chances``
+    float64[C, T, T]: p(tag of a link | tag of the word), axes [channel, word tag, link tag].
     """
 
     rows: NDArray[np.int32]
@@ -313,7 +310,7 @@ class LinkChannel:
 
 
 def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Iterable[int]) -> LinkChannel:
-    """Count the links of words by the tags that a tagger expects of them within their sets.
+    """Estimate the channel from a tagger's expected tags of linked words, within their sets.
 
     O(words T^2) time; 8 T^2 bytes of memory for each type that is not rare.
     """
@@ -346,7 +343,7 @@ def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Itera
 
 
 def expected_tags(text: LinkedText, sets: Sets, tagger: Tagger, sentence: int) -> NDArray[np.float64]:
-    """Return the posteriors of the tags of a sentence's words within their types' sets, float64[n, T]."""
+    """Return the tag posteriors of a sentence's words within their types' sets, float64[n, T]."""
     allowed = sets[text.types[text.words_of(sentence)]]
     return tagger.distribution_within(text.sentences[sentence], allowed)
 
@@ -354,9 +351,9 @@ def expected_tags(text: LinkedText, sets: Sets, tagger: Tagger, sentence: int) -
 def channel_evidence(
     text: LinkedText, sets: Sets, channel: LinkChannel, sentences: Sequence[int]
 ) -> LogEvidence:
-    """Return the evidence of the words of sentences, float32[M, T], natural logs.
+    """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
-    -inf outside the set of a type, 0 for the best tag of a word.
+    -inf outside the set of the type, 0 for the best tag of the word.
     """
     places = text.places(sentences)
     evidence = np.empty((len(places), len(text.tags)), dtype=np.float32)

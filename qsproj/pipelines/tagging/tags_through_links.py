@@ -1,10 +1,10 @@
-"""Tags through links: a tagger of a language without tagged text, from tagged translations of it.
+"""Train a tagger of a language without tagged text from tagged translations.
 
-Links bring tags; types and script settle which of them a word may have. A first tagger learns from these sets
-alone, and shows how far the links of each type can be believed; a second learns from sets and links. Parts of
-a bitext do so each on its own, and the mean is taken. It reads the bitext again, with the links, and may now
-give a word what its type's links hardly bring; from these probabilities it is learned anew. Few tagged
-sentences, where there are some, correct what translations get wrong.
+Links project tags; types and script constrain the tags of each word. A first tagger learns from these sets
+alone and estimates how reliable the links of each type are; a second learns from sets and links. This is done
+for several parts of the bitext, and the taggers are averaged. The mean tags the bitext again, with links but
+without type sets, so words can get tags that are rare in their links; the next tagger learns from these
+probabilities. A few tagged sentences, if given, correct systematic errors of translations.
 
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
@@ -57,13 +57,13 @@ from qsproj.pipelines.tagging.tag_evidence import (
 )
 from qsproj.progress import track
 
-# What is learned beside UPOS, unless told.
+# Columns learned beside UPOS by default.
 PROJECTED_COLUMNS = ("feats", "lemma")
-# One sentence of so many is not learned from, but used to say how well tagger and links agree.
+# One sentence in HELD_OUT is held out to measure the agreement of tagger and links.
 HELD_OUT = 100
-# Tags are compared with links in so many sentences; the line for the user names so many words.
+# Sentences searched for contradictions, and number of words named in the report.
 COMPARED, NAMED = 2000, 10
-# Votes of this weight are what the report calls evidence.
+# Minimum total vote of a word with evidence, in the report.
 EVIDENT = 0.5
 
 
@@ -71,40 +71,40 @@ EVIDENT = 0.5
 class TagProjectionOptions:
     """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
-    # of more target sentences than this, and of more raw ones, so many are drawn: it bounds memory
+    # maximum number of target sentences, and of raw ones, kept in memory; a sample of more
     read: int = 100_000
-    sentences: int = 60000  # learn from this many at most
-    covered: float = 0.5  # share of the words of such a sentence that must be linked
-    shortest: int = 5  # words of a sentence
+    sentences: int = 60000  # maximum number of training sentences
+    covered: float = 0.5  # minimum share of linked words in a training sentence
+    shortest: int = 5  # sentence length in words
     longest: int = 49
-    parts: int = 3  # the sentences are dealt out to so many taggers at most, of which the mean is taken
-    # sentences of a part; where there are too few for two, ``draws`` taggers learn from another half of all
+    parts: int = 3  # maximum number of parts, each with its own tagger; the taggers are averaged
+    # minimum sentences of a part; with too few for two parts, ``draws`` taggers learn from random halves
     fewest: int = 1200
     draws: int = 5
-    # fewer sentences are little text: forms that begin alike lean on each other, and ``classes`` word classes
+    # below this many sentences, forms with the same stem are smoothed together, and ``classes`` word classes
     # of the target are features
     little: int = 20000
     classes: int = 64
-    # the first rounds of all parts learn from this many, by the sets of types alone; they tell which links to
-    # believe
+    # sentences of the first round in all parts, which learns from type sets alone and estimates the
+    # reliability of links
     first_sentences: int = 12000
-    first_least: float = 0.25  # share of a type's links that makes a tag one of its set, in the first round
+    first_least: float = 0.25  # minimum share of a type's links for a tag of its set, in the first round
     least: float = 0.15  # the same, in the second round
-    # of every round
+    # training of every round
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
-    # rounds in which taggers learn from what their mean says of the bitext, and of raw text
+    # rounds of self-training on the bitext, without and with raw text
     rounds: int = 2
     rounds_of_raw: int = 3
-    # how little frequent tags count there, see :func:`qsproj.pipelines.tagging.extra_data.balanced`
+    # power that discounts frequent tags there, see :func:`qsproj.pipelines.tagging.extra_data.balanced`
     balance: float = 0.4
-    raw_sentences: int = 8000  # sentences of raw text to learn from at most; more are drawn from
-    raw_strength: float = 3.0  # weight of such a sentence against 1 for one of the bitext
-    # where the bitext spells numbers out, so many sentences of each part have one in digits
+    raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
+    raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
+    # copies of sentences of each part with a number in digits, where the bitext spells numbers out
     in_digits: int = 300
-    tagged_strength: float = 5.0  # weight of a tagged sentence against 1 for one of the bitext
-    # of the tagger on tagged sentences alone, at the end
+    tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
+    # final tuning on tagged sentences alone
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    # divides the potentials of the mean of taggers: from its own probabilities it learns to be too sure
+    # divisor of the averaged potentials, because self-training makes the tagger overconfident
     temperature: float = 1.5
     temperature_of_raw: float = 2.2
     features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)
@@ -112,7 +112,7 @@ class TagProjectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedTagger:
-    """A tagger of the target language, and lines for the user on how it came about."""
+    """A tagger of the target language, with a report of its training."""
 
     tagger: Tagger
     report: tuple[str, ...]
@@ -135,13 +135,13 @@ def project_tags(
 ) -> ProjectedTagger:
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
-    ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens tell how those of the
-    corpus are split. ``raw``: tokenised sentences, the text to be tagged among them: of little use where
-    there are many pairs, of much where most words of today are not in them. ``lexicon``: the tags that words
-    may have, or lemmas of forms. ``language``: kept in the model, to tokenise plain text with;
-    it tells, too, which conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are
-    learned where the sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where
-    lexicon or tagged sentences do.
+    ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens determine how those of
+    the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged among them; most
+    useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed tags of words, or
+    lemmas of forms. ``language``: kept in the model for tokenising plain text, and used to decide which
+    conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are learned where the
+    sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged
+    sentences do.
 
     Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
     800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
@@ -174,7 +174,7 @@ def project_tags(
     learned_from, aside = few.split()
     sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
     deaf, channels = learner.first_round(parts, sets, learned_from)
-    # Not before: the first round takes the first of each part, as they were dealt out.
+    # Sorted only now: the first round takes the first sentences of each part in random order.
     parts = [sorted(part) for part in parts]
     alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
     learn = partial(
@@ -231,7 +231,7 @@ def project_tags(
 
 @dataclass(frozen=True, slots=True)
 class _Learner:
-    """State that stays the same between rounds of training."""
+    """State shared by all rounds of training."""
 
     text: LinkedText
     extractor: FeatureExtractor
@@ -241,7 +241,7 @@ class _Learner:
     def first_round(
         self, parts: Sequence[Sequence[int]], sets: Sets, few: FewTagged
     ) -> tuple[Tagger, list[LinkChannel]]:
-        """Learn from sets alone; return the mean of the parts' taggers, and how far each believes links."""
+        """Learn from type sets alone; return the mean of the parts' taggers, and a link channel of each."""
         share = self.options.first_sentences // len(parts)
         firsts = [sorted(part[:share]) for part in parts]
         taggers = [
@@ -274,11 +274,11 @@ class _Learner:
         few: FewTagged,
         more: Sequence[SetExample],
     ) -> Tagger:
-        """Learn from what a tagger and links say of the bitext, and from more sentences; return the mean.
+        """Self-train on the bitext with its links, and on more examples; return the mean of the taggers.
 
-        Not the sets of types but script and lexicon alone bound it, ``allowed``: a tag of which a type has
-        few links is found where the sentence calls for it. On dev files, from 8,000 pairs, UPOS German +1.5,
-        Czech +1.6, Spanish +.8, Italian +.4, Swedish +.1; within the sets a third of that.
+        Only script and lexicon (``allowed``) constrain the tags, not type sets, so that context can select a
+        tag with few links. On dev files, from 8,000 pairs, UPOS German +1.5, Czech +1.6, Spanish +.8, Italian
+        +.4, Swedish +.1; within the sets a third of that.
         """
         return mean_tagger(
             [
@@ -290,7 +290,7 @@ class _Learner:
     def read(
         self, tagger: Tagger, sentences: Sequence[int], allowed: Sets, channel: LinkChannel
     ) -> LogEvidence:
-        """Return the evidence of links, that of the words of ``sentences`` as a tagger reads it, balanced."""
+        """Return the balanced tag probabilities of ``sentences`` given a tagger and links, as evidence."""
         evidence = channel_evidence(self.text, allowed, channel, sentences)
         by_sentence = self.text.parted(evidence, sentences)
         for sentence, known in zip(
@@ -307,7 +307,7 @@ class _Learner:
         what: str,
         more: Sequence[SetExample] = (),
     ) -> Tagger:
-        """Train on sentences of the bitext with their evidence, tagged ones and more; then on tagged ones."""
+        """Train on sentences of the bitext, tagged ones and ``more``; then tune on the tagged ones."""
         text, options = self.text, self.options
         by_sentence = text.parted(evidence, chosen)
         examples = [
@@ -336,7 +336,7 @@ class _Learner:
 
 
 def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Classes]:
-    """Return word classes of the bitext's target side and raw text together, lower-cased; none for 0."""
+    """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
     if not count:
         return {}
     lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw.sentences)]
@@ -346,14 +346,14 @@ def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Cla
 def usable_raw(
     raw: RawText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> list[tuple[str, ...]]:
-    """Return the sentences of raw text to learn from, in their order: all that are not too short or long."""
+    """Return a sample of raw sentences of suitable length, in text order."""
     usable = [forms for forms in raw.sentences if options.shortest <= len(forms) <= options.longest]
     chosen = np.sort(rng.permutation(len(usable))[: options.raw_sentences])
     return [usable[i] for i in chosen.tolist()]
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
-    """Return the tagger with all potentials divided: the same tags, less sure of themselves."""
+    """Divide all potentials by a temperature: the same tags with flatter probabilities."""
     weights = (tagger.weights / temperature).astype(np.float32)
     return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
 
@@ -361,9 +361,9 @@ def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
 def choose_sentences(
     text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
-    """Return the sentences to learn from, and those held out to judge by; both in the order of the text.
+    """Return the training sentences and the held-out ones, both in text order.
 
-    Where none is covered as asked for, as in a bitext of a few lines, all that are not held out are chosen.
+    If no sentence is sufficiently covered, as in a bitext of a few lines, all that are not held out are used.
     """
     lengths = np.diff(text.starts)
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
@@ -380,11 +380,11 @@ def choose_sentences(
 def deal_out(
     chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> list[list[int]]:
-    """Return what each tagger learns from, in an order by chance: a part, or a half of few sentences.
+    """Return the sentences of each tagger in random order: a part each, or random halves of few sentences.
 
-    What one learns by the chance of its sample, the mean averages away. On dev files, UPOS from 1,000 pairs,
-    five halves against all of them once: Chinese and German +1.2, Czech and Turkish +1.0, Spanish +.6,
-    Swedish +.1. From New Testaments five draws were no better than three parts.
+    Averaging removes errors due to the sample. On dev files, UPOS from 1,000 pairs, five halves against all
+    of them once: Chinese and German +1.2, Czech and Turkish +1.0, Spanish +.6, Swedish +.1. From New
+    Testaments five draws were no better than three parts.
 
     *Source*: Breiman (1996), "Bagging predictors".
     """
@@ -407,7 +407,7 @@ def summary(text: LinkedText) -> str:
 
 
 def agreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> float | None:
-    """Return the share of words with evidence whose tag most of it is for; None without any."""
+    """Return the share of words with evidence that are tagged as most of it says; None without any."""
     agreed = total = 0
     for sentence in sentences:
         votes = text.votes[text.words_of(sentence)]

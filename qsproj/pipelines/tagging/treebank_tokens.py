@@ -1,4 +1,4 @@
-"""How a treebank cuts text: its tokens, its sentences, and, without spaces, its words."""
+"""Learn tokenization from a treebank: tokens, sentences and, in scripts without spaces, words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenize
 
 @dataclass(frozen=True, slots=True)
 class TreebankTokens:
-    """Parts of a tagger that cut text as a treebank does; ``contractions`` where rules cut."""
+    """Parts of a tagger that tokenize as a treebank does; ``contractions`` only where rules tokenize."""
 
     tokenizer: Tokenizer | None = None
     splitter: Splitter | None = None
@@ -37,10 +37,10 @@ class TreebankTokens:
 def learn_tokens(
     sentences: Sequence[Sentence], *, language: str | None, seed: int, rules: bool = False
 ) -> TreebankTokens:
-    """Learn how text is cut where the treebank shows it; ``rules``: those of the language cut in any case."""
+    """Learn tokenization where the treebank shows it; ``rules``: use those of the language in any case."""
     if rules or not shows_tokens(sentences):
         return TreebankTokens(contractions=known_contractions(language, sentences))
-    # Generators of their own: whether tokens are learned makes no difference to the tags.
+    # Separate generators: learning tokens must not change the tags.
     tokenizer = train_tokenizer(sentences, rng=np.random.default_rng(seed), language=language)
     judge = segmentation_reranker_for(
         tokenizer, sentences, rng=np.random.default_rng(seed), language=language
