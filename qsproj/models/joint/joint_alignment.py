@@ -1,4 +1,4 @@
-"""An aligner that learns from hand alignments: the joint model without trees (thesis 4.7.1)."""
+"""An aligner trained on hand alignments: the joint model without trees (thesis 4.7.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
 
-# Trees play no part: the one that is learned from is of no word.
+# Trees play no part, so the training tree has no words.
 NO_TREE = np.array([-1], dtype=np.int32)
 
 
@@ -29,8 +29,8 @@ NO_TREE = np.array([-1], dtype=np.int32)
 class LinkChooser(Stored):
     """An aligner that chooses among the links that another aligner proposes.
 
-    ``families``: which of LINK_FAMILIES there are. ``dictionary``: whose strengths are features of links.
-    ``tagged``: whether it was trained on words with tags; it is blind to them otherwise.
+    ``families``: the members of LINK_FAMILIES in use. ``dictionary``: its strengths are features of links.
+    ``tagged``: whether it was trained on words with tags; otherwise it ignores tags.
     """
 
     takes = "pairs of sentences: align(pair)"
@@ -43,7 +43,7 @@ class LinkChooser(Stored):
     def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
         """Return the candidate links of at least probability ``threshold``, with their probabilities.
 
-        ``counted``: whether the dictionary was counted from this pair. Raises UsageError when the model was
+        ``counted``: whether the dictionary's counts include this pair. Raises UsageError when the model was
         trained on tags and a side of the pair has none.
         """
         links = pair.alignment
@@ -65,7 +65,7 @@ class LinkChooser(Stored):
         return links_only(pair, self.families, strengths)
 
     def _seen(self, sentence: Sentence) -> Sentence:
-        """Return a sentence as the model sees it: with its tags, or without."""
+        """Return a sentence in the form that the model reads: with its tags, or without."""
         untagged = (UNSPECIFIED,) * len(sentence)
         if not self.tagged:
             return replace(sentence, upos=untagged)
@@ -124,7 +124,7 @@ def train_link_chooser(
     dictionary: Dictionary | None = None,
     options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
-    """Learn to choose links from hand alignments: what they leave open is hidden (``observed_links``)."""
+    """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))

@@ -1,7 +1,7 @@
-"""The factor graph of a sentence pair, laid out once: scores are put in without building it again.
+"""The factor graph of a sentence pair, built once: scores are filled in without rebuilding it.
 
-What is known of a pair decides which factors there are; scores only say how they weigh. So a pair that is
-met again, in every epoch of training, can keep its graphs.
+The known variables of a pair determine its factors; scores only weight them. So a pair that recurs, as in
+every epoch of training, can keep its graphs.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ FamilyScores = tuple[Floats, ...]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointScores:
-    """Natural-log scores of everything in a pair's graph; or what is believed of it, as probabilities.
+    """Natural-log scores of all factors in a pair's graph; or beliefs about them, as probabilities.
 
     ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arcs; those of an observed tree are not read.
     ``links`` float64[k]: candidate links.
@@ -59,7 +59,7 @@ class JointScores:
     tags: TagScores | None = None
 
 
-# The parts that learn from hashed features, in the order in which they do, and how many columns they have.
+# The parts with weights of hashed features, in training order, and their numbers of columns.
 LEARNED: dict[str, int | None] = {
     "links": None,
     "fertility": FERTILITY_BINS,
@@ -70,9 +70,9 @@ LEARNED: dict[str, int | None] = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointBeliefs(JointScores):
-    """Probabilities that belief propagation found, and how it ended; jumps as expected counts.
+    """Probabilities found by belief propagation, with its status; jumps as expected counts.
 
-    Second-order factors of the source are not asked for: they are never learned with the rest.
+    Beliefs of second-order source factors are left out: these factors are never trained with the rest.
     """
 
     status: Status
@@ -82,8 +82,8 @@ class JointBeliefs(JointScores):
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
     """Return the mean of two beliefs of the same graph, in which the second has a weight of ``share``.
 
-    It contradicts itself where the second does; else status and iterations are the first's. So is what is
-    believed of second-order factors: the target tree is known in both.
+    The status is a contradiction if the second's is; otherwise status and iterations are the first's, and so
+    are the beliefs of second-order factors: the target tree is known in both.
     """
     of_arrays = {
         name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)
@@ -98,12 +98,12 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointGraph:
-    """The factors of a pair, given what is known of its variables; make one with :func:`joint_graph`.
+    """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
 
     ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``fixed`` int64[f]: the
     quasi-synchronous factors that fire in any case. ``joining``: int64[f] for each group of the part
-    ``factors``, which of them it is about. ``tags``: None where all tags are certain. ``parts``: where the
-    groups of each part stand. ``graph``: all scores zero.
+    ``factors``: the numbers of its factors. ``tags``: None where all tags are certain. ``parts``: the slice
+    of groups of each part. ``graph``: all scores zero.
     """
 
     structure: JointStructure
@@ -139,7 +139,7 @@ class JointGraph:
 
     @property
     def nbytes(self) -> int:
-        """Memory of its tables, without those of the structure."""
+        """Memory of its tables in bytes, without those of the structure."""
         tables: list[NDArray[Any]] = [self.known, self.fixed, *self.joining, self.graph.starts]
         tables += [*self.graph.slots, *self.graph.edge_starts]
         for group in self.graph.groups:
@@ -150,7 +150,7 @@ class JointGraph:
 
 
 def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:
-    """Lay out the factors of a pair over what is not known by ``known`` int8[V]."""
+    """Build the factors of a pair over the variables that are unknown in ``known`` int8[V]."""
     fixed, *reduced = free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     tags = None
@@ -158,7 +158,7 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
         tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
     m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
     fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
-    # In the order in which they are asked.
+    # In the order in which they send messages.
     parts: dict[str, list[FactorGroup]] = {
         "sides": [_unary(structure, known), *_trees(structure, known)],
         "source families": _families(structure.source, known),
@@ -202,7 +202,7 @@ def _trees(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGro
 
 
 def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return what ties grandparents and siblings to arcs, where they are not known, ALIGNITG and SYNCH."""
+    """Return the ties of unknown grandparents and siblings to arcs, ALIGNITG and SYNCH."""
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
@@ -237,7 +237,7 @@ def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
 
 
 def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
-    """Return LINK of the arcs and ALIGN of the links, or what is known of these, as one group."""
+    """Return LINK of the arcs and ALIGN of the links, or their known states, as one group."""
     variables = [structure.link_variables]
     for side in (structure.source, structure.target):
         if is_free(side, known):
@@ -247,7 +247,7 @@ def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
 
 
 def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Floats:
-    """Return the scores of :func:`_unary`; infinite ones say what is known of links."""
+    """Return the scores of :func:`_unary`; infinite ones stand for known links."""
     states = known[structure.link_variables]
     values = [np.where(states == TRUE_STATE, np.inf, np.where(states == FALSE_STATE, -np.inf, scores.links))]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
@@ -262,7 +262,7 @@ def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: Jo
 def infer_jointly(
     structure: JointStructure, scores: JointScores, known: NDArray[np.int8], *, propagation: Propagation
 ) -> JointBeliefs:
-    """Lay out the graph of a pair over what is not known by ``known`` int8[V], and pass messages over it."""
+    """Build the graph of a pair over the variables unknown in ``known`` int8[V], and propagate beliefs."""
     graph = joint_graph(structure, known)
     return pass_messages(graph, scores, propagation)
 
@@ -294,7 +294,7 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
 
 
 def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
-    """Return what the groups of one part of the graph expect of their scores."""
+    """Return the expected counts of the scores of one part's groups."""
     part = graph.parts[name]
     heard = zip(beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
     return [group.expected(incoming) for group, incoming in heard]

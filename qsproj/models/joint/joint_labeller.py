@@ -1,13 +1,13 @@
-"""Relations of a target tree with those of the source as evidence: that of a parallel arc is nearly known.
+"""Relations of a target tree, with the source's relations as evidence: parallel arcs often share theirs.
 
 A *sense* of a word is a source word that it may be linked to, in one of the configurations of
-quasi-synchronous grammar: how that word stands in the source tree to the one that the head is linked to.
+quasi-synchronous grammar: the relation, in the source tree, of that word to the one linked to the head.
 Once both trees are known, the relation of each arc is a variable of its own, and the sum is exact::
 
     p(relation)  ~  exp(scale * score) * (chance of no sense + sum over senses and their relations r of
                                           chance * p(r) * exp(weights[configuration, r, tag, relation]))
 
-*Source*: thesis 4.3 for senses and configurations, 4.7.2.3 for the factors that stand for them.
+*Source*: thesis 4.3 for senses and configurations, 4.7.2.3 for the corresponding factors.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels, number
 from qsproj.training.sense_mixture import LEAST_SCALE, SenseRows, SenseWeights
 
-# Families that ask for an arc between the target words, then any other way to be linked. Model files have
-# rows of a table for these, in this order: a family that is added later is one of the other ways.
+# Families that require an arc between the target words, then all other links. Model files have rows of a
+# table for these, in this order: a family added later counts among the other links.
 ARC_FAMILIES = ("MONO", "SWAP", "TDOUBLE", "SGRAND", "SSIB")
 LINKED = "LINKED"
 CONFIGURATIONS = (*ARC_FAMILIES, LINKED)
-# Senses that are less probable are left out.
+# Senses below this probability are left out.
 LEAST_CHANCE = 1e-3
 
 
@@ -43,9 +43,9 @@ LEAST_CHANCE = 1e-3
 class Senses:
     """The source words that the words of a target tree may be linked to.
 
-    ``words``, ``configurations``, ``sources`` int32[E], int8[E], int32[E]: target words, ascending; places in
-    CONFIGURATIONS; the source word whose relation counts (where the source's arc is turned, SWAP, the head is
-    the dependent). ``chances`` float64[E]: those of a word sum to one at most; the rest is linked to nothing.
+    ``words``, ``configurations``, ``sources`` int32[E], int8[E], int32[E]: target words, ascending; indices
+    into CONFIGURATIONS; the source word whose relation counts (where the source's arc is turned, SWAP, the
+    head is the dependent). ``chances`` float64[E]: those of a word sum to at most one; the rest is unlinked.
     """
 
     words: NDArray[np.int32]
@@ -58,7 +58,7 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     """Return the senses of the words of a target tree int32[n+1].
 
     A sense's chance is the expected number of ways to be in its configuration. A word that has several links,
-    or whose head does, may be in several at once; then the chances of the word are divided by their sum.
+    or whose head does, may be in several at once; then its chances are divided by their sum.
     """
     heads, words, source_heads, sources = structure.words.T
     numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
@@ -87,8 +87,8 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
 _NUMBERS = {name: number for number, name in enumerate(ARC_FAMILIES)}
 
 
-# Before anything is learned a relation makes the same one of the other side likelier by so much, natural log,
-# and one that differs in subtypes by half of it. With 100 trees of LinES, dev LAS: 72.0 with 0, 72.2 with 4.
+# Initial score, natural log, of a target relation given the same source relation; half of it where they
+# differ in subtypes. With 100 trees of LinES, dev LAS: 72.0 with 0, 72.2 with 4.
 SAME = 2.0
 
 _TAGS = {tag: number for number, tag in enumerate(UNIVERSAL_TAGS)}
@@ -97,7 +97,7 @@ _N_TAGS = len(UNIVERSAL_TAGS) + 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointLabeller:
-    """Evidence of source relations for those of the target, which are in the order of the target's labeller.
+    """Evidence from source relations for target relations, in the order of the target's labeller.
 
     ``table``: rows by configuration; then by configuration and source relation; then by these and the word's
     tag.
@@ -109,7 +109,7 @@ class JointLabeller:
 
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
-        """Return a labeller that knows relations by their names alone."""
+        """Return a labeller that matches relations only by their names."""
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
         like = [[_likeness(source, target) for target in relations] for source in source_relations]
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
@@ -117,14 +117,14 @@ class JointLabeller:
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
     def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
-        """Return one for a target labeller that knows more relations; of new ones it knows the names."""
+        """Return one for a target labeller with more relations; new ones start from their names."""
         more = JointLabeller.untrained(self.source_relations, relations)
         kept = [relations.index(relation) for relation in self.relations]
         more.table.weights[:, kept] = self.table.weights
         return replace(more, table=replace(self.table, weights=more.table.weights))
 
     def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
-        """Look up the rows of a sentence's senses; ``source_relations`` float64[m+1, R]: probabilities."""
+        """Return the table rows of a sentence's senses; ``source_relations`` float64[m+1, R]: chances."""
         chances = found.chances[:, None] * source_relations[found.sources]
         senses, relations = np.nonzero(chances >= LEAST_CHANCE)
         words = found.words[senses]
@@ -172,7 +172,7 @@ def relation_senses(
     beliefs: JointBeliefs,
     target_heads: Heads,
 ) -> SenseRows:
-    """Return the senses of the words of a target tree int32[n+1], with the relations of the source."""
+    """Return the senses of the words of a target tree int32[n+1], with the source's relations."""
     relations = relation_chances(
         source,
         pair.source,
@@ -184,10 +184,10 @@ def relation_senses(
 
 
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
-    """Return the numbers of a tree's relations among ``relations``, int32[n+1].
+    """Return the indices of a tree's relations in ``relations``, int32[n+1].
 
-    -1 where there is none of these, where the word has another head in ``heads`` int32[n+1], which the graph
-    takes for its tree, and at the root's children, whose relation follows.
+    -1 where the relation is not among them, where the word's head differs from ``heads`` int32[n+1], the
+    tree of the graph, and at the root's children, whose relation is determined.
     """
     numbers = {relation: number for number, relation in enumerate(relations)}
     known = np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)

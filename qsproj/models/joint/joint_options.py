@@ -1,4 +1,4 @@
-"""Options of joint models: the graph of a pair, and how its weights are learned."""
+"""Options of joint models: the graph of a pair, and the training of its weights."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,19 +10,19 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.schema import anything, checked, names, text
 from qsproj.models.spec import check, option_field, restored
 
-# Asked for like a family of factors: that both trees and the links could be derived synchronously.
+# Chosen like a family of factors: both trees and the links must have a synchronous derivation.
 SYNCH = "SYNCH"
-# ALIGNITG is left out of pairs of more words a side that have candidates, in the geometric mean.
+# ALIGNITG is left out of pairs with more words with candidates per side, as geometric mean, than this.
 MOST_ITG_WORDS = 20
-# The factors that every graph of links has.
+# The factors of every graph of links.
 LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")
 SOURCE_TREES = ("joint", "best", "observed")
-# The fewest expected errors.
+# Minimises the expected number of errors.
 LINK_THRESHOLD = 0.5
-# Of an arc, by the first order; and where the target parser is a given one, which may be far from sure.
+# Of an arc, by the first order; also for a given target parser, which may be far from sure.
 MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3
-# Of a tag that has a place in the graph, where there are TAG variables.
+# Least probability of a tag in the graph, where there are TAG variables.
 TAG_THRESHOLD = 0.1
 
 
@@ -45,16 +45,16 @@ class Propagation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
-    """The graph of a pair: stored with a model, which is trained and parses by it. Names are checked.
+    """The graph of a pair, stored with the model for training and parsing. Names are checked.
 
-    ``families``: the quasi-synchronous factors in use, and which of LINK_FAMILIES; or SYNCH. ``source_tree``:
-    ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``, that of the source.
-    ``propagation``: in parsing. ``least_probability``: an arc whose first-order probability is below it has
-    no variable, unless the best tree has it. Parsers that are unsure, as projected ones are, leave a hundred
-    times as many factors to the usual one. A second-order parser prunes by its own threshold.
-    ``link_threshold``: links of at least this probability are taken; 0.5 gives the fewest expected errors.
-    ``tag_threshold``: an untagged target word with two or more tags this probable has a TAG variable; None:
-    none has.
+    ``families``: the quasi-synchronous factors in use, and members of LINK_FAMILIES; or SYNCH.
+    ``source_tree``: ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``, that of
+    the source. ``propagation``: in parsing. ``least_probability``: an arc whose first-order probability is
+    below it has no variable, unless the best tree has it. Parsers that are unsure, as projected ones are,
+    keep a hundred times as many factors at the usual value. A second-order parser prunes by its own
+    threshold. ``link_threshold``: links of at least this probability are predicted; 0.5 gives the fewest
+    expected errors. ``tag_threshold``: an untagged target word with two or more tags this probable has a TAG
+    variable; None: none has.
     """
 
     families: tuple[str, ...] = option_field(
@@ -77,7 +77,7 @@ class JointOptions:
 
     @staticmethod
     def from_header(header: dict[str, Any]) -> "JointOptions":
-        """Rebuild them from the header of a model; older ones have the default propagation and thresholds."""
+        """Rebuild the options from a model's header; older ones have default propagation and thresholds."""
         checked(header, {"families": names, "source_tree": text})
         return restored(JointOptions(), header, among_others=True)
 
@@ -87,8 +87,8 @@ class JointTrainingOptions:
     """Training of the joint weights.
 
     ``epochs``, ``rate``, ``l2``: passes over the pairs; step size of AdaGrad; strength of the L2 penalty per
-    epoch. ``source_evidence``: power, 0 to 1, of the probability of the source parser's own tree given the
-    target tree in what is maximised, where the source tree is inferred. ``propagation``: in training.
+    epoch. ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given
+    the target tree in the objective, where the source tree is inferred. ``propagation``: in training.
     ``null_source``: also train on each target sentence without a source (thesis 5.3.1); only with
     ``target_weights="joint"``.
     """
@@ -115,16 +115,16 @@ TAGS = ("given", "links", "joint")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiparseOptions:
-    """Training of a joint parser. Raises UsageError when options do not go together.
+    """Training of a joint parser. Raises UsageError when options are incompatible.
 
     ``joint`` is stored with the parser, ``training`` is of the joint weights, ``target_training`` of the
-    target parser. ``target_weights``: ``fixed``, as the target trees alone teach them, or ``joint``, moved
-    with the joint weights (thesis 4.7.3). ``with_dictionary``: whether to count a dictionary from the
-    candidate links of the pairs. ``order`` of the target parser: 1, or 2 for one whose factors over several
-    arcs join those of the pair. ``labels``: ``joint``, relations are decided with those of the source as
+    target parser. ``target_weights``: ``fixed``, trained on the target trees alone, or ``joint``, trained
+    further with the joint weights (thesis 4.7.3). ``with_dictionary``: whether to count a dictionary from
+    the candidate links of the pairs. ``order`` of the target parser: 1, or 2 with factors over several arcs,
+    which join those of the pair. ``labels``: ``joint``, relations are predicted with those of the source as
     evidence, or ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file;
-    ``links``, the model tags untagged target words, and learns from trees tagged so; ``joint``, tags that
-    stay uncertain are decided together with the trees.
+    ``links``, the model tags untagged target words, and is trained on trees with such tags; ``joint``,
+    uncertain tags are decoded together with the trees.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)

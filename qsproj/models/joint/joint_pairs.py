@@ -1,4 +1,4 @@
-"""Pairs that a joint model learns from: which can be learned from, their examples, and learning from more."""
+"""Training pairs of a joint model: their selection, their examples, and further training."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,10 +23,10 @@ _MORE_EPOCHS = 3
 def train_on_more_pairs(
     parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
 ) -> JointParser:
-    """Return a joint parser whose joint weights have learned from more pairs; its two parsers stay.
+    """Return a joint parser whose joint weights are trained on more pairs; its two parsers stay.
 
-    The target parser is one that has not seen their trees. Links by hand are candidates, too, and observed.
-    A parser of SYNCH, which has no such weights, stays as it is.
+    The target parser must not have seen their trees. Hand links also are candidates, and observed. A parser
+    of SYNCH, which has no such weights, stays unchanged.
     """
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:
@@ -84,7 +84,7 @@ def joint_example(
 def usable_pairs(
     pairs: Iterable[SentencePair], *, with_trees: bool = True
 ) -> tuple[list[SentencePair], dict[str, int]]:
-    """Leave out, and count by reason, pairs that cannot be learned from."""
+    """Leave out pairs that training cannot use, and count them by reason."""
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
     for pair in pairs:

@@ -33,14 +33,14 @@ from qsproj.models.schema import Archive, Arrays, checked, number, optional, who
 from qsproj.models.storage import described, load_model_of
 from qsproj.models.tagging.link_tagger import LinkTagger
 
-# Arrays of labeller and tagger.
+# Prefixes of the arrays of labeller and tagger.
 RELATIONS, TAGS = "relations_", "tags_"
-# By what a file says of the order of a side's parser; older files do not.
+# Class of a side's parser by its order in the model file; older files have none.
 _ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
 
 
 def _tag_scales(value: Any) -> None:
-    """Check the scales of TAG variables, ``value`` of a header; raise ValueError unless they are so many."""
+    """Check the scales of TAG variables in a header, ``value``; raise ValueError for a wrong number."""
     if not isinstance(value, list) or len(value) != N_TAG_SCALES:
         raise ValueError(f"is {value!r}, expected {N_TAG_SCALES} numbers")
     for scale in value:
@@ -51,9 +51,9 @@ def _tag_scales(value: Any) -> None:
 class ParsedPair(SentencePair):
     """A parsed pair: two sentences with heads and relations, and the likely links, with their probabilities.
 
-    ``ArcProb=`` is in MISC; an observed source stays as it was. ``status``: how belief propagation ended;
-    None: the pair has no candidate link. ``alone``: both sides were parsed alone instead, for want of a
-    candidate link or by a contradiction. ``without_itg``: ALIGNITG was left out because too many words have
+    ``ArcProb=`` is in MISC; an observed source is unchanged. ``status``: of belief propagation; None: the
+    pair has no candidate link. ``alone``: both sides were parsed alone instead, for lack of candidate links
+    or because of a contradiction. ``without_itg``: ALIGNITG was left out because too many words have
     candidate links.
     """
 
@@ -66,11 +66,10 @@ class ParsedPair(SentencePair):
 class JointParser(Wrapper[TreeParser]):
     """A trained joint model (thesis 4.7).
 
-    Its parsers are learned monolingually; factors of the second order, of either side, take part.
-    ``dictionary``: whose strengths are features of links. ``training``: None where weights were not learned,
-    or by an older version. ``labeller`` decides target relations with those of the source as evidence; None:
-    the target's labeller does, alone. ``tagger`` tags target words that have no tag, with the tags of linked
-    words as evidence.
+    Its parsers are trained monolingually; second-order factors of either side take part. ``dictionary``: its
+    strengths are features of links. ``training``: None where weights were not trained, or by an older
+    version. ``labeller`` predicts target relations with those of the source as evidence; None: the target's
+    labeller does, alone. ``tagger`` tags untagged target words, with the tags of linked words as evidence.
     """
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
@@ -85,20 +84,19 @@ class JointParser(Wrapper[TreeParser]):
     tagger: LinkTagger | None = None
 
     def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
-        """Return what was learned of two languages over the parsers of two others.
+        """Return the joint model of two languages with the parsers of two others.
 
-        Joint weights are of tags and of how words are linked, hardly ever of words. The dictionary, which
-        counts words, is left behind, and the target's scores count in full: how far to trust the other target
-        parser says nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its
-        scale.) Relations are those of the other target parser, which may have others, and tags those that are
-        given.
+        Joint weights depend on tags and links, almost never on words. The dictionary, which counts words, is
+        dropped, and the target's scores count in full: the scale learned for the other target parser does not
+        apply to this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.) Relations
+        are those of the new target parser, whose set may differ, and tags must be given.
         """
         weights = replace(self.weights, target_scale=1.0)
         of_these = replace(self, dictionary=None, labeller=None, tagger=None)
         return replace(of_these, source=source, target=target, weights=weights)
 
     def with_target(self, target: TreeParser) -> "JointParser":
-        """Return the model with its target parser trained further, which may know more relations."""
+        """Return the model with its target parser trained further, which may have more relations."""
         own, of_target = self.labeller, first_order(target).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
@@ -113,7 +111,7 @@ class JointParser(Wrapper[TreeParser]):
         target_scores: TreeScores | None = None,
         choices: TagChoices | None = None,
     ) -> joint_weights.PreparedPair:
-        """Lay out the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
+        """Build the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
@@ -160,7 +158,7 @@ class JointParser(Wrapper[TreeParser]):
         target_heads: Heads,
         target_tags: NDArray[np.int8] | None,
     ) -> Scores | None:
-        """Return what the source says of the relations of a target tree, float64[n+1, L]; None: nothing."""
+        """Return the source's evidence for relations of a target tree, float64[n+1, L]; None without any."""
         if self.labeller is None:
             return None
         beliefs = self.infer(prepared, target_heads, target_tags=target_tags)
@@ -181,12 +179,12 @@ class JointParser(Wrapper[TreeParser]):
         """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
 
         A pair without candidate links, or whose messages contradict each other, gets the parses of the
-        monolingual parsers, and the aligner's links; ``alone`` says so.
+        monolingual parsers and the aligner's links, with ``alone`` set.
 
         Sentences have UPOS tags; the target's may be missing where the model tags. ``alignment``: candidate
         links, best with weights; fitted to the sentences where it was read without sizes. None: both are one
         sentence in two annotation styles. ``source_tree``: ``joint``, ``best`` or ``observed``. Links of at
-        least the probability ``link_threshold`` are taken. Where these are None, it is as the options say.
+        least the probability ``link_threshold`` are predicted. Where these two are None, the options decide.
 
         Raises DataError when the alignment reaches past its sentences, or when there is none and their words
         differ; UsageError or SentenceLengthError when a tree is missing, a name unknown, or a sentence too
@@ -234,7 +232,7 @@ class JointParser(Wrapper[TreeParser]):
         return self.target
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence alone; a model that tags has tagged words that had no tag."""
+        """Return a target sentence alone; a model that tags has tagged its untagged words."""
         return self.with_tags_alone(sentence)
 
     @property
@@ -247,7 +245,7 @@ class JointParser(Wrapper[TreeParser]):
         return self.with_target(base)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
-        """Learn target trees, and from pairs joint weights, too; links by hand are observed."""
+        """Train further on target trees, and joint weights on pairs; hand links are observed."""
         from qsproj.models.joint.joint_pairs import train_on_more_pairs
 
         pairs = [lesson for lesson in trees if isinstance(lesson, SentencePair)]
@@ -255,13 +253,13 @@ class JointParser(Wrapper[TreeParser]):
         return learned.over(learned.target.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> "ArcParser | None":
-        """Return the target's first-order parser, its arcs free to cross."""
+        """Return the target's first-order parser with crossing arcs allowed."""
         return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
         """Return a pair whose untagged target words have tags, where the model tags.
 
-        Where tags are decided together with trees, they are those of the best trees' beliefs.
+        Tags that are decoded jointly with trees follow from the beliefs of the best trees.
         """
         pair, choices = self.tag_choices(pair)
         if choices is None or not len(pair.alignment.links):
@@ -270,7 +268,7 @@ class JointParser(Wrapper[TreeParser]):
         return pair if beliefs.status is Status.CONTRADICTION else _decided(pair, choices, beliefs)[0]
 
     def tag_choices(self, pair: SentencePair) -> tuple[SentencePair, TagChoices | None]:
-        """Return a pair, tagged where it had no tags, and which words have other likely tags, if any may."""
+        """Return a pair with missing tags filled in, and the words with other likely tags, if any."""
         if self.tagger is None:
             return pair, None
         least = self.options.tag_threshold
@@ -281,7 +279,7 @@ class JointParser(Wrapper[TreeParser]):
         return replace(pair, target=target), choices
 
     def with_tags_alone(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence alone; a model that tags has tagged words that had no tag."""
+        """Return a target sentence alone; a model that tags has tagged its untagged words."""
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     def to_archive(self) -> Archive:
@@ -360,8 +358,8 @@ class JointParser(Wrapper[TreeParser]):
 def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
     """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
 
-    All candidate links have log-potential 0. A link is dropped rather than a tree made impossible, so no pair
-    contradicts the constraint.
+    All candidate links have log-potential 0. Links are dropped where a tree would become impossible, so no
+    pair contradicts the constraint.
 
     *Source*: thesis 4.7.4, "Synchronous parsing".
     """
@@ -372,7 +370,7 @@ def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
 def _decided(
     pair: SentencePair, choices: TagChoices | None, beliefs: JointBeliefs
 ) -> tuple[SentencePair, NDArray[np.int8] | None]:
-    """Return the pair with the most probable tags, and which of its possible tags each TAG variable has."""
+    """Return the pair with the most probable tags, and the index of the tag chosen for each TAG variable."""
     if choices is None or beliefs.tags is None:
         return pair, None
     states = beliefs.tags.words.argmax(axis=1).astype(np.int8)

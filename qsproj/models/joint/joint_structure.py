@@ -1,13 +1,13 @@
-"""The graph of a sentence pair without scores: variables, arcs that may be, and the tables of its factors.
+"""The graph of a sentence pair without scores: variables, possible arcs, and the tables of its factors.
 
-Variable 0 is always true: it stands for the link of the roots and for what is observed. Tables over arcs
-hold the variable of each arc [head, dependent], NO_VARIABLE where there is none because it is false.
+Variable 0 is always true: it stands for the link of the roots and for observations. Tables over arcs hold
+the variable of each arc [head, dependent], NO_VARIABLE where the arc is impossible.
 
-A quasi-synchronous factor is about two links, that of a head and that of a dependent. It fires if both hold
-and the two source words, and the two target words, stand as its family wants them to (FACTORS).
+A quasi-synchronous factor concerns two links, that of a head and that of a dependent. It fires if both hold
+and the two source words, and the two target words, are related as its family requires (FACTORS).
 
 *Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5. Families of grandparents or siblings on both sides are
-ours: pairs of arcs are what the factors of a second-order target parser are about, too.
+ours: the factors of a second-order target parser are over pairs of arcs, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from qsproj.models.tree_decoder import TreeDecoder
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
-# What is known of a variable.
+# Known states of a variable.
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
 # Heads kept for each word, at most: the most probable ones.
@@ -42,9 +42,9 @@ Table = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """Grandparents or siblings of a side: which may be, and which pairs of arcs make them.
+    """Grandparents or siblings of a side: the possible ones, and the pairs of arcs that make them.
 
-    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, either way round. ``first``,
+    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, in either order. ``first``,
     ``second`` int32[P]: the words of each pair. ``arcs`` int32[P, 2]: the variables of the two arcs.
     """
 
@@ -59,7 +59,7 @@ class Side:
     """One sentence of the pair.
 
     ``arcs`` int32[n+1, n+1]: the variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
-    ``trees``: those that are possible; None: the tree is observed. ``families``: the second-order factors of
+    ``trees``: the possible trees; None: the tree is observed. ``families``: the second-order factors of
     the side's own parser, where it is of second order and the tree is not observed.
     """
 
@@ -95,7 +95,7 @@ def free_side(
     *,
     families: Sequence[FamilyFactors] = (),
 ) -> Side:
-    """Return a side whose tree is not known; the arcs in ``kept`` are numbered from ``first_variable`` on.
+    """Return a side with unknown tree; the arcs in ``kept`` are numbered from ``first_variable`` on.
 
     ``marginals`` float64[n+1, n+1]: probability of each arc by the first order.
     """
@@ -105,7 +105,7 @@ def free_side(
     arcs[heads, dependents] = variables
     log_odds = odds_of(marginals[heads, dependents])
     with np.errstate(invalid="ignore"):
-        # A certain and an impossible arc: NaN, which is not more.
+        # A certain and an impossible arc: NaN, which is not greater.
         likely = log_odds[:, None] + log_odds > LEAST_LOG_ODDS
     upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
     one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
@@ -138,7 +138,7 @@ def _relation(first: Table, second: Table, one: Table, other: Table, size: int) 
 
 
 class Variables:
-    """The variables of a pair's graph as they are handed out, ``count`` so far. Mutable."""
+    """The variables of a pair's graph during its construction, ``count`` so far. Mutable."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -167,11 +167,11 @@ class Variables:
 
 @dataclass(frozen=True, slots=True)
 class NodeRelation:
-    """One way for two words of a side to stand to each other.
+    """One way in which two words of a side can be related.
 
-    ``possible(side, words)``: which two of the words int32[k] of k links (those of head and dependent) may
-    stand so, bool[k, k]. ``ask(side, heads, dependents, variables)``: the variable that says whether they do,
-    int32[F].
+    ``possible(side, words)``: which pairs of the words int32[k] of k links (those of head and dependent) may
+    be so related, bool[k, k]. ``ask(side, heads, dependents, variables)``: the variable that is true if they
+    are, int32[F].
     """
 
     possible: Callable[[Side, Table], Mask]
@@ -183,7 +183,7 @@ def _spread(possible: Mask, words: Table) -> Mask:
 
 
 def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, variables: Variables) -> Table:
-    """Return variables of grandparents or siblings; where the tree is observed, those that may be are."""
+    """Return variables of grandparents or siblings; in an observed tree, all possible ones are true."""
     if side.observed:
         return np.full(len(first), ALWAYS_TRUE, dtype=np.int32)
     return variables.of_pairs(relation, first, second)
@@ -217,14 +217,14 @@ TURNED_GRANDPARENT = NodeRelation(
     lambda side, words: _spread(side.grand.possible, words).T,
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
 )
-# Each two siblings once.
+# Each pair of siblings once.
 SIBLINGS_IN_ORDER = NodeRelation(
     lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words), SIBLINGS.ask
 )
 
 
 class RelationPair(NamedTuple):
-    """A row of FACTORS: how the source words stand, and how the target words do."""
+    """A row of FACTORS: the relation of the source words, and that of the target words."""
 
     source: NodeRelation
     target: NodeRelation
@@ -250,14 +250,14 @@ FACTORS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagVariables:
-    """The TAG variables of the target words whose tags are uncertain, and what depends on them.
+    """The TAG variables of the target words whose tags are uncertain, and their factors.
 
     ``variables`` int32[U]: of K states; the one after the last has one state, for tags that are certain.
     ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence.
     ``arcs`` int32[F]: variables of the arcs that have an end among these words.
-    ``heads``, ``dependents`` int32[F]: places of their words among the U, or CERTAIN.
-    ``links`` int32[L]: places, among the candidate links, of those of these words.
-    ``linked`` int32[L]: places of their words among the U.
+    ``heads``, ``dependents`` int32[F]: indices of their words among the U, or CERTAIN.
+    ``links`` int32[L]: indices, among the candidate links, of those of these words.
+    ``linked`` int32[L]: indices of their words among the U.
     """
 
     variables: Table
@@ -281,14 +281,14 @@ _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 class JointStructure:
     """A joint graph without scores.
 
-    ``n_variables``: booleans, the one that is always true included. TAG variables come after them.
+    ``n_variables``: booleans, including the one that is always true. TAG variables come after them.
     ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word.
     ``results`` int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each
         pair of arcs that makes them true; and these pairs.
-    ``families`` int8[F]: place of each quasi-synchronous factor's family in EVERY_FAMILY.
-    ``rows`` int32[F, 4]: the booleans of each factor, filled up with ALWAYS_TRUE.
+    ``families`` int8[F]: index of each quasi-synchronous factor's family in EVERY_FAMILY.
+    ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE.
     ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
-    ``tags``: of target words whose tags are uncertain; None: all are certain.
+    ``tags``: of target words with uncertain tags; None: all are certain.
     """
 
     n_variables: int
@@ -315,7 +315,7 @@ class JointStructure:
 def joint_structure(
     source: Side, target: Side, links: Table, n_variables: int, *, families: tuple[str, ...] = FAMILIES
 ) -> JointStructure:
-    """Lay out the factors over candidate links int32[k, 2]; O(k^2)."""
+    """Build the factors over candidate links int32[k, 2]; O(k^2)."""
     link_variables = np.arange(n_variables, n_variables + len(links), dtype=np.int32)
     variables = Variables(n_variables + len(links))
     sources, targets = np.concatenate([np.zeros((1, 2), dtype=np.int32), links]).T
@@ -351,13 +351,13 @@ def joint_structure(
 
 
 def within_itg(links: Table) -> bool:
-    """Tell whether candidate links int32[k, 2] are of so few words that the cubic ALIGNITG is summed over."""
+    """Return whether candidate links int32[k, 2] have few enough words for the cubic sum of ALIGNITG."""
     m, n = (len(np.unique(words)) for words in links.T)
     return m * n <= MOST_ITG_WORDS**2
 
 
 def beyond_itg(families: tuple[str, ...], links: Table) -> bool:
-    """Tell whether ALIGNITG is among ``families``, and candidate links int32[k, 2] are of too many words."""
+    """Return whether ALIGNITG is in ``families``, and candidate links int32[k, 2] have too many words."""
     return ALIGN_ITG in families and not within_itg(links)
 
 
@@ -369,12 +369,12 @@ def known_states(
     source_heads: Heads | None = None,
     target_tags: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int8]:
-    """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE; or its tag.
+    """Return the known states of the variables, int8[V]: UNKNOWN, FALSE_STATE or TRUE_STATE; or a tag.
 
     ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: observed trees, all of whose arcs must
-    have variables (a word whose head was pruned away would have none, and nothing would contradict).
-    ``link_states`` int8[k] or None. ``target_tags`` int8[U] or None: which of its possible tags each word
-    has.
+    have variables (a word whose head was pruned away would have none, without a contradiction).
+    ``link_states`` int8[k] or None. ``target_tags`` int8[U] or None: index of each word's tag among its
+    possible ones.
     """
     known = np.full(len(structure.states), UNKNOWN, dtype=np.int8)
     known[ALWAYS_TRUE] = TRUE_STATE
@@ -396,9 +396,9 @@ def known_states(
 
 
 def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
-    """Leave out of factors what is known, and factors that cannot fire.
+    """Remove known variables from factors, and factors that cannot fire.
 
-    Returns for each number d of booleans that are left, 0..4, the factors int64[f] and these booleans
+    Returns for each number d of remaining booleans, 0..4, the factors int64[f] and these booleans
     int32[f, d].
     """
     states = known[rows]
@@ -413,12 +413,12 @@ def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int
 
 
 def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
-    """List the factors of SYNCH, which rules out what no synchronous derivation has (4.7.2.4); O(k m n).
+    """List the factors of SYNCH, which excludes all but synchronous derivations (4.7.2.4); O(k m n).
 
     Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source
     arc, the target arc. Returns ``quadruples`` int32[F, 4] of these and the link of the dependents,
-    ALWAYS_TRUE where one is known; ``triples`` int32[G, 3]: what may not be true together, where one of the
-    four cannot be.
+    ALWAYS_TRUE where one is known; ``triples`` int32[G, 3]: variables that exclude each other, where one of
+    the four cannot be true.
     """
     source, target = structure.source.arcs, structure.target.arcs
     links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
@@ -436,8 +436,8 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
         )
     ]
     possible = np.stack([column != NO_VARIABLE for column in columns[1:]])
-    # No word is its own head: on the diagonal there is no arc, not one that is false. Treated as false it
-    # would forbid nothing more, but by more factors.
+    # No word is its own head: the diagonal holds no arcs rather than false ones, which would forbid nothing
+    # more, but by more factors.
     own_head = np.zeros(shape, dtype=np.bool_)
     k = np.arange(len(structure.links))
     own_head[k, of_source, :] = True
@@ -451,7 +451,7 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
 
 
 def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return SYNCH as groups of factors, with what is known, int8[V], as evidence."""
+    """Return SYNCH as groups of factors, with the known states, int8[V], as evidence."""
     quadruples, triples = synchronous_tables(structure)
     decided = np.flatnonzero(known[: structure.n_variables] != UNKNOWN)
     return [

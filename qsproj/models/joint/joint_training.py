@@ -43,7 +43,7 @@ from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
 
-# Which ends of a link belong to words that a factor links once at most.
+# The ends of a link at words that a factor links at most once.
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 
 
@@ -52,10 +52,9 @@ def observed_links(
 ) -> NDArray[np.int8]:
     """Return the states of candidate links by a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    Sure links are true, links that are not even possible false; those that annotators only called possible
-    stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link and it has several sure
-    ones, which of them it is stays hidden, too. Hand links that are no candidates teach nothing: they have no
-    posterior.
+    Sure links are true; links that are not even possible are false; possible links stay hidden. Where
+    ALIGNHMM or ALIGNITG among ``families`` allows a word one link but it has several sure ones, these stay
+    hidden, too. Hand links that are no candidates have no effect, as they have no posterior.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
@@ -97,13 +96,13 @@ def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
     return HandLinkCounts(by_hand, sure, missed) if by_hand else None
 
 
-# What the tables of graphs that are kept may take: those of all pairs of LinES, about.
+# Limit for the tables of kept graphs: about those of all pairs of LinES.
 MOST_BYTES = 1 << 29
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class JointExample:
-    """A pair to learn from.
+    """A training pair.
 
     ``target_heads`` int32[n+1]: its target tree, all of whose arcs have variables. ``link_states`` int8[k] or
     None: from :func:`observed_links`. ``source_heads`` int32[m+1] or None: the source parser's own tree,
@@ -117,7 +116,7 @@ class JointExample:
     target_tags: NDArray[np.int8] | None = None
 
     def known(self) -> list[NDArray[np.int8]]:
-        """Return int8[V] for each graph: nothing known; target and links by hand; the source's tree, too."""
+        """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
         structure, observed = self.pair.structure, (self.target_heads, self.link_states)
         tags = self.target_tags
         known = [known_states(structure), known_states(structure, *observed, target_tags=tags)]
@@ -128,7 +127,7 @@ class JointExample:
 
 
 class KeptGraphs:
-    """The graphs of pairs, laid out when a pair is first met and kept for the epochs to come. Mutable."""
+    """The graphs of pairs, built when first needed and kept for later epochs. Mutable."""
 
     def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
         self._left = most_bytes
@@ -152,13 +151,13 @@ Model = TypeVar("Model")
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
-# Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has
-# far to go (to 0.7 with 200 trees of LinES), and every pair teaches it.
+# Step size of the target scale. Arc scores trained with a margin are overconfident: the scale has far to go
+# (to 0.7 with 200 trees of LinES), and every pair changes it.
 SCALE_RATE = 0.1
 
 
 def convergence(statuses: Counter[Status]) -> str:
-    """Say how many runs of belief propagation there were, and in which share of them messages settled."""
+    """Return a message: the number of belief propagation runs, and the share that converged."""
     runs = statuses.total()
     if not runs:
         return "nothing to infer"
@@ -171,16 +170,16 @@ def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
 
 
 class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
-    """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
+    """Trainer of joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
-    The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
-    without (thesis 4.7.3, 2.7.1). That alone leaves the source tree to the factors' own ends: it becomes
-    whatever makes target trees likely. Beyond the thesis, what is maximised is therefore::
+    The gradient is the factors' expected counts with the target tree observed minus those without it (thesis
+    4.7.3, 2.7.1). That alone does not constrain the source tree: it becomes whatever makes target trees
+    likely. Beyond the thesis, the objective is therefore::
 
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
 
-    Hand alignments are observed together with the target tree. ``statuses``: how the runs of belief
-    propagation ended in each epoch; the last is at hand.
+    Hand alignments are observed together with the target tree. ``statuses``: of the belief propagation runs
+    of each epoch; the last is the current one.
     """
 
     def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
@@ -202,7 +201,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return self.step_above(example, None)[0]
 
     def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
-        """Learn from one pair whose target arcs have scores ``added`` float64[n+1, n+1] on top; None: none.
+        """Train on one pair; ``added`` float64[n+1, n+1] is added to target arc scores; None: nothing.
 
         Returns loss, and the gradient of minus the log-likelihood by ``added``, zero after a contradiction.
         """
@@ -215,7 +214,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         clamped = self._infer(observed[0], scores)
         share = self.options.source_evidence
         if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
-            # The source parser's tree is evidence in part, beside the target tree.
+            # The source parser's tree is partial evidence beside the target tree.
             clamped = mixed(clamped, self._infer(observed[1], scores), share)
         gradient = np.zeros_like(free.target)
         if Status.CONTRADICTION not in (free.status, clamped.status):
@@ -226,9 +225,9 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
     def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
-        """Learn the target scale from a target tree without a source; returns as :meth:`step_above`."""
+        """Train the target scale on a target tree without a source; return as :meth:`step_above`."""
         side = example.pair.structure.target
-        # It is learned, so it is not observed.
+        # A tree to train on is not observed.
         assert side.trees is not None
         target = side.arcs != NO_VARIABLE
         scores = np.where(target, self.weights.target_scale * example.pair.target + added, -np.inf)
@@ -244,7 +243,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        """Take one step down the gradient, given beliefs without what is observed and with it."""
+        """Take one step down the gradient, given beliefs without the observations and with them."""
         parts = [
             (pair.buckets[name], (getattr(free, name) - getattr(clamped, name)).reshape(-1))
             for name in LEARNED
@@ -261,9 +260,9 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self._learn_scale(pair, free.target - clamped.target, [expected - seen for expected, seen in factors])
 
     def _learn_scale(self, pair: PreparedPair, arcs: Scores, factors: Sequence[Floats]) -> None:
-        """Move the target scale, by derivatives by the scores of arcs and of second-order factors."""
+        """Update the target scale, given derivatives by the scores of arcs and second-order factors."""
         kept = pair.structure.target.arcs != NO_VARIABLE
-        # Not by BLAS, which adds up in another order on another processor.
+        # Not by BLAS, whose order of summation depends on the processor.
         slope = float((arcs[kept] * pair.target[kept]).sum())
         slope += float(
             sum(
@@ -312,7 +311,7 @@ def _learned(
     stages: Checkpoint | None,
     tell: Callable[[str], None],
 ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
-    """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
+    """Train for the number of epochs of ``joint``, the message-passing part of ``trainer``."""
     model, records = learn_kept(
         trainer,
         examples,
@@ -334,9 +333,9 @@ def train_joint_weights(
     stages: Checkpoint | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch.
+    """Train joint weights with fixed target scores; ``stages`` keep each epoch.
 
-    Learning goes on from the weights ``start``, where they are given. ``tell`` is given a line of each epoch.
+    Training continues from the weights ``start``, if given. ``tell`` is called with a line for each epoch.
     """
     trainer = JointTrainer(options, start)
     return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
@@ -349,7 +348,7 @@ LEAST_TARGET_SCALE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetExample:
-    """A pair to learn from (or, not ``with_source``, its target alone), encoded for the target parser."""
+    """A training pair (or, not ``with_source``, its target alone), encoded for the target parser."""
 
     encoded: EncodedSentence
     joint: JointExample
@@ -357,14 +356,14 @@ class TargetExample:
 
 
 class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
-    """Learns joint weights, and what is added to the target parser's. Mutable; final."""
+    """Trainer of joint weights and of weights added to the target parser's. Mutable; final."""
 
     def __init__(self, joint: JointTrainer, template_set: str) -> None:
         self._joint = joint
         self._arcs = ArcTrainer(template_set, rule=self._rule)
 
     def _rule(self, weights: NDArray[Any]) -> AdaGrad:
-        """Return the optimiser of what is added, whose state is asked for."""
+        """Return the optimiser of the added weights, and keep it for its state."""
         self._added = AdaGrad(weights, rate=TARGET_RATE, l2=TARGET_L2)
         return self._added
 
@@ -400,14 +399,14 @@ def train_target_jointly(
     stages: Checkpoint | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
+    """Train joint weights, and further train the target parser's, which was trained on all ``sentences``.
 
-    What is learned is added to the target parser: in training, to the scores of one that has not seen the
-    sentence; in parsing, to those of the one that has seen all. L2 pulls it to zero, so the target weights
-    stay near where monolingual training left them (thesis 4.7.3, where all are learned together).
+    The new weights are added to the target parser: in training, to the scores of one that has not seen the
+    sentence; in parsing, to those of the one that has seen all. L2 pulls them to zero, so the target weights
+    stay near those of monolingual training (thesis 4.7.3, where all are trained together).
 
-    Without a source, what comes out parses worse than what was given, unless sources were empty in training,
-    too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
+    Without a source, the result parses worse than the given parser, unless sources were empty in training,
+    too (``options.null_source``). Fails if the final weight of the target parser is close to zero.
     """
     trainer = JointTrainer(options)
     pairs = [
@@ -435,10 +434,10 @@ def with_joint_labeller(
     rng: np.random.Generator,
     unseen: bool,
 ) -> JointParser:
-    """Return a joint parser that decides relations of the target with those of the source.
+    """Return a joint parser that predicts target relations with those of the source as evidence.
 
-    Links are inferred given the target's trees, by the joint weights learned before; the target's labeller is
-    heard as it would be of a sentence that it has not seen.
+    Links are inferred given the target's trees, by the trained joint weights; the target's labeller counts
+    as much as for a sentence that it has not seen.
     """
     source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
     if source is None or target is None:

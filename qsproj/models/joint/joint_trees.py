@@ -1,10 +1,10 @@
-"""The parsers of both sides: what they say of trees, and how the target's is trained and kept.
+"""The parsers of both sides: their scores of trees, and training and storage of the target's.
 
-A parser of the first order scores arcs. One of the second order brings its factors, too (GRAND, CHILDSEQ and
-VALENCE, as it was trained with them): they join the pair's graph as they are.
+A first-order parser scores arcs. A second-order parser adds its factors (GRAND, CHILDSEQ and VALENCE, as
+trained): they join the pair's graph unchanged.
 
-A parser is surer of its own training trees than of any others, and joint weights that were learned beside it
-would find nothing left to explain: each training tree is scored by a parser that has not seen it.
+A parser is surer of its own training trees than of any others, and joint weights trained beside it would
+have nothing left to explain: each training tree is scored by a parser that has not seen it.
 """
 
 import json
@@ -42,7 +42,7 @@ from qsproj.progress import notice, track
 from qsproj.training.cross_fitting import cross_fit, in_order
 
 TreeParser = ArcParser | GraphParser
-# What the joint model goes on from.
+# Description of the parsers that a joint model can use.
 TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
 
 
@@ -65,10 +65,10 @@ def load_tree_parser(path: str) -> TreeParser:
 class TreeScores:
     """The scores of the trees of a sentence.
 
-    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, which prunes; ``kept``
-    bool[n+1, n+1]: what it leaves. ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural
-    log. ``families``, ``factors``: second-order factors over the arcs that are left, and float64[F] for each
-    family. ``tagged``: arcs under other tags, where some words have a choice.
+    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, for pruning; ``kept``
+    bool[n+1, n+1]: the arcs left. ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural
+    log. ``families``, ``factors``: second-order factors over the arcs left, and float64[F] for each family.
+    ``tagged``: arcs under other tags, where some words have a choice.
     """
 
     marginals: Scores
@@ -83,7 +83,7 @@ class TreeScores:
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
     def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> "TreeScores":
-        """Return them with scores of arcs under the tags that words may choose, by the scorer of links."""
+        """Return a copy with arc scores under the possible tags of words, by the scorer of links."""
         if choices is None:
             return self
         return replace(self, tagged=tagged_arcs(scorer, sentence, choices, self.kept))
@@ -97,9 +97,9 @@ def tree_scores(
     least_probability: float = MIN_PROBABILITY,
     choices: TagChoices | None = None,
 ) -> TreeScores:
-    """Ask a parser about a sentence; a tree ``required`` int32[n+1] is not pruned away.
+    """Return a parser's scores for a sentence; a tree ``required`` int32[n+1] is not pruned away.
 
-    A sentence with more second-order factors than its parser takes gets the scores of the first order.
+    A sentence with more second-order factors than its parser allows gets first-order scores.
     """
     if choices is not None:
         found = tree_scores(parser, sentence, required=required, least_probability=least_probability)
@@ -141,7 +141,7 @@ def first_order_scores(
     required: Heads | None = None,
     least_probability: float = MIN_PROBABILITY,
 ) -> TreeScores:
-    """Return what arc scores float64[n+1, n+1], natural log, alone say; other parameters as above."""
+    """Return tree scores from arc scores float64[n+1, n+1], natural log, alone; see :func:`tree_scores`."""
     marginals = inference.infer(scores)[1]
     trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
     kept = kept_arcs(marginals, *trees, least_probability=least_probability)
@@ -154,7 +154,7 @@ def first_order(parser: TreeParser) -> ArcParser:
 
 
 def monolingual_heads(parser: TreeParser, sentence: Sentence) -> Heads:
-    """Return the tree that a parser gives a sentence by itself, int32[n+1]: of most expected right heads."""
+    """Return a parser's own tree of a sentence, int32[n+1]: the one with most expected right heads."""
     if isinstance(parser, GraphParser):
         believed = parser.arc_beliefs(sentence)
         if believed.order == 2:
@@ -168,7 +168,7 @@ def relation_chances(
 ) -> Scores:
     """Return the probability of each relation in ``names`` for each word of a tree int32[m+1]: [m+1, R]."""
     labeller = first_order(parser).labeller
-    # Who asks has seen to it.
+    # The callers make sure of this.
     assert labeller is not None
     chances = np.zeros((len(heads), len(names)))
     numbers = {name: number for number, name in enumerate(names)}
@@ -184,7 +184,7 @@ def relation_chances(
 
 
 def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence) -> Heads | None:
-    """Return the source tree that is to be taken as given; None where it is inferred."""
+    """Return the source tree that counts as given; None where it is inferred."""
     if source_tree == "joint":
         return None
     if source_tree == "best":
@@ -216,10 +216,10 @@ def cross_fitted_trees(
     again: Sequence[Sentence] = (),
     choices: Sequence[TagChoices | None] | None = None,
 ) -> list[TreeScores]:
-    """Ask of each sentence a parser that was trained on the others; its tree is kept possible."""
+    """Score each sentence by a parser trained on the others; its tree is not pruned away."""
     inference = parser.inference
     shape = options.with_shape(parser.base.scorer.template_set, inference)
-    # Labels are not asked for.
+    # Labels are not needed.
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
 
     def fit(others: list[int]) -> GraphParser:
@@ -246,7 +246,7 @@ def kept_stages(
     rng: np.random.Generator,
     options: BiparseOptions,
 ) -> Checkpoint:
-    """Return where a training is kept, with all that it depends on but the number of epochs."""
+    """Return the checkpoint of a training, fingerprinted by all inputs but the number of epochs."""
     crc = 0
     for pair in pairs:
         for one in (pair.source, pair.target):
@@ -279,7 +279,7 @@ def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
         "tag_scores": [own.scores for own in there],
     }
     arrays: dict[str, NDArray[Any]] = {
-        # Of the first order: none.
+        # None for the first order.
         "factor_counts": np.array([len(own.factors) for own in scores], dtype=np.int64),
         "tagged": np.array([own is not None for own in tagged], dtype=np.uint8),
     }
@@ -296,7 +296,7 @@ def _parts(arrays: Arrays, name: str) -> list[NDArray[Any]]:
 
 
 def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
-    """Return what :func:`packed` was given, of a parser of this order and with these options."""
+    """Undo :func:`packed`, given a parser of the same order and options."""
     tables = [_parts(arrays, name) for name in ("marginals", "kept", "links")]
     factors = iter(_parts(arrays, "factors"))
     of_tags = zip(*(_parts(arrays, name) for name in ("heads", "dependents", "tag_scores")), strict=True)
@@ -323,7 +323,7 @@ def _families(parser: TreeParser, kept: Mask) -> tuple[FamilyFactors, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedTarget:
-    """The target side before the two sides meet.
+    """The target side before it is joined to the source.
 
     ``scores``: of each target sentence, by a parser that has not seen it. ``unseen``: whether ``parser``
     itself has not.
@@ -346,8 +346,8 @@ def train_target(
 ) -> TrainedTarget:
     """Train the target parser, and score each target tree by one that has not seen it.
 
-    The first order prunes by ``least_probability``. ``tags``: under which other tags trees are learned from,
-    and arcs scored. With ``stages``, what comes out is kept there, or taken from there.
+    The first order prunes by ``least_probability``. ``tags``: alternative tags of training trees and of arc
+    scores. With ``stages``, the result is saved there, or read from there.
     """
     if len(pairs) < 2:
         raise NothingToLearnError(
@@ -399,7 +399,7 @@ def train_target(
 def given_target(
     pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
-    """Take a target parser that was not trained on these trees: one that was projected, or of other trees."""
+    """Use a target parser that was not trained on these trees: a projected one, or one of other trees."""
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
     scores = [
         tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)

@@ -1,4 +1,4 @@
-"""The learned weights of a joint model, and a sentence pair made ready for them."""
+"""The trained weights of a joint model, and sentence pairs prepared for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from qsproj.models.packing import nested, packed_weights, unnested, unpack_weigh
 from qsproj.models.schema import Arrays, ascending, shaped
 from qsproj.models.tagging.link_tagger import LinkTagger
 
-# The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
+# The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
 MAX_LINK_LOG_ODDS = 4.0
 DICTIONARY = "dictionary_"
 # Of a word in a bitext.
@@ -37,7 +37,7 @@ Buckets = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PreparedPair:
-    """The graph of a pair with the features of its factors: all that does not change with the weights.
+    """The graph of a pair with the features of its factors: all that does not depend on the weights.
 
     ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arc scores, as log-probabilities of each
         word's heads.
@@ -68,7 +68,7 @@ def prepare_pair(
     families: tuple[str, ...] = joint_templates.FAMILIES,
     strengths: Floats | None = None,
 ) -> PreparedPair:
-    """Lay out the graph of a pair, hash its features, and take over what its aligner says.
+    """Build the graph of a pair, hash its features, and copy its aligner's probabilities.
 
     ``strengths`` float64[k] or None: of the candidate links in a dictionary.
     """
@@ -102,7 +102,7 @@ def with_tag_variables(
     prepared: PreparedPair, pair: SentencePair, tagger: LinkTagger, choices: TagChoices, scores: TreeScores
 ) -> PreparedPair:
     """Return a pair whose target words have TAG variables where their tags are uncertain."""
-    # Who asks for tags has had the arcs scored under them.
+    # Callers that use tags have scored the arcs under them.
     assert scores.tagged is not None
     structure = prepared.structure
     variables, tags = prepared_tags(pair, tagger, choices, scores.tagged, structure, scores.marginals)
@@ -112,7 +112,7 @@ def with_tag_variables(
 def _local(scores: Scores) -> Scores:
     """Shift each word's scores so that they are log-probabilities of its heads, one word at a time.
 
-    Trees are not affected, and the first messages, which no tree factor has seen, are of a sensible size.
+    Trees are not affected, and the first messages, sent before any tree factor, have a sensible size.
     """
     own = scores.copy()
     np.fill_diagonal(own, -np.inf)
@@ -143,7 +143,7 @@ class JointWeights:
 
     @staticmethod
     def from_arrays(arrays: Arrays, **scales: Any) -> "JointWeights":
-        """Rebuild what :meth:`to_arrays` gave; the ``scales`` stand in the model's header."""
+        """Rebuild the weights from :meth:`to_arrays` and the ``scales`` in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << joint_templates.HASH_BITS))
         return JointWeights(weights, **scales)
 

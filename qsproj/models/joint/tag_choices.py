@@ -1,14 +1,14 @@
 """TAG variables of target words with several likely tags: their factors and scores.
 
-TAG scores the tags of a word, TAGLINK an arc with the tags of both words (a certain tag is a variable of one
-state, thesis 2.2.5), or a link with the tag of its target word. Where tags are known, what is left of these
-factors is a score of the arc or the link.
+TAG scores the tags of a word; TAGLINK an arc with the tags of both words (a certain tag is a variable of one
+state, thesis 2.2.5), or a link with the tag of its target word. Where tags are known, these factors reduce to
+a score of the arc or the link.
 
-The score of a tag is what the tagger says of it, less what the sum over all trees grows by under it: a parser
-says how likely trees are given tags, not how likely tags are. The score of an arc with the tags of its words
-is what the parser scores it more than under the best tags. The score of a link with the tag of its target
-word is what the table of the tagger (:mod:`qsproj.models.tagging.link_tagger`) says of the tag more than of
-the best one, and weights of the tags of both words. Each of these four parts has a learned scale.
+The score of a tag is the tagger's, minus the growth under this tag of the sum over all trees: a parser
+scores trees given tags, not tags. The score of an arc with the tags of its words is the difference of the
+parser's scores under these and under the best tags. The score of a link with the tag of its target word is
+the difference of the tagger's table (:mod:`qsproj.models.tagging.link_tagger`) between this tag and the best
+one, plus weights of the tags of both words. Each of these four parts has a learned scale.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ CERTAIN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagScores:
-    """Natural-log scores of TAG variables; or what is believed, as probabilities.
+    """Natural-log scores of TAG variables; or beliefs, as probabilities.
 
     ``words`` float64[U, K]: of each tag of each word; not read where it is not possible. ``arcs`` float64[F,
     K, K]: of an arc with [tag of its head, tag of its dependent], a certain tag at 0. ``links`` float64[L,
@@ -62,9 +62,9 @@ class TagScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagFactors:
-    """The groups of a pair's TAG variables, in the order in which they are asked.
+    """The groups of a pair's TAG variables, in the order in which they send messages.
 
-    ``link_variables`` int32[L]: of the links in question. ``known`` int8[V]: what is known of each variable.
+    ``link_variables`` int32[L]: of the links of these words. ``known`` int8[V]: known state of each variable.
     """
 
     tags: TagVariables
@@ -78,7 +78,7 @@ class TagFactors:
         return None if (states == UNKNOWN).any() else states
 
     def groups(self, scores: TagScores) -> list[FactorGroup]:
-        """Return the groups with scores; as many, over the same variables, whatever the scores are."""
+        """Return the groups with scores; their number and variables do not depend on the scores."""
         tags, states = self.tags, self.decided
         free_arcs = self.known[tags.arcs] == UNKNOWN
         if states is not None:
@@ -109,9 +109,9 @@ class TagFactors:
         return groups
 
     def expected(self, found: list[Floats], arcs: Floats, links: Floats) -> TagScores:
-        """Return the probability that each score is counted.
+        """Return the expected count of each score.
 
-        ``found``: what each group expects of its scores. ``arcs``, ``links`` float64[F], float64[L]:
+        ``found``: each group's expected counts of its scores. ``arcs``, ``links`` float64[F], float64[L]:
         probabilities.
         """
         u, k = self.tags.possible.shape
@@ -129,7 +129,7 @@ class TagFactors:
         return TagScores(found[0], of_arcs, found[1][:, 0])
 
     def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
-        """Return the arcs by which of their ends have a choice, and the part of their scores that is read."""
+        """Group the arcs by which ends have a choice of tags; return each with its part of the scores."""
         heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
         every = slice(None)
         return [
@@ -153,7 +153,7 @@ def no_scores(tags: TagVariables) -> TagScores:
     return TagScores(np.zeros((u, k)), np.zeros((len(tags.arcs), k, k)), np.zeros((len(tags.links), k)))
 
 
-# Tags that a word may choose from, at most: the most probable ones.
+# Alternative tags of a word, at most: the most probable ones.
 MOST_TAGS = 4
 
 
@@ -161,9 +161,9 @@ MOST_TAGS = 4
 class TagChoices:
     """The words of a target sentence whose tags are uncertain.
 
-    ``words`` int32[U]: ascending, one at least. ``tags``: the likely tags of each, two at least, first the
-    one that the sentence has. ``scores`` float64[U, K]: the tagger's, against the first tag, natural log;
-    -inf where there is none.
+    ``words`` int32[U]: ascending, at least one. ``tags``: the likely tags of each, at least two, that of the
+    sentence first. ``scores`` float64[U, K]: the tagger's, relative to the first tag, natural log; -inf where
+    there is none.
     """
 
     words: NDArray[np.int32]
@@ -181,9 +181,9 @@ class TagChoices:
         return with_columns(sentence, upos=upos)
 
     def with_truth(self, upos: Sequence[str]) -> "tuple[TagChoices | None, NDArray[np.int8]]":
-        """Return the words whose true tag can be chosen (None: no word is left), and its place, int8[U].
+        """Return the words whose true tag is a choice (None: no word is left), and its index, int8[U].
 
-        The others keep the tag that the sentence has: a truth that cannot be reached teaches nothing.
+        The others keep the tag of the sentence: an unreachable truth gives no training signal.
         """
         true = [upos[word - 1] for word in self.words.tolist()]
         left = [u for u, (tag, names) in enumerate(zip(true, self.tags, strict=True)) if tag in names]
@@ -196,7 +196,7 @@ class TagChoices:
 def tag_choices(
     tagger: LinkTagger, pair: SentencePair, scores: Scores, *, least_probability: float
 ) -> tuple[Sentence, TagChoices | None]:
-    """Tag the target of a pair by scores float64[n+1, T]; say which words have other likely tags."""
+    """Tag the target of a pair by scores float64[n+1, T]; return it and the words with other likely tags."""
     sentence = tagger.decided(pair, scores)
     chances = tagger.chances(pair, scores)
     likely = np.minimum((chances >= least_probability).sum(axis=1), MOST_TAGS)
@@ -220,10 +220,10 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggedArcs:
-    """The arcs of which a word, or both, have a choice of tags.
+    """The arcs of which one or both words have a choice of tags.
 
-    ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: how much more the arc scores under [tag
-    of head, tag of dependent] than under those of the sentence, natural log; a certain tag is at 0; 0 for no
+    ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: the arc's score under [tag of head, tag
+    of dependent] minus that under the tags of the sentence, natural log; a certain tag is at 0; 0 for no
     tag.
     """
 
@@ -234,8 +234,8 @@ class TaggedArcs:
     def growth(self, choices: TagChoices, chances: Floats) -> Floats:
         """Return the growth of the sum over trees under each tag of a word, float64[U, K], natural log.
 
-        ``chances`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has. Heads of
-        a word exclude each other; arcs to different words are taken to be independent.
+        ``chances`` float64[n+1, n+1]: probability of each arc under the tags of the sentence. Heads of a word
+        exclude each other; arcs to different words are assumed independent.
         """
         own = chances[self.heads, self.dependents]
         numbers = np.full(len(chances), -1)
@@ -256,12 +256,12 @@ class TaggedArcs:
         return np.where(choices.possible, result - result[:, :1], 0.0)
 
 
-# The sum over trees does not vanish under any tag.
+# Keeps the sum over trees above zero under every tag.
 LEAST_GROWTH = -1.0 + 1e-9
 
 
 def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: Mask) -> TaggedArcs:
-    """Score the ``kept`` arcs bool[n+1, n+1] under the tags that their words may choose.
+    """Score the ``kept`` arcs bool[n+1, n+1] under the alternative tags of their words.
 
     An arc scores as in the sentence in which its two words have these tags, and all others their own.
     """
@@ -280,7 +280,7 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
     ]
     arcs, head_tags, dependent_tags = np.concatenate(cells).T
     own_heads, own_dependents = heads[arcs], dependents[arcs]
-    # The words that have another tag than in the sentence, and which; 0 is the root, which has no other.
+    # Words with another tag than in the sentence, and the tag's number; 0 is the root, which has no other.
     changed = np.stack(
         [
             np.where(head_tags > 0, own_heads, 0),
@@ -305,7 +305,7 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
 def _variants(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
 ) -> tuple[ArcFeatures, int]:
-    """Return features of a sentence retagged in several ways, one after the other, and how far apart.
+    """Return concatenated features of a sentence retagged in several ways, and their distance.
 
     ``variants``, int[V, 4], are two words each, with the number of each one's tag.
     """
@@ -327,7 +327,7 @@ def _variants(
     return arc_features(encoded, scorer.templates, len(scorer.weights)), atoms.shape[1]
 
 
-# What has a scale: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
+# Scaled parts: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
 N_TAG_SCALES = 4
 TagScales = tuple[float, ...]
 NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
@@ -335,12 +335,12 @@ NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedTags:
-    """All that the scores of a pair's TAG variables are made of.
+    """The parts of the scores of a pair's TAG variables.
 
-    ``tagger``, ``trees`` float64[U, K]: the tagger's scores against the first tag, natural log, 0 where there
-    is none; and minus the growth of the sum over trees. ``arcs`` float64[F, K, K]: the parser's, under other
-    tags. ``links`` float64[L, K]: those of links by the tagger's table. ``buckets`` int32[L * K, T]: features
-    of links.
+    ``tagger``, ``trees`` float64[U, K]: the tagger's scores relative to the first tag, natural log, 0 where
+    there is none; and minus the growth of the sum over trees. ``arcs`` float64[F, K, K]: the parser's, under
+    other tags. ``links`` float64[L, K]: those of links by the tagger's table. ``buckets`` int32[L * K, T]:
+    features of links.
     """
 
     tagger: Floats
@@ -359,7 +359,7 @@ class PreparedTags:
         )
 
     def slopes(self, by_score: TagScores) -> Floats:
-        """Return derivatives by the scales, float64[4], of what has these derivatives by the scores."""
+        """Return derivatives by the scales, float64[4], given those by the scores."""
         parts = (
             (by_score.words, self.tagger),
             (by_score.words, self.trees),
@@ -377,7 +377,7 @@ def prepared_tags(
     structure: JointStructure,
     marginals: Scores,
 ) -> tuple[TagVariables, PreparedTags]:
-    """Lay out TAG variables, after those that there are, and gather what their scores are made of.
+    """Build TAG variables, numbered after the existing ones, and the parts of their scores.
 
     ``marginals`` float64[n+1, n+1]: of the target's arcs, by the first order.
     """
@@ -399,7 +399,7 @@ def prepared_tags(
     posteriors = link_posteriors(pair.alignment)[variables.links]
     names = [choices.tags[u] for u in variables.linked.tolist()]
     n_tags = choices.scores.shape[1]
-    # What the tagger's table says of links with tags, float64[L, K].
+    # Scores of links with tags by the tagger's table, float64[L, K].
     said = tagger.of_links([pair.source.upos[s - 1] for s in links[:, 0].tolist()], posteriors)
     places = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
     columns = [[places[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
@@ -418,9 +418,9 @@ class TargetTags:
     """Tags of target words in training.
 
     ``tagger``: stored with the parser; None: tags are those of the files. ``choices``: for each pair, its
-    words with other likely tags, the true one among them; None: tags are not decided with the trees.
-    ``states``: int8[U] of each, the true ones. ``true``: the targets with their true tags, from which the
-    target's parser learns too (.4 to .6 UAS on the dev file of LinES).
+    words with other likely tags, the true one among them; None: tags are not decoded with the trees.
+    ``states``: int8[U] of each, the true ones. ``true``: the targets with their true tags, on which the
+    target's parser is also trained (.4 to .6 UAS on the dev file of LinES).
     """
 
     tagger: LinkTagger | None = None
