@@ -1,9 +1,9 @@
-"""Learn to convert trees to another annotation style, from a few trees in both.
+"""Train a converter of trees to another annotation style, from a few trees in both styles.
 
-SOURCE and TARGET hold the same sentences, word by word, in the old and in the new style; ten are a start.
-They are paired by parallel_id, else by sent_id, else by order. `qsproj convert -m` converts treebanks by the
-model. With --parser, it is a parser of the new style for `qsproj parse`; --source may then be left out: the
-parser makes the trees, less accurately.
+SOURCE and TARGET hold the same sentences and words in the old and in the new style, at least about ten
+sentences. They are paired by parallel_id, else by sent_id, else by order. `qsproj convert -m` applies the
+model to treebanks. With --parser, the model is a parser of the new style for `qsproj parse`; --source may
+then be omitted, and the parser's own, less accurate trees are used.
 """
 
 import argparse
@@ -30,16 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
     parser.add_argument(
-        "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
+        "--parser", metavar="MODEL", help="parser of the old style, to adapt to the new style"
     )
     parser.add_argument(
         "--epochs",
         metavar="N",
         type=whole_number(least=1),
-        help="passes over the data (default: more where there is less)",
+        help="passes over the data (default: more for less data)",
     )
     shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
+    shape.add_argument("--projective", action="store_true", help="arcs cross only if those of SOURCE do")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
     add_pairing(parser)
     add_seed(parser)

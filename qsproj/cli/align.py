@@ -1,15 +1,14 @@
-"""Align the words of a bitext, learning from the bitext alone, or from links by hand, too.
+"""Align the words of a bitext, unsupervised or also from hand-made links.
 
-SOURCE and TARGET are text, one sentence a line, words parted by white space (raw text: --tokenize), or
-CoNLL-U, paired by parallel_id, else by sent_id, else by order, or one of each, paired by order; or one file
-PAIRS of "source TAB target" or "source ||| target" lines, or TMX. Each pair gives a line of links i-j
-(Pharaoh: word i of the source and j of the target, counted from 0).
-Beside FILE, FILE.counts keeps how many words the pairs have: commands that would read the links with other
-words refuse them.
+SOURCE and TARGET are either text, one sentence per line, words separated by white space (raw text:
+--tokenize), or CoNLL-U, paired by parallel_id, else by sent_id, else by order; text and CoNLL-U are paired by
+order. Or give one file PAIRS with lines "source TAB target" or "source ||| target", or TMX. The output has
+one line of links i-j per pair (Pharaoh format: source word i and target word j, counted from 0), and
+FILE.counts the number of words of each pair, which other commands check.
 
-The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
-Where some pairs have links by hand, put them first: --hand-alignment chooses among the aligner's links by
-what those by hand teach; --save-model keeps that for other text, -m.
+More pairs give better links: append a few hundred sentences of your own to a large bitext. Pairs with
+hand-made links come first: --hand-alignment trains a model on them that selects among the aligner's links,
+and --save-model writes it for use with -m.
 """
 
 from __future__ import annotations
@@ -59,25 +58,27 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (- for standard input)")
-    parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
+    parser.add_argument("target", metavar="TARGET", nargs="?", help="target sentences")
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="links (default: standard output)"
     )
-    weights = parser.add_argument("--weights", action="store_true", help="write probabilities: i-j:p")
+    weights = parser.add_argument(
+        "--weights", action="store_true", help="write links with probabilities: i-j:p"
+    )
     parser.add_argument(
-        "--linked", metavar="FILE", help="also write TARGET, CoNLL-U, with its links in MISC (Align=2,4)"
+        "--linked", metavar="FILE", help="also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)"
     )
     text = parser.add_argument_group("text")
     text.add_argument(
         "--tokenize",
         nargs=2,
         metavar=("CODE", "CODE"),
-        help="cut text into words by the rules of both languages, as qsproj tokenize",
+        help="tokenise raw text by the rules of both languages, as qsproj tokenize does",
     )
     text.add_argument(
         "--unspaced",
         metavar="SIDE",
-        help=f"{', '.join(SIDES)}: written without spaces; learn from parts of words",
+        help=f"{', '.join(SIDES)}: sides written without spaces; align from parts of words",
     )
     add_pairing(text)
     links = parser.add_argument_group("links")
@@ -86,24 +87,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     links.add_argument(
         "--symmetrize",
         metavar="NAME",
-        help=f"how two directions become one: {', '.join(KNOWN)} (default: {usual})",
+        help=f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})",
     )
     threshold = links.add_argument(
         "--threshold",
         metavar="P",
         type=number(least=0.0, most=1.0),
-        help=f"least probability of a link; lower finds more links, more of them wrong (default: "
+        help=f"minimum probability of a link; lower for more recall, less precision (default: "
         f"{DEFAULT_THRESHOLD})",
     )
     add_seed(links)
     by_hand = add_link_learning(parser)
     hand, *taught = by_hand._group_actions
-    saved = by_hand.add_argument("--save-model", metavar="MODEL", help="also write what was learned, for -m")
+    saved = by_hand.add_argument(
+        "--save-model", metavar="MODEL", help="also write the link selection model, for -m"
+    )
     model = by_hand.add_argument(
-        "-m", "--model", metavar="MODEL", help="choose links by what links by hand have taught before"
+        "-m", "--model", metavar="MODEL", help="select links by a model of --save-model"
     )
     only_with("hand_alignment", *taught, saved)
-    # These need a method that says how likely each link is.
+    # These need link probabilities.
     only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])
     only_where(f"--symmetrize {THRESHOLD}", _weighs, threshold, hand, model)
 
@@ -146,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:
-    """Yield the target sentences, in the order of the source, with their links in MISC."""
+    """Yield the target sentences, in source order, with their links in MISC."""
     pairs = pair_files(options.source, options.target, pairing=options.pair)
     for (_, target), links in zip(pairs, alignments, strict=True):
         bare = links if options.weights else replace(links, weights=None)
@@ -171,7 +174,7 @@ def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignmen
 
 
 def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-    """Pass alignments on, and say at the end how many pairs could not be aligned."""
+    """Yield the alignments, then report how many pairs could not be aligned."""
     total = empty = long = 0
     for alignment in alignments:
         total += 1
@@ -185,7 +188,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 
 
 def chooses(options: argparse.Namespace) -> bool:
-    """Tell whether hand alignments have a say, now or by a model; UsageError where options do not fit."""
+    """Return whether links are selected by a supervised model; raise UsageError for conflicting options."""
     by_hand = options.hand_alignment is not None
     if by_hand and options.model is not None:
         raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
@@ -218,14 +221,14 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         ]
         chooser = _learned(options, bitext, families)
         chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
-    # Pairs with words on both sides, and for each other pair one without links.
+    # Pairs with an empty side get an alignment without links.
     return _telling_too_long(
         next(chosen) if all(size) else make_alignment(*size, [], weights=[]) for size in sizes
     )
 
 
 def _telling_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-    """Pass alignments on, and say at the end for how many pairs nothing was chosen."""
+    """Yield the alignments, then report how many pairs were too long for link selection."""
     from qsproj.conventions import MAX_WORDS
 
     long = 0
@@ -241,7 +244,7 @@ def _telling_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 
 
 def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sentence | None]]:
-    """Read the sentences of both sides, with their tags where they have any; None is a line without words."""
+    """Yield the sentences of both sides, with tags if they have any, and None for a line without words."""
     languages = tuple(options.tokenize) if options.tokenize else None
     two_files = languages is None and options.target is not None
     if two_files and is_conllu(options.source) and is_conllu(options.target):
@@ -257,7 +260,7 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
 def _learned(
     options: argparse.Namespace, pairs: list[SentencePair], families: tuple[str, ...]
 ) -> LinkChooser:
-    """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
+    """Train a link selection model on the hand alignments of the first pairs, and save it if requested."""
     import numpy as np
 
     from qsproj.pipelines.bilingual.choose_links import learn_to_choose

@@ -1,15 +1,15 @@
-"""Correct sentences that teach most, and make the model of a bootstrap again from them, in the browser.
+"""Correct the most informative sentences in the browser, and retrain the model of a bootstrap on them.
 
-DIR is the folder of `qsproj bootstrap --work DIR`. The page that opens shows 200 sentences of the raw text
-(--text), or else of the bitext, as the model parses them, those that teach most first. After ten corrections
-"Train again" repeats the bootstrap with all that was corrected, in the background: stages that do not depend
-on it are kept, and the drafts that are left are parsed again. What was corrected stays as it is.
+DIR is the folder of `qsproj bootstrap --work DIR`. The command opens a page with 200 parsed sentences of the
+raw text (--text), or else of the bitext, the most informative first. After ten corrections, "Train again"
+repeats the bootstrap with the corrected sentences in the background: unaffected stages are reused, and the
+uncorrected sentences are parsed again. Corrections are never overwritten.
 
-DIR/annotate.LANGUAGE.conllu holds the sentences, those corrected with Reviewed=Yes in MISC, and
-DIR/annotate.LANGUAGE.words.tsv the words whose tags would teach most. With --lexicon the page lists these
-words (key w); the tags that are given there are written to that file, which each training reads again.
-Stopped and started again, the command goes on with what was corrected. Twenty minutes of words and sentences
-are worth more than any option of the bootstrap.
+DIR/annotate.LANGUAGE.conllu holds the sentences, corrected ones marked Reviewed=Yes in MISC, and
+DIR/annotate.LANGUAGE.words.tsv the most informative words to tag. With --lexicon the page lists these words
+(key w) and writes their tags to that file, which each training reads. Corrections persist when the command is
+stopped and started again. Twenty minutes of correcting words and sentences improve a model more than any
+option of the bootstrap.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--work", metavar="DIR", required=True, help="the folder of a bootstrap")
-    parser.add_argument("--language", metavar="CODE", help="the target language, where DIR holds several")
+    parser.add_argument("--work", metavar="DIR", required=True, help="working folder of qsproj bootstrap")
+    parser.add_argument("--language", metavar="CODE", help="target language, if DIR holds several")
     parser.add_argument(
-        "-o", "--output", metavar="MODEL", required=True, help="where the model of each training is written"
+        "-o", "--output", metavar="MODEL", required=True, help="where each trained model is written"
     )
-    parser.add_argument("--lexicon", metavar="FILE", help="words and their tags, read again by each training")
+    parser.add_argument("--lexicon", metavar="FILE", help="words and their tags, read by each training")
     parser.add_argument(
         "--draws",
         metavar="N",
         type=whole_number(least=1),
         default=1,
-        help="parsers of which the mean is taken; more are better and take longer (default: 1)",
+        help="average N parsers; more are more accurate and slower (default: 1)",
     )
     parser.add_argument(
         "--train-after",
         metavar="N",
         type=whole_number(least=1),
         default=10,
-        help="sentences to be corrected before the page may train (default: 10)",
+        help="number of corrected sentences needed for training (default: 10)",
     )
     reviewer = parser.add_argument(
-        "--reviewer", metavar="NAME", help='a comment "# reviewed_by = NAME" on what is confirmed'
+        "--reviewer", metavar="NAME", help='add the comment "# reviewed_by = NAME" to confirmed sentences'
     )
     with_former_name(parser, reviewer, "--by")
     parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="to serve at (default: 127.0.0.1)"
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="address of the server (default: 127.0.0.1)"
     )
     parser.add_argument(
         "--port",
         metavar="N",
         type=whole_number(least=0),
         default=8001,
-        help="to serve at; 0: a free one (default: 8001)",
+        help="port of the server; 0: any free port (default: 8001)",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
         type=number(least=0.01),
         default=60,
-        help="the longest that a request may take (default: 60)",
+        help="time limit of a request (default: 60)",
     )
 
 
@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _draft(learning: Relearning) -> Path:
-    """Make the model, from what an earlier session corrected; return the file of sentences."""
+    """Train the model on the corrections of earlier sessions; return the file of sentences to correct."""
     from qsproj.corpus.formats import read_sentences
     from qsproj.pipelines.bootstrap.workspace import copy_to
     from qsproj.serve.review.correction import is_reviewed

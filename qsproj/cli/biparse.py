@@ -1,8 +1,9 @@
-"""Parse both sides of a bitext together with a joint model: two trees and an alignment.
+"""Parse both sides of a bitext with a joint model: two trees and an alignment.
 
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
-holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`).
-ArcProb= in MISC and the weights of links say how sure the model is, which `qsproj train-biparser` makes.
+holds candidate links, best with probabilities and a low threshold (`qsproj align --weights --threshold 0.1`).
+The probabilities of the joint model are written to MISC (ArcProb=) and as weights of links. Models are
+trained by `qsproj train-biparser`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--link-threshold",
         metavar="P",
         type=number(least=0.0, most=1.0),
-        help="least probability of the links that are written (default: as the model was trained)",
+        help="minimum probability of written links (default: that of training)",
     )
     add_workers(parser)
     only_with("alignment_output", threshold)

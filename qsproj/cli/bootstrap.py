@@ -1,11 +1,11 @@
-"""From a bitext and a treebank of one side to a model that reads raw text of the other side.
+"""Train a model for raw text of a new language from a bitext and a treebank of the other side.
 
-TREEBANK is CoNLL-U of the source language, --bitext its text with the translation, one sentence a line: two
-files, or one of pairs parted by a tab or |||. The model cuts text into words, tags and parses.
+TREEBANK is CoNLL-U of the source language, --bitext source text and its translation, one sentence per line:
+two files, or one file of pairs separated by a tab or |||. The model tokenises, tags and parses.
 
-Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
-With --work DIR each stage is kept, and made again only when its inputs or options have changed: after a
-kill, the same command goes on, and another target language finds the stages of the source made.
+For several source languages, give --treebank, --bitext and --languages once each, all with the same target.
+With --work DIR the result of each stage is kept and computed again only if its inputs or options change: the
+same command resumes an interrupted run, and another target language reuses the stages of the source.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         action="append",
         required=True,
-        help="codes of ISO 639: en de; qaa to qtz for a language without one",
+        help="ISO 639 codes: en de; qaa to qtz for a language without a code",
     )
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
     parser.add_argument(
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="line",
         help="line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
     )
-    parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
+    parser.add_argument("--work", metavar="DIR", help="keep the results of stages here, and reuse them")
     add_seed(parser)
     more = parser.add_argument_group("what else there is")
     more.add_argument(
@@ -75,10 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="links of another aligner, i-j; --bitext then holds words, as qsproj tokenize writes",
+        help="links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
     )
     several(more, "--text", "raw text of the target, one sentence a line, that to be parsed among it")
-    more.add_argument("--paragraphs", action="store_true", help="--text is running text: find its sentences")
+    more.add_argument(
+        "--paragraphs", action="store_true", help="--text is running text, to be split into sentences"
+    )
     several(more, "--also", "treebanks of any other languages, to vote; they help where pairs are few")
     several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
     several(more, "--annotated", "target sentences with UPOS and trees")
@@ -90,44 +92,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     more.add_argument("--lemmatizer", metavar="NAME", help="simplemma: lemmas of some fifty languages")
     also = parser.add_argument_group("what else is written")
-    also.add_argument("--trees", metavar="FILE", help="the target trees that were learned from")
-    also.add_argument("--report", metavar="FILE", help="a page of HTML: stages, figures, pairs")
-    also.add_argument("--suggest", metavar="FILE", help="sentences that are best annotated next, parsed")
+    also.add_argument("--trees", metavar="FILE", help="the target trees used for training")
+    also.add_argument("--report", metavar="FILE", help="HTML page with stages, scores and example pairs")
+    also.add_argument(
+        "--suggest", metavar="FILE", help="the most informative sentences to annotate next, parsed"
+    )
     also.add_argument(
         "--suggest-sentences",
         metavar="N",
         type=whole_number(least=1),
         default=20,
-        help="how many; an hour is about 55 and 100 words (default: 20)",
+        help="number of sentences; an hour is about 55, plus 100 words (default: 20)",
     )
     also.add_argument(
-        "--suggest-words", metavar="FILE", help="words whose tags teach most; corrected, it is a --lexicon"
+        "--suggest-words",
+        metavar="FILE",
+        help="the most informative words to tag; corrected, the file serves as --lexicon",
     )
     advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--draws",
         metavar="N",
         type=whole_number(least=1),
-        help="the parser is the mean of N (default: 3 below 20,000 pairs, else 1)",
+        help="average N parsers (default: 3 below 20,000 pairs, else 1)",
     )
     advanced.add_argument(
-        "--cut", action="store_true", help="cut long pairs at clauses, as verses always are"
+        "--cut", action="store_true", help="split long pairs at clauses (always done for verses)"
     )
     advanced.add_argument(
         "--unspaced",
         metavar="SIDE",
-        help="source, target or both: written without spaces (default: as the language is)",
+        help="sides written without spaces: source, target or both (default: by language)",
     )
-    features = advanced.add_argument(
-        "--show-features", action="store_true", help="--report shows FEATS of pairs"
-    )
+    features = advanced.add_argument("--show-features", action="store_true", help="show FEATS in --report")
     with_former_name(advanced, features, "--features")
     clean = advanced.add_argument(
-        "--clean", action="store_true", help="in the end, remove from --work what this run did not use"
+        "--clean", action="store_true", help="finally, remove files from --work that this run did not use"
     )
     only_with("report", features)
     only_with("work", clean)
-    advanced.add_argument("--verbose", action="store_true", help="log all that each stage reports")
+    advanced.add_argument("--verbose", action="store_true", help="log all messages of each stage")
     add_workers(parser)
 
 
@@ -196,7 +200,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what says the first line that it is given: how many stages there are, and how long they take."""
+    """Return a function that prints only its first line: the number of stages and the estimated time."""
     said = list[str]()
 
     def first(line: str) -> None:
@@ -209,7 +213,7 @@ def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
 
 @contextmanager
 def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]:
-    """Have whoever stops the work know what becomes of it."""
+    """On an interrupt, report how to resume the run."""
     try:
         yield
     except KeyboardInterrupt:
@@ -222,7 +226,7 @@ def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]
 
 
 def _tell_unused(workspace: Workspace, *, clean: bool) -> None:
-    """Say what is kept of other runs, or remove what is of the same language."""
+    """Report the files of other runs; with ``clean``, remove those of the same language."""
     unused = workspace.unused()
     if unused:
         what = f"{_amount(unused)} of other runs of {workspace.run}"
@@ -288,7 +292,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Check where results go before hours are spent on them."""
+    """Check the output files before a long run."""
     lists = [options.also, options.tagged, options.annotated, options.parsed_source]
     lists += [options.text, options.alignment]
     inputs = [*itertools.chain(*options.treebank, *options.bitext, *lists), options.lexicon]

@@ -1,8 +1,8 @@
-"""Make one model of a tagger and a parser: it reads plain text and writes trees. Or take one apart.
+"""Combine a tagger and a parser into one model that parses plain text, or split such a model.
 
-`qsproj parse -m MODEL text.txt` then cuts the text into words, tags and parses them; `qsproj tag -m MODEL`
-tags alone. A parser may read what the tagger fills in: lemmas, XPOS and features where the tagger's treebank
-has them; else train it with `--features words`.
+With the combined model, `qsproj parse -m MODEL text.txt` tokenises, tags and parses; `qsproj tag -m MODEL`
+only tags. The parser may use all columns that the tagger fills in: lemmas, XPOS and features if the tagger's
+treebank has them. Otherwise train it with `--features words`.
 """
 
 import argparse
@@ -24,14 +24,14 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tagger", metavar="TAGGER", help="a model of qsproj train-tagger")
+    parser.add_argument("tagger", metavar="TAGGER", help="model of qsproj train-tagger")
     parser.add_argument(
-        "parser", metavar="PARSER", nargs="?", help="a model that parses: of qsproj train, project, adapt ..."
+        "parser", metavar="PARSER", nargs="?", help="model of qsproj train, project, adapt ..."
     )
     parser.add_argument(
         "--take",
         choices=("tagger", "parser"),
-        help="take a part out of a model that parses text",
+        help="extract a part of a combined model",
     )
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
     readings = parser.add_argument(
@@ -39,15 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number(least=0),
         default=0,
-        help="with a first-order parser: try N tags that the tagger doubts, and average over what "
-        "was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone "
-        "(default: 0)",
+        help="for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
+        "only, 16 is the value of qsproj bootstrap (default: 0)",
     )
     only_where("TAGGER and PARSER", lambda options: options.take is None, readings)
 
 
 def _take(options: argparse.Namespace) -> None:
-    """Write the tagger or the parser of a model that parses text."""
+    """Write the tagger or the parser of a combined model."""
     from qsproj.models.storage import load_made, load_model_of
     from qsproj.models.text.text_parser import TextParser
 

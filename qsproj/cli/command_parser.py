@@ -1,4 +1,4 @@
-"""The argument parser of commands: errors of one line, help that fits on a screen."""
+"""Argument parser with one-line errors and help that fits on a screen."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
-# Help is as wide as its texts.
+# Width of the help, that of the command descriptions.
 _WIDTH = 110
 
 
@@ -19,7 +19,7 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: {truncate(message)}; see {self.prog} --help\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help as results are written: argparse is silent where the disk is full."""
+        """Write help through ``open_output``: argparse ignores write errors such as a full disk."""
         if file is not sys.stdout:
             super()._print_message(message, file)
             return
@@ -30,7 +30,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class CommandHelp(argparse.RawDescriptionHelpFormatter):
-    """Help in few lines: the usage names what must be given, an option its value once."""
+    """Compact help: the usage line lists required arguments only, each option shows its value once."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=_WIDTH)

@@ -1,8 +1,8 @@
-"""The parser of every command, from which shtab writes what a shell completes words by.
+"""The parser of all commands, from which shtab generates a shell completion script.
 
     shtab --shell bash qsproj.cli.completion.parser > ~/.local/share/bash-completion/completions/qsproj
 
-The script is written once and never runs qsproj: commands start as fast as without it.
+The script is generated once and never runs qsproj, so it does not slow down commands.
 """
 
 import argparse
@@ -23,7 +23,7 @@ _FOLDERS = frozenset({"DIR", "FOLDER"})
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return a parser of all commands whose arguments that are files complete as such."""
+    """Return a parser of all commands with completion of file and folder arguments."""
     whole = build_parser(*(name for name, _ in COMMANDS))
     for action in _actions(whole):
         if action.metavar in _FILES:

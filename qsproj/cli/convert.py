@@ -1,12 +1,12 @@
-"""Convert trees to another annotation style, by a converter that was learned, or by rules.
+"""Convert trees to another annotation style, by a trained converter or by rules.
 
-With -m, by a converter of `qsproj adapt`. With --to, by rules: a style is one choice in each of eight
-dimensions, named by presets and choices, the later ones winning: prague,determiners=head; all names are shown
-by `qsproj styles list`. What is not named stays as it is in the source style. The relations must then be
-those of Universal Dependencies or those that this command wrote.
+-m uses a converter of `qsproj adapt`, --to uses rules. A style is one choice in each of eight dimensions,
+given as a list of presets and choices, where later ones override earlier ones: prague,determiners=head.
+`qsproj styles list` shows all names. Dimensions that are not named keep the choice of the source style. Rules
+require the relations of Universal Dependencies, or those that this command wrote.
 
-HEAD and DEPREL change, all else stays byte for byte, but for enhanced dependencies (DEPS): they are those of
-the source style, and are left empty.
+HEAD and DEPREL change, and enhanced dependencies (DEPS), which follow the source style, are emptied. All else
+is kept byte for byte.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", nargs="?", help="trees, CoNLL-U (default: standard input)")
     way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("-m", "--model", metavar="MODEL", help="convert by this converter, of qsproj adapt")
+    way.add_argument("-m", "--model", metavar="MODEL", help="convert by a model of qsproj adapt")
     way.add_argument("--to", metavar="STYLE", help="convert by rules to this style")
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--least-sure",
         metavar="FILE",
-        help="also write the converted trees with those first that are most likely wrong, for a "
-        "person to check, with ArcProb= and the expected number of wrong heads",
+        help="also write the converted trees for manual checking, least confident first, with ArcProb= "
+        "and the expected number of wrong heads",
     )
 
 

@@ -1,7 +1,8 @@
-"""Train a parser of target text that has no translation, on target trees and on pairs without any.
+"""Train a parser of monolingual target text from target trees and from a bitext without trees.
 
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
-holds candidate links. The joint model of `qsproj train-biparser` parses the pairs and teaches the parser.
+holds candidate links. The parser is trained on the pairs as parsed by the joint model of `qsproj
+train-biparser`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--annotated",
         metavar="FILE",
         required=True,
-        help="target sentences with trees, best those that the model was trained on",
+        help="target sentences with trees, ideally the training data of the joint model",
     )
     with_former_name(parser, annotated, "--trees")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="for `qsproj parse`")
@@ -46,23 +47,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         metavar="NAME",
         default="co-training",
-        help="co-training (default): learn what the joint model believes of the target trees; "
-        "noisy-channel: learn target trees that explain the source trees",
+        help="co-training (default): train on target trees predicted by the joint model; "
+        "noisy-channel: train on target trees that explain the source trees",
     )
     forest = parser.add_argument(
         "--source-forest",
         metavar="NAME",
         default="best",
-        help="with --method noisy-channel, the source trees that the channel generates: best "
-        "(default), the source parser's best tree; ranked, its five best; agreement, all of "
-        "its trees, by probability",
+        help="source trees that the channel of --method noisy-channel generates: best: the source parser's "
+        "best tree (default); ranked: its five best; agreement: all, weighted by probability",
     )
     rounds = parser.add_argument(
         "--rounds",
         metavar="N",
         type=whole_number(least=1),
         default=1,
-        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
+        help="rounds of co-training, each training the parser and updating the joint model (default: 1)",
     )
     jobs = add_jobs(parser, "processes that parse pairs for co-training")
     add_seed(parser)

@@ -1,8 +1,8 @@
-"""Fetch treebanks and bitexts by name, once: of Universal Dependencies (ud/...) and of OPUS (opus/...).
+"""Download treebanks of Universal Dependencies (ud/...) and bitexts of OPUS (opus/...) by name.
 
-Files are kept in a cache folder (QSPROJ_CACHE, else the user's) and found there the next time; a download
-that broke off goes on where it stopped. What comes is compared with the table where it knows the content, and
-later with what came first. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY). Needs pip install
+Files are kept in a cache folder (QSPROJ_CACHE, else the user's cache) and reused; interrupted downloads are
+resumed. Downloads are verified against the checksums of the catalogue or, where it has none, against the
+first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). Needs pip install
 'qsproj[data]'.
 """
 
@@ -53,12 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("train", "dev", "test"),
         action="append",
         default=[],
-        help="of treebanks, these only; may be given several times (default: all there are)",
+        help="parts of treebanks to fetch; may be given several times (default: all)",
     )
     group.add_argument("-o", "--output", metavar="FOLDER", help="also copy the files there")
-    group.add_argument("--cache", metavar="FOLDER", help="where files are kept")
-    group.add_argument("--mirror", metavar="URL", help="fetch from there, laid out as the original site")
-    group.add_argument("--offline", action="store_true", help="fetch nothing; say what would be fetched")
+    group.add_argument("--cache", metavar="FOLDER", help="cache folder")
+    group.add_argument(
+        "--mirror", metavar="URL", help="fetch from a mirror with the layout of the original site"
+    )
+    group.add_argument("--offline", action="store_true", help="download nothing; list the missing files")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -81,7 +83,7 @@ def _get(options: argparse.Namespace) -> None:
     from qsproj.datasets.catalogue import dataset
     from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
 
-    # What is wrong with a name is said before anything is fetched.
+    # Check all names before the first download.
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
     store = Store(Path(options.cache) if options.cache else default_folder())
     if options.offline:
@@ -95,7 +97,7 @@ def _get(options: argparse.Namespace) -> None:
 
 
 def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...]) -> list[Path]:
-    """Return what has been fetched; say of the rest where it would come from."""
+    """Return the cached files, and report the URLs of the others."""
     here: list[Path] = []
     for data in wanted:
         for file in data.files:

@@ -1,9 +1,9 @@
-"""Run the main job on the sample in corpora/: English trees and a bitext in, a German parser out.
+"""Run annotation projection on the sample in corpora/: from English trees and a bitext to a German parser.
 
-Ninety English trees are carried to German through the hand-made word links of corpora/en-de.pharaoh. German
-parsers learn from what arrives of sixty at a time, by hard and by soft projection, and are tested on the
-trees of the other thirty. No German tree is trained on. The sample is tiny; for real figures see
-docs/results/thesis.md.
+Ninety English trees are projected to German through the hand-made word links of corpora/en-de.pharaoh. In
+each fold, German parsers are trained on sixty of them, by hard and by soft projection, and tested on the
+other thirty. No German tree is used for training. The sample is tiny; see docs/results/thesis.md for results
+on real data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: what came with qsproj)"
+        "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: that of the installation)"
     )
     add_seed(parser)
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.demo import run_demo
 
-    # The sample is within an installed package, or else beside it, in the checkout.
+    # The sample is inside an installed package, or beside the package in a checkout.
     package = Path(qsproj.__file__).parent
     installed = package / "sample"
     sample = installed if installed.is_dir() else package.parent / "corpora"
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _story(result: DemoResult) -> Iterator[str]:
-    """Yield line by line what came of each step."""
+    """Yield the lines of the result of each step."""
     links, counts = result.alignment, result.projection
     yield f"word alignment, learned from {links.sentences} sentence pairs alone:"
     yield f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n"

@@ -1,13 +1,13 @@
 """Draw trees, or aligned sentence pairs, as a web page, an image (SVG, PNG) or a document (PDF).
 
 FILE is CoNLL-U. With --target and --alignment each sentence is drawn above its translation, with the word
-links between them; with --versus, another tree of the same words, by hand for instance, is compared with that
-of FILE. Arcs are as opaque as they are probable where MISC has ArcProb (`qsproj parse --confidence`), and so
-are links with weights; below 90% the number stands beside the relation. Sentences are paired by parallel_id,
-else by sent_id, else by order.
+links between them; with --versus, trees of FILE are compared with other trees of the same words, such as gold
+trees. The opacity of arcs shows their probability if MISC has ArcProb (`qsproj parse --confidence`), that of
+links their weight; probabilities below 90% are printed beside the relation. Sentences are paired by
+parallel_id, else by sent_id, else by order.
 
-A page can be searched for words, relations and improbable arcs, and says what an arc is when it is pointed
-at. An image of several sentences shows them one below the other, a document has a page for each.
+A page can be searched for words, relations and improbable arcs, and describes the arc under the pointer. An
+image shows several sentences one below the other; a document has one page per sentence.
 """
 
 from __future__ import annotations
@@ -47,14 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", nargs="?", default="-", help="CoNLL-U, .gz or .xz (default: standard input)"
     )
-    parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
+    parser.add_argument("--target", metavar="FILE", help="translations, CoNLL-U")
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)
     parser.add_argument(
-        "--versus", metavar="FILE", help="other trees of the same text; arcs and tags that differ stand out"
+        "--versus",
+        metavar="FILE",
+        help="other trees of the same text; different arcs and tags are highlighted",
     )
     features = parser.add_argument(
-        "--show-features", action="store_true", help="show the values of features (FEATS) beside each tag"
+        "--show-features", action="store_true", help="show the values of FEATS beside each tag"
     )
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
     chosen.add_argument(
@@ -62,28 +64,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         action="append",
         default=[],
-        help="this one only: its sent_id, or its number where it has none; may be given several times",
+        help="only this sentence, by sent_id or, if it has none, by number; may be given several times",
     )
     chosen.add_argument(
-        "--relation", metavar="NAME", help="those with such an arc, nsubj or nsubj:pass; nsubj finds both"
+        "--relation",
+        metavar="NAME",
+        help="only sentences with this relation: nsubj:pass, or nsubj including its subtypes",
     )
     chosen.add_argument(
         "--below",
         metavar="P",
         type=numbers.number(least=0.0, most=1.0),
-        help="those with an arc less probable than P",
+        help="only sentences with an arc less probable than P",
     )
     with_former_name(parser, features, "--features")
     parser.add_argument(
         "--width",
         metavar="PIXELS",
         type=numbers.whole_number(least=0),
-        help="longer sentences go on in a further line; 0: never (default: the window's width, or 1200)",
+        help="width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
     )
     parser.add_argument(
         "--format",
         metavar="NAME",
-        help="html, svg, png or pdf (default: by the name of the output, else html)",
+        help="html, svg, png or pdf (default: by the extension of the output, else html)",
     )
     add_pairing(parser)
     parser.add_argument(
@@ -91,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default="-",
-        help="a page, an image or a document (default: standard output)",
+        help="page, image or document (default: standard output)",
     )
 
 
@@ -110,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
         writes=[(options.output, None)],
     )
     drawings = _chosen(_drawings(options), options.sentence, options.file)
-    # What is wrong with the first sentence is said before anything is written.
+    # Report errors of the first sentence before any output.
     first = list(itertools.islice(drawings, 1))
     if not first:
         given = [f"--{name}" for name in ("relation", "below") if getattr(options, name) is not None]
@@ -129,7 +133,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
-    """Pass drawings on, and say after the last where none has an arc."""
+    """Yield the drawings, then report if none has an arc."""
     has_arcs = False
     for sentence, drawing in drawings:
         has_arcs = has_arcs or 'class="arc' in drawing.markup
@@ -139,7 +143,7 @@ def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iter
 
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:
-    """Yield each sentence, or pair, that may be asked for by its name; None: it has none of the arcs."""
+    """Yield the name and drawing of each selected sentence or pair, None if it lacks the requested arcs."""
     from qsproj.corpus.editing import lines_before, lines_in
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -180,7 +184,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
             is_named = not options.sentence or name in options.sentence
             drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
-            # Of a pair, either side may be wrong.
+            # For a pair, the error may be on either side.
             place = (
                 (options.file, line + (lines_before(sentence, error.word) if error.word else 0))
                 if options.target is None
@@ -206,7 +210,7 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
 
 
 def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
-    """Draw two trees of one text, below each other where they have other words; ``path``: the second file."""
+    """Draw two trees of one text, one below the other if their words differ; ``path``: the second file."""
     from qsproj.corpus.sentence import SentencePair, make_alignment
     from qsproj.evaluation.token_alignment import aligned_words, laid_out
     from qsproj.viz.trees import draw_pair, draw_versus
@@ -228,7 +232,7 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
 def _chosen(
     drawings: Iterable[tuple[str, Drawing | None]], wanted: Sequence[str], path: str
 ) -> Iterator[tuple[str, Drawing]]:
-    """Yield the drawings; raise after the last when one that was wanted was not among them."""
+    """Yield the drawings; raise UsageError after the last if a ``wanted`` name is missing."""
     missing = dict.fromkeys(wanted)
     for name, drawing in drawings:
         missing.pop(name, None)

@@ -1,14 +1,14 @@
 """Score a parsed file against gold trees, compare two parsed files, or score word alignments.
 
-UAS and LAS are percentages of words with the right head, and with the right head and relation; "LAS, no
-subtypes" compares nsubj:pass as nsubj. UPOS is the percentage of words with the right tag, UEM and LEM of
-sentences without an error. Where SYSTEM cuts the same text into other sentences or words, each score is the
-F1 of the CoNLL 2018 shared task. Words without a gold head are not scored.
-Files that differ in sentences are paired by sent_id.
+UAS and LAS are the percentages of words with the correct head, and with the correct head and relation; "LAS,
+no subtypes" compares nsubj:pass as nsubj. UPOS is the percentage of words with the correct tag, UEM and LEM
+that of sentences without an error in heads, and in heads and relations. If the words or sentences of SYSTEM
+differ on the same text, each score is the F1 of the CoNLL 2018 shared task. Words without a gold head are not
+scored. Files with different sentences are paired by sent_id.
 
-With --versus, p is the exact two-sided probability that swapping the two systems' results at random, sentence
-by sentence, sets them as far apart. --by groups words by the gold trees ("left 2": the dependent stands two
-words left of its head); "found" counts those that SYSTEM puts into the group.
+With --versus, p is that of an exact two-sided randomisation test that swaps the two systems' results sentence
+by sentence. --by groups words by the gold trees ("left 2": the dependent is two words left of its head);
+"found" counts the words that SYSTEM puts into the group.
 """
 
 import argparse
@@ -63,69 +63,81 @@ EXAMPLES = """examples:
 """
 
 
-# Kinds of scores in place of those of trees.
+# Kinds of scores that replace attachment scores.
 KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with the right trees (- for standard input)")
-    parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U of the same text, parsed")
-    more = parser.add_argument("more", metavar="SYSTEM", nargs="*", default=[], help="others, for --report")
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with gold trees (- for standard input)")
+    parser.add_argument("system", metavar="SYSTEM", help="the same text, parsed, CoNLL-U")
+    more = parser.add_argument(
+        "more", metavar="SYSTEM", nargs="*", default=[], help="further systems, for --report"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     trees = parser.add_argument_group("scores of trees")
-    no_punct = trees.add_argument("--no-punct", action="store_true", help="leave out words with UPOS PUNCT")
-    by = trees.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
-    versus = trees.add_argument("--versus", metavar="OTHER", help="a second system: test the difference")
-    report = trees.add_argument("--report", metavar="FILE", help="write a page of HTML on all systems")
+    no_punct = trees.add_argument("--no-punct", action="store_true", help="ignore words with UPOS PUNCT")
+    by = trees.add_argument("--by", choices=tuple(GROUPINGS), help="show the scores by group")
+    versus = trees.add_argument(
+        "--versus", metavar="OTHER", help="second system, for a significance test of the difference"
+    )
+    report = trees.add_argument(
+        "--report", metavar="FILE", help="write an HTML page that compares all systems"
+    )
     at = trees.add_argument(
         "--at",
         nargs="+",
         type=number(least=0.0),
         default=[],
         metavar="N",
-        help="for --report: the size of the training data of each system, for a learning curve",
+        help="for --report: training data size of each system, for a learning curve",
     )
     kinds = parser.add_argument_group("other scores")
     instead = kinds.add_mutually_exclusive_group()
     instead.add_argument(
         "--columns",
         action="store_true",
-        help="all columns, as the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
+        help="all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
     )
-    instead.add_argument("--tags", action="store_true", help="tags alone; files need no trees")
+    instead.add_argument("--tags", action="store_true", help="score tags only; the files need no trees")
     instead.add_argument(
-        "--agreement", action="store_true", help="agreement of two annotators, GOLD and SYSTEM: Cohen's kappa"
+        "--agreement",
+        action="store_true",
+        help="agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa",
     )
     instead.add_argument(
         "--calibration",
         action="store_true",
-        help="how far ArcProb and RelProb can be trusted: of arcs given 0.8, 80%% should be right",
+        help="calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct",
     )
     instead.add_argument(
         "--alignments",
         action="store_true",
-        help="links of SYSTEM against GOLD: error rate (AER), precision, recall",
+        help="score word links: alignment error rate (AER), precision, recall",
     )
     instead.add_argument(
-        "--validate", action=_Alone, metavar="FILE", help="faults that the validator of UD finds in this file"
+        "--validate",
+        action=_Alone,
+        metavar="FILE",
+        help="report the errors that the UD validator finds in FILE",
     )
     level = kinds.add_argument(
         "--level",
         metavar="N",
         type=whole_number(least=1, most=5),
         default=2,
-        help="of --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 those of the language (default: 2)",
+        help="for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language "
+        "(default: 2)",
     )
     language = kinds.add_argument(
-        "--language", metavar="CODE", default="ud", help="of --validate, two or three letters (default: any)"
+        "--language", metavar="CODE", default="ud", help="for --validate: two or three letters (default: any)"
     )
     gold_format = kinds.add_argument(
-        "--gold-format", metavar="NAME", help="of the links of GOLD, as --alignment-format"
+        "--gold-format", metavar="NAME", help="format of the links in GOLD, as --alignment-format"
     )
     alignment_format = kinds.add_argument(
         "--alignment-format",
         metavar="NAME",
-        help=f"of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+        help=f"format of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
     )
     for action in (more, by, report, at):
         only_where("scores of trees", lambda options: _kind(options) is None, action)
@@ -140,12 +152,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _kind(options: argparse.Namespace) -> str | None:
-    """Return the kind of scores that is asked for; None: those of trees."""
+    """Return the kind of scores of the options, None for attachment scores."""
     return next((kind for kind in KINDS if getattr(options, kind)), None)
 
 
 class _Alone(argparse.Action):
-    """Stores a file in place of GOLD and SYSTEM, which need not be given then."""
+    """Store a file and make GOLD and SYSTEM optional."""
 
     def __call__(
         self,
@@ -196,7 +208,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
-    """Write the page, and print where the systems stand."""
+    """Write the HTML report, and print a table of all systems."""
     from qsproj.pipelines.evaluation_report import Compared, write_report
 
     if options.at and len(options.at) != len(paths) - 1:
@@ -252,25 +264,25 @@ def _print_trees(
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
-    """Return the sentences of files that are the same, or those that all of them have."""
+    """Return the sentences of all files, reduced to the common ones if the files differ."""
     files = [list(read_sentences(path)) for path in paths]
     try:
-        # For its checks: that all hold the same words.
+        # Only to check that all files have the same words.
         attachment_scores(files[0], files[1:], names=paths)
     except DataError:
         common = common_sentences(files, paths)
         if common is None:
             raise
-        # They may yet be cut into other words.
+        # The common sentences may still differ in words.
         attachment_scores(common[0], common[1:], names=paths)
         return common
     return files
 
 
 def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]]:
-    """Return what reads a file from its beginning at each call.
+    """Return a function that reads a file from its beginning at each call.
 
-    What is no regular file, and what is ``kept``, is read once into memory.
+    Files that are not regular, or that are ``kept``, are read once into memory.
     """
     if Path(path).is_file() and not kept:
         return partial(read_sentences, path)
@@ -281,7 +293,7 @@ def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]
 def _check_something_scored(
     options: argparse.Namespace, paths: list[str], scores: tuple[AttachmentScores, ...]
 ) -> None:
-    """Raise DataError when there is nothing to score in the gold file or nothing to be scored in another."""
+    """Raise DataError when the gold file has nothing to score, or a system has no heads."""
     pluralise, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
     if scores[0].total(pluralise) == 0:
         raise DataError(
@@ -321,7 +333,7 @@ def _run_alignments(options: argparse.Namespace) -> None:
     told: list[str] = []
     with notices(told.append):
         gold = list(read_alignments(options.gold, gold_format))
-        # So that links to words that there are not are errors, where GOLD says what words there are.
+        # If GOLD holds the words, links outside them are errors.
         sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
         system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
         scores = alignment_scores(gold, system, names=(options.gold, options.system))
@@ -339,7 +351,7 @@ def _run_alignments(options: argparse.Namespace) -> None:
             f"{scores.found_one_off:,} were its words one off; check what words count from: --gold-format, "
             "--alignment-format"
         )
-    else:  # What the files alone make one think is told where the scores say nothing of it.
+    else:  # Notices about the format of one file, unless the scores already suggest it.
         for line in told:
             notice(line)
     paths = (options.gold, options.system)
@@ -354,7 +366,7 @@ def _print(told: Mapping[str, object] | list[str]) -> None:
 
 
 def _run_calibration(options: argparse.Namespace) -> None:
-    """Print how far ArcProb can be trusted, and RelProb where there is some."""
+    """Print the calibration of ArcProb, and of RelProb if present."""
     gold, system = _read_all([options.gold, options.system])
     keys = [ARC_PROBABILITY] + ([RELATION_PROBABILITY] if relations_can_be_judged(gold, system) else [])
     for key in keys:

@@ -1,9 +1,9 @@
-"""Commands that were modes of others: the former spelling is answered with the present one."""
+"""Former spellings of commands, mapped to the present ones."""
 
 import shlex
 from collections.abc import Sequence
 
-# Former action of a command -> the command that does it now.
+# Former action of a command -> present command.
 _ACTIONS = {
     ("biparse", "train"): "train-biparser",
     ("biparse", "join"): "join-biparser",
@@ -14,7 +14,7 @@ _ACTIONS = {
 
 
 def present_spelling(words: Sequence[str]) -> tuple[str, str] | None:
-    """Return the former name of a job and the command line that does it now; None where nothing changed."""
+    """Return the former name of a command and its present command line, None if it has not changed."""
     if len(words) < 2:
         return None
     command, *rest = words
@@ -40,7 +40,7 @@ def _has(words: Sequence[str], *options: str) -> bool:
 
 
 def _taken(words: Sequence[str], option: str) -> tuple[list[str], list[str]] | None:
-    """Return the values of an option, and the other words; None where it is not given."""
+    """Return the values of an option and the other words, None if it is not given."""
     values, others, given, inside = list[str](), list[str](), False, False
     for word in words:
         if word == option:

@@ -1,6 +1,6 @@
-"""Tell what a model is, what it was made from, and what it can do.
+"""Show the type, provenance and capabilities of a model.
 
-How it was made is the command, its options, the names of its inputs (not their folders) and counts.
+Provenance is the command with its options, the names of its input files (without folders) and counts.
 """
 
 import argparse
@@ -18,16 +18,16 @@ EXAMPLES = """examples:
   qsproj info de.model --json
 """
 
-# Lists of more than so many names are counted and cut.
+# Longer lists are truncated, with their length.
 _SHOWN = 20
-# What a name alone does not say.
+# Labels of names that need an explanation.
 _EXPLAINED = {
     "languages": "languages that the text may be in, with the share of its words that are common in each"
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a model that qsproj wrote")
+    parser.add_argument("model", metavar="MODEL", help="a model written by qsproj")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """Lay out one fact a line, those of a part further in."""
+    """Yield one line per entry; entries of parts are indented."""
     width = max(len(name) for name in info) + 1
     for name, value in info.items():
         label = _EXPLAINED.get(name, name.replace("_", " "))
@@ -64,10 +64,11 @@ def _shown(value: Any) -> str:
 
 
 def model_info(path: str | Path) -> dict[str, Any]:
-    """Return what is known of a model, as JSON; the rest of it depends on the kind (``Stored.described``).
+    """Return a description of a model as a mapping for JSON.
 
-    ``kind``, ``what`` and ``use``; ``bytes`` of the file and ``numbers`` in it; ``made``, how it was made,
-    empty where the file does not say. Of a model with parts each part is a mapping of its own.
+    Keys: ``kind``, ``what`` and ``use``; ``bytes`` of the file and ``numbers`` in it; ``made``, its
+    provenance, empty if the file has none; others depend on the kind (``Stored.described``). Each part of a
+    combined model is a mapping of its own.
     """
     what, use, told = "model of a kind that this version does not know", "", dict[str, Any]()
     with opened_model(path) as file:

@@ -1,6 +1,6 @@
-"""Join two parsers by what a joint model has learned of another pair of languages: no target trees.
+"""Build a joint parser of a bitext from two parsers, with a joint model of another language pair.
 
-The model parses both sides of a bitext together (`qsproj biparse`).
+No target trees are needed. The result parses both sides of a bitext together (`qsproj biparse`).
 """
 
 import argparse
@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         metavar="MODEL",
         required=True,
-        help="from `qsproj train-biparser`, on other languages; best with --target-model, a parser "
-        "made as this one was",
+        help="model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
+        "the same kind as that given here",
     )
     parser.add_argument("--source-model", metavar="MODEL", required=True, help="a parser of the source")
     parser.add_argument("--target-model", metavar="MODEL", required=True, help="a parser of the target")

@@ -1,6 +1,6 @@
-"""The ``qsproj`` command: finds the command's file, runs it, and turns errors into exit codes.
+"""The ``qsproj`` command: import and run one command, and map errors to exit codes.
 
-Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug of ours;
+Exit codes: 0 success; 2 bad usage or bad data, reported in one line on stderr; 1 a bug in qsproj;
 130 or 143 stopped by Ctrl-C or SIGTERM.
 """
 
@@ -18,7 +18,7 @@ from qsproj.cli.options.conditions import check_conditions
 from qsproj.errors import QsprojError, UsageError, truncate
 from qsproj.progress import notices
 
-# Command, one-line help; its file is qsproj/cli/<command>.py, - written as _, with add_arguments(parser) and
+# Command and one-line help. The module qsproj/cli/<command>.py (_ for -) defines add_arguments(parser) and
 # run(arguments).
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("bootstrap", "make a model that reads raw text, from a bitext and a treebank of one side"),
@@ -58,7 +58,7 @@ def module_of(command: str) -> str:
 
 
 def build_parser(*wanted: str) -> argparse.ArgumentParser:
-    """Build the parser; only the files of commands that are wanted are imported, for a fast ``--help``."""
+    """Build the parser, importing only the modules of the ``wanted`` commands for a fast ``--help``."""
     parser = CommandParser(
         prog="qsproj",
         description="Carry dependency syntax across languages and annotation styles.",
@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(truncate(message), file=sys.stderr)
         return EXIT_BAD_INPUT
     try:
-        # As git does: who asks for nothing is shown what there is.
+        # Without arguments, show the help, as git does.
         parser = build_parser(*(name for name in known if name == command))
         options, unknown = parser.parse_known_args(words or ["--help"])
         if unknown:
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_unwritten()
         return EXIT_BAD_INPUT
     except BrokenPipeError:
-        # The reader of our output went away (head, less): not an error.
+        # The reader of the output (head, less) has exited: not an error.
         _drop_unwritten()
     except KeyboardInterrupt:
         word, code = interrupts.exit_status()
@@ -133,7 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
-    """Say what a command does not know, and which option of its own, or which commands, may be meant."""
+    """Return the error for unknown arguments, with a similar option or the commands that have the option."""
     option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
     shown = option or " ".join(unknown)
     hint = ""
@@ -149,7 +149,7 @@ def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
 
 
 def _options_of(command: str) -> set[str]:
-    """Return the options of a command, with those of its actions."""
+    """Return the options of a command and of its actions."""
     found, parsers = set[str](), [_subparsers(build_parser(command))[command]]
     for parser in parsers:
         found.update(parser._option_string_actions)
@@ -167,7 +167,7 @@ def _say(line: str) -> None:
 
 
 def _drop_unwritten() -> None:
-    """Let go of what the standard output does not take, which Python would try to write again at the exit."""
+    """Discard unwritable output, which Python would try to write again at exit."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -1,11 +1,10 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
-that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line, or running text
-(--paragraphs): a paragraph a line, or lines that were broken to fit a page, with blank ones between
-paragraphs. Blank lines are left out, lines of more than 1,000 words are cut where sentences end. Words of
-CoNLL-U without UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in
-UPOS.
+with a tagger (see `qsproj bundle`) also reads plain text: one sentence per line or, with --paragraphs,
+running text with one paragraph per line or blank lines between paragraphs. Blank lines are skipped, and lines
+of more than 1,000 words are split at sentence ends. CoNLL-U words without UPOS are tagged first. A model
+trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS.
 """
 
 from __future__ import annotations
@@ -42,14 +41,20 @@ EXAMPLES = """examples:
   qsproj parse -m en.model half-annotated.conllu --fixed -o whole.conllu
 """
 
-# A file in which none of the first so many sentences has a tag is taken to have none at all.
+# A file is treated as untagged if none of its first 1,000 sentences has a tag.
 _LOOKED_AT = 1000
-# Lines of text that show whether it is one sentence a line; a fifth with several show that it is not.
+# Number of lines checked for one sentence per line, and the share of lines with several that refutes it.
 _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="a model that `qsproj` trained")
+    parser.add_argument(
+        "-m",
+        "--model",
+        metavar="MODEL",
+        required=True,
+        help="parser, or tagger and parser, trained by qsproj",
+    )
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
     )
@@ -60,41 +65,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decode",
         metavar="NAME",
         default="mbr",
-        help="mbr: the tree with the most expected right heads (default); map: the most probable "
-        "tree; max-z: of a model with hidden clusters, the tree that is most probable "
-        "together with its clusters",
+        help="mbr: tree with the highest expected number of correct heads (default); map: most probable "
+        "tree; max-z: most probable tree together with its hidden clusters, for models that have them",
     )
     parser.add_argument(
         "--confidence",
         action="store_true",
-        help="add ArcProb=, the probability of each arc, to MISC (of a model of train --joint-tags "
-        "also UposProb=, that of the tag; of train --labels joint RelProb=, that of arc and "
-        "relation)",
+        help="add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also "
+        "that of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
     )
     parser.add_argument(
-        "--retag", action="store_true", help="parse by the model's own tags, whatever UPOS there is"
+        "--retag", action="store_true", help="replace the UPOS of the input by the model's own tags"
     )
     parser.add_argument(
         "--fixed",
         action="store_true",
-        help="keep the heads and relations that CoNLL-U has, and infer the rest given these (_ is "
-        "unknown; Span=3-7 in MISC: one of the words 3 to 7 is the head of the others)",
+        help="keep the heads and relations of the input and infer the missing ones (_) given these; with "
+        "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="language of plain text (default: that of the model)"
+        "--language", metavar="CODE", help="language of plain text (default: the model's language)"
     )
     parser.add_argument(
         "--paragraphs",
         action="store_true",
-        help="find the sentences of plain text that goes on over them, as the tagger has learned "
-        "it from a treebank, or by rules; `qsproj serve` does so",
+        help="split running text into sentences, by the tagger's sentence splitter if it was trained, else "
+        "by rules (as `qsproj serve` does)",
     )
     parser.add_argument(
         "--segmentations",
         metavar="K",
         type=whole_number(least=1),
-        help="parse each line of plain text cut in the K most probable ways, 7.1, 7.2 and so on of "
-        "line 7, with their probabilities in a comment, where the model has learned tokens",
+        help="parse the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
+        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
     add_workers(parser)
 
@@ -136,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
-    """Read the input as what it is found to be, with the columns that the parser reads."""
+    """Read the input as CoNLL-U or plain text, with the columns that the parser reads."""
     from qsproj.cli.options.model_warnings import telling_ignored, warn_unknown
 
     if not source.is_text:
@@ -183,7 +186,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
 def _noticing_paragraphs(
     lines: Iterable[str], starts: Callable[[str], Sequence[int]], name: str
 ) -> Iterator[str]:
-    """Pass lines on, and say once where many of the first hold several sentences."""
+    """Yield the lines unchanged, with one notice if many of the first ones hold several sentences."""
     several = looked_at = 0
     for line in lines:
         yield line
@@ -206,7 +209,7 @@ def _tell_paragraphs(name: str, several: int, lines: int) -> None:
 
 
 def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Number the lines of sentences one after the other: blank lines do not count."""
+    """Renumber ``sent_id`` by line, not counting blank lines."""
     number, line = 0, None
     for sentence in sentences:
         at, point, part = (sentence.sent_id or "").partition(".")
@@ -223,13 +226,13 @@ def _tell_cut(name: str, line: str, words: int, parts: int) -> None:
 
 
 def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:
-    """Pass sentences on; raise DataError before the first when none has the tags that the parser reads."""
+    """Yield the sentences; raise DataError before the first if none has the tags that the parser reads."""
     from qsproj.models.storage import load_made
 
     columns = load_made(model).get("columns")
     if columns == []:
         return sentences
-    # A model that does not say what it reads, or says what nobody can read, may read either.
+    # A model with missing or malformed `columns` may read either column.
     said = [column for column in ("upos", "xpos") if isinstance(columns, list) and columns[:1] == [column]]
     needed = said or ["upos", "xpos"]
     waiting = []

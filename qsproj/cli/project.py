@@ -1,9 +1,9 @@
-"""Carry a treebank to another language: from a parsed source, a tagged target and word links to a parser.
+"""Train a parser of another language by projecting source trees through word alignments.
 
 SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translation in CoNLL-U with UPOS (from
-`qsproj tag`), ALIGNMENT their links (from `qsproj align`). Sentences are paired by parallel_id, else by
-sent_id, else by order. Heads of TARGET serve only to report how many projected arcs are right.
-With --method soft several sources vote: --source and --alignment once for each, --target once or for each.
+`qsproj tag`), ALIGNMENT their word links (from `qsproj align`). Sentences are paired by parallel_id, else by
+sent_id, else by order. Heads of TARGET are used only to report the accuracy of projected arcs.
+--method soft combines several sources: give --source and --alignment once each, --target once or once each.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ EXAMPLES = """examples:
 """
 
 
-# The method that needs no source.
+# The only method without a source.
 TARGET_ALONE = "em"
-# What EM is trained by unless told.
+# Default options of EM, by method.
 _EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": QgOptions()}
 
 
@@ -64,19 +64,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="source trees, CoNLL-U; em needs none",
+        help="source trees, CoNLL-U; optional for --method em",
     )
     parser.add_argument(
-        "--target", metavar="FILE", action="append", required=True, help="tagged target sentences, CoNLL-U"
+        "--target", metavar="FILE", action="append", required=True, help="target sentences with UPOS, CoNLL-U"
     )
     parser.add_argument(
-        "--alignment", metavar="FILE", action="append", default=[], help="word links, for each --source"
+        "--alignment",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="word links, one file for each --source",
     )
     add_alignment_format(parser)
     add_pairing(parser)
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the parser is written")
-    parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
-    parser.add_argument("--enhanced", action="store_true", help="project enhanced dependencies (DEPS), too")
+    parser.add_argument(
+        "--trees", metavar="FILE", help="also write the target sentences with their projected trees"
+    )
+    parser.add_argument("--enhanced", action="store_true", help="also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     parser.add_argument(
         "--method", metavar="NAME", default=DEFAULT_METHOD, help=f"{methods} (default: {DEFAULT_METHOD})"
@@ -88,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         action="append",
         default=[],
-        help="a parser trained with --features delexicalised; several vote (default: two)",
+        help="prior: a parser trained with --features delexicalised; several vote (default: two)",
     )
     soft.add_argument(
         "--treebank",
@@ -96,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         nargs="+",
         default=[],
-        help="gold trees of the source language, for each --source, to make the prior",
+        help="gold trees of the source language to train the prior on, for each --source",
     )
     soft.add_argument(
         "--draws",
@@ -110,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         default=[],
-        help="target trees, in the style of the source, that fine-tune the parser",
+        help="target trees in the annotation style of the source, to fine-tune the parser",
     )
     add_fields(soft, projected.SoftProjectionOptions(), "sentences")
     hard = parser.add_argument_group("--method hard")
@@ -121,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
     )
     hard.add_argument(
-        "--nonprojective", action="store_true", help="arcs may cross (default: no; also of soft)"
+        "--nonprojective", action="store_true", help="arcs may cross (default: no); also for --method soft"
     )
     hard.add_argument(
         "--epochs",
@@ -132,18 +138,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     em = parser.add_argument_group("--method em, hard-em, qg")
     em.add_argument(
-        "--iterations", metavar="N", type=whole_number(least=0), help=f"of EM ({_defaults('iterations')})"
+        "--iterations",
+        metavar="N",
+        type=whole_number(least=0),
+        help=f"iterations of EM ({_defaults('iterations')})",
     )
     em.add_argument(
         "--start",
         metavar="NAME",
-        help=f"what EM starts from: trees, whole projected ones; harmonic, nearby tags attract; uniform "
+        help=f"initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
         f"({_defaults('start')})",
     )
     em.add_argument(
         "--punctuation",
         metavar="NAME",
-        help=f"strip: attach it by rule; keep: learn it as any word ({_defaults('punctuation')})",
+        help=f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
     )
     add_checkpoint(em, kept="the state of EM after each iteration")
     for action in (
@@ -205,7 +214,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> Sources:
-    """Return the pairs of each source with the target; more than one for methods that take several."""
+    """Return the sentence pairs of each source with the target; check that the method accepts them."""
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment

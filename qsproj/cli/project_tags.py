@@ -1,13 +1,13 @@
-"""Train a tagger on tagged translations, through word links, without any tagged sentence of the language.
+"""Train a tagger by projecting tags through word alignments, without tagged sentences of the language.
 
-SOURCE is the translation in CoNLL-U with UPOS, TARGET the text of the language, ALIGNMENT their links, best
-with weights (`qsproj align --weights --threshold 0.1`). The few tagged sentences that there are (--tagged), a
-lexicon and raw text help.
+SOURCE is the translation in CoNLL-U with UPOS, TARGET the text to learn from, ALIGNMENT their links, best
+with weights (`qsproj align --weights --threshold 0.1`). A few tagged sentences (--tagged), a lexicon and raw
+text improve the tagger.
 
-Where a source has features (FEATS), those that show in forms of the target are learned, too, best with trees:
-a noun then has the definiteness of its article, an adjective the number of its noun. Attributes that forms do
-not show are not written. Lemmas are learned where a --lexicon of UniMorph, the sentences --tagged or a
---lemmatizer have them; else the column stays empty.
+If a source has features (FEATS), the tagger also learns those that are marked on target forms, more
+accurately if the source has trees: a noun then gets the definiteness of its article, an adjective the number
+of its noun. Unmarked features are not written. Lemmas are learned from a UniMorph --lexicon, the --tagged
+sentences or a --lemmatizer; without these the column stays empty.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         default=[],
-        help="the translation in CoNLL-U with UPOS; several vote: --source and --alignment for each",
+        help="translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each",
     )
     parser.add_argument(
         "--target",
         metavar="FILE",
         required=True,
-        help="CoNLL-U, or text, one sentence a line: cut as --language says, else at white space",
+        help="CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space",
     )
     parser.add_argument(
         "--alignment",
@@ -66,48 +66,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         metavar="CODE",
-        help="language of the target, two or three letters; one that sacremoses has no rules for "
-        "is cut as English is",
+        help="target language, two or three letters; languages without sacremoses rules are tokenised like "
+        "English",
     )
     parser.add_argument(
         "--tagged",
         metavar="FILE",
         nargs="+",
         default=[],
-        help="target sentences with UPOS, as few as there are",
+        help="target sentences with UPOS; few are enough",
     )
     parser.add_argument(
         "--lexicon",
         metavar="FILE",
-        help="target words and the tags they may have, WORD TAB TAGS; or lines of UniMorph, lemma "
-        "TAB form TAB features, for lemmas and features",
+        help="target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
+        "features, for lemmas and features",
     )
     parser.add_argument(
         "--lemmatizer",
         metavar="NAME",
-        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words "
-        "that neither tagged sentences nor lexicon have lemmas of",
+        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
+        "from tagged sentences and lexicon",
     )
     parser.add_argument(
         "--text",
         metavar="FILE",
         nargs="+",
         default=[],
-        help="raw text of the target language, one sentence a line, that to be tagged among it: "
-        "helps where the target has few of its words",
+        help="raw target text, one sentence per line, ideally including the text to tag; improves tags of "
+        "words that are rare in the target",
     )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
         type=column_names,
         help="columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
-        "(default: all that the sources have)",
+        "(default: all columns of the sources)",
     )
     add_seed(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learn a tagger through links, write it, say how it went."""
+    """Train a tagger through links, write it and report the results."""
     import numpy as np
 
     from qsproj.corpus.language.lemmas import lexicon_of

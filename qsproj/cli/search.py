@@ -1,17 +1,17 @@
-"""Search trees: print the words that a pattern finds, count them, or write their sentences.
+"""Search trees: print the words that match a pattern, count them, or write their sentences.
 
-PATTERN is that of the review page (`qsproj serve --review`). Conditions stand one after the other, and all
-of them hold of one word:
+PATTERN has the syntax of the review page (`qsproj serve --review`): a list of conditions, all of which must
+hold for one word:
 
   upos=NOUN|PROPN          a noun or a name
   deprel=obl, obl:*        this relation; with any subtype
-  head.upos!=VERB          whose head is no verb; head.head. is two steps up
-  child.deprel=case        that has such a child; prev. and next. are its neighbours
-  feats.Case=              without a case; misc.NAME is read in the same way
-  form~^un.*lich$          a form with this regular expression
+  head.upos!=VERB          a word whose head is not a verb; head.head. is two steps up
+  child.deprel=case        a word with such a child; prev. and next. are its neighbours
+  feats.Case=              a word without case; misc.NAME works in the same way
+  form~^un.*lich$          a form that matches this regular expression
 
-Cells are form, lemma, upos, xpos, deprel, feats.NAME and misc.NAME. Each word that is found is a line: the
-sentence, the word's number, and the words around it; the word itself stands in brackets.
+Attributes are form, lemma, upos, xpos, deprel, feats.NAME and misc.NAME. Each match is printed as a line: the
+sentence, the word's number, and its context with the word in brackets.
 """
 
 import argparse
@@ -33,14 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files", metavar="FILE", nargs="*", default=[], help="CoNLL-U (default: standard input)"
     )
     totals = parser.add_argument(
-        "--totals", action="store_true", help="print for each file how many words and sentences are found"
+        "--totals", action="store_true", help="print the number of matching words and sentences of each file"
     )
     with_former_name(parser, totals, "--count")
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="write the sentences with such words, CoNLL-U, in place of lines",
+        help="write the matching sentences as CoNLL-U instead of printing lines",
     )
 
 

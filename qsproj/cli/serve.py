@@ -1,16 +1,16 @@
-"""Serve models by UDPipe's REST API, or a page in the browser on which trees are reviewed and corrected.
+"""Serve models by the REST API of UDPipe, or serve a page to review and correct trees in the browser.
 
-With -m alone, clients of UDPipe find GET /models and POST /process (data, model, input, output, tokenizer,
-tagger, parser) at the address that is shown. The lines of plain text are cut into sentences by rules, unless
-tokenizer=presegmented; parser=confidence adds ArcProb to MISC. INCEpTION finds an external recommender for
-tags and dependencies at /inception/MODEL (docs/guides/rest-api.md; pip install 'qsproj[inception]').
+With -m alone, the server prints its address and offers clients of UDPipe GET /models and POST /process (data,
+model, input, output, tokenizer, tagger, parser). Lines of plain text are split into sentences by rules unless
+tokenizer=presegmented; parser=confidence adds ArcProb to MISC. /inception/MODEL is an external recommender of
+tags and dependencies for INCEpTION (docs/guides/rest-api.md; pip install 'qsproj[inception]').
 
-With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
-first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC
-and is saved at once; all else in the file stays as it is; FILE.history keeps what was changed, for undo. With
--m, a parser, the rest of a sentence is inferred again after each correction, under all that was corrected;
-the page can train the parser on what was reviewed, and shows new trees for the rest. Both serve this machine
-alone unless --host says otherwise.
+With --review, the printed address opens a page with the sentences of FILE (CoNLL-U), the least confident
+first if MISC has ArcProb (qsproj parse --confidence). Confirmed sentences get Reviewed=Yes in MISC and are
+saved at once; the rest of the file is unchanged, and FILE.history records the changes for undo. With -m, a
+parser, the rest of a sentence is parsed again after each correction, given all corrections; the page can
+train the parser on reviewed sentences and parse the others again. Both servers accept only local connections
+unless --host is given.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]MODEL",
-        help="a model to serve, by its name (default: that of its file); several may be given",
+        help="model to serve under NAME (default: the file name); several may be given",
     )
-    parser.add_argument("--review", metavar="FILE", help="open a page to correct the trees of FILE")
+    parser.add_argument("--review", metavar="FILE", help="serve a page to correct the trees of FILE")
     parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="to serve at (default: 127.0.0.1)"
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="address of the server (default: 127.0.0.1)"
     )
     parser.add_argument(
         "--port",
         metavar="N",
         type=whole_number(least=0),
         default=8001,
-        help="to serve at; 0: a free one (default: 8001)",
+        help="port of the server; 0: any free port (default: 8001)",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
         type=number(least=0.01),
         default=60,
-        help="the longest that a request may take (default: 60)",
+        help="time limit of a request (default: 60)",
     )
     models = parser.add_argument_group("models", "for -m without --review")
     models.add_argument(
@@ -76,53 +76,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number(least=1),
         default=1,
-        help="processes; they share the models (default: 1)",
+        help="number of processes; they share the models (default: 1)",
     )
     models.add_argument(
         "--megabytes",
         metavar="M",
         type=number(least=0.001),
         default=4,
-        help="the largest request (default: 4)",
+        help="maximum size of a request (default: 4)",
     )
     models.add_argument(
         "--waiting",
         metavar="N",
         type=whole_number(least=0),
         default=64,
-        help="requests that may wait; more are told to come again (default: 64)",
+        help="maximum number of queued requests; further ones are rejected for retry (default: 64)",
     )
     review = parser.add_argument_group("review", "for --review")
     review.add_argument("--source", metavar="FILE", help="translations, CoNLL-U")
-    review.add_argument("--alignment", metavar="FILE", help="links of --source to FILE's words")
+    review.add_argument("--alignment", metavar="FILE", help="word links between --source and FILE")
     review.add_argument("--pairs", nargs=2, help=argparse.SUPPRESS)
     add_alignment_format(review)
     add_pairing(review)
-    review.add_argument("-o", "--output", metavar="MODEL", help="where the page's training writes the parser")
+    review.add_argument(
+        "-o", "--output", metavar="MODEL", help="where a parser trained by the page is written"
+    )
     review.add_argument(
         "--train-after",
         metavar="N",
         type=whole_number(least=1),
         default=10,
-        help="sentences to be reviewed before it may train (default: 10)",
+        help="number of reviewed sentences needed for training (default: 10)",
     )
     reviewer = review.add_argument(
-        "--reviewer", metavar="NAME", help='a comment "# reviewed_by = NAME" on what is confirmed'
+        "--reviewer", metavar="NAME", help='add the comment "# reviewed_by = NAME" to confirmed sentences'
     )
     first = review.add_argument(
         "--first",
         choices=("unsure", "worth", "file", "differing"),
         default="unsure",
-        help="which sentences come first: the least sure, those that teach most (see qsproj suggest), those "
-        "of the file, those that differ from --versus",
+        help="order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
+        "different from --versus first",
     )
     versus = review.add_argument(
-        "--versus", metavar="FILE", help="the same sentences by another annotator, shown beside"
+        "--versus", metavar="FILE", help="the same sentences by another annotator, shown for comparison"
     )
     review.add_argument(
-        "--words", metavar="FILE", help="words to decide on, as qsproj bootstrap --suggest-words writes them"
+        "--words", metavar="FILE", help="words to tag, as written by qsproj bootstrap --suggest-words"
     )
-    review.add_argument("--lexicon", metavar="FILE", help="where the tags that are decided are written")
+    review.add_argument("--lexicon", metavar="FILE", help="where tags of --words are written")
     for action, former in ((reviewer, "--by"), (first, "--order"), (versus, "--beside")):
         with_former_name(review, action, former)
     add_seed(review)
@@ -185,7 +187,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _pair_files(options: argparse.Namespace) -> tuple[str, str] | None:
-    """Return the file of translations and that of links, None where there are none."""
+    """Return the files of translations and of links, None if not given."""
     source, links = options.pairs or (options.source, options.alignment)
     if (source is None) != (links is None):
         raise UsageError("--source and --alignment go together: give both, or neither")
@@ -213,7 +215,7 @@ def _session(options: argparse.Namespace) -> Session:
 def _processes(
     options: argparse.Namespace, session: Session, folder: str
 ) -> tuple[ComputePool | None, ComputePool | None]:
-    """Return the process that trains the model, where it learns, and the one that infers by it."""
+    """Return the process pools for training and for inference, each None if not needed."""
     from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference, features_of

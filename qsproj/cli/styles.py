@@ -1,9 +1,10 @@
-"""List annotation styles, detect that of a treebank, and measure what a conversion by rules loses.
+"""List annotation styles, detect the style of a treebank, or measure the loss of a rule-based conversion.
 
-A style is one choice in each of eight dimensions: what heads a coordination, where conjunctions, dependents
-of the whole and punctuation hang in it, and whether determiners, prepositions, copulas and auxiliaries are
-heads or children. Name it by presets and choices, the later ones winning: prague,determiners=head. What is
-not named stays as it is in the source style. `qsproj convert --to STYLE` converts.
+A style is one choice in each of eight dimensions: the head of a coordination, the attachment of its
+conjunctions, shared dependents and punctuation, and whether determiners, prepositions, copulas and
+auxiliaries are heads or children. It is given as a list of presets and choices, where later ones override
+earlier ones: prague,determiners=head. Dimensions that are not named keep the choice of the source style.
+`qsproj convert --to STYLE` converts.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _detected_lines(found: DetectedStyle) -> list[str]:
-    """Lay out the style, the presets that fit it, and a line for each dimension."""
+    """Return lines with the style, the matching presets, and each dimension."""
     told = any(entry.choice for entry in found.evidence)
     style = (
         str(found.style)

@@ -1,12 +1,11 @@
-"""Suggest which sentences to annotate next: those that a parser would learn most from, best first.
+"""Rank sentences for annotation by how much a parser would learn from them (active learning).
 
-INPUT is CoNLL-U without trees (or with trees that are not trusted), tagged as for `qsproj parse`; for a
-converter (`qsproj adapt`) it is trees in the old style. It is kept in memory. What comes out are its
-sentences in the order in which they are best annotated, each with a comment "# uncertainty = ": the chance
-that the likeliest head is wrong, as the mean over its words. A sentence moves up when its uncertain words are
-of a kind that INPUT has many of, and down when those were annotated or suggested before. The kind of a word
-is its tag between the tags of its neighbours; for a converter, its tag, relation and head's tag in the old
-tree.
+INPUT is CoNLL-U, tagged as for `qsproj parse`, without trees or with automatic ones; for a converter (`qsproj
+adapt`) it holds trees in the old style. INPUT is kept in memory. The output is its sentences, the most
+informative first, each with a comment "# uncertainty = ": the probability that the best head is wrong,
+averaged over words. Sentences rank higher if their uncertain words are of a kind that is frequent in INPUT,
+and lower if that kind has been annotated or suggested before. The kind of a word is its tag and those of its
+neighbours; for a converter, its tag, relation and head's tag in the old tree.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
     )
     parser.add_argument(
-        "--count", metavar="N", type=whole_number(least=1), help="suggest at most N sentences"
+        "--count", metavar="N", type=whole_number(least=1), help="maximum number of sentences"
     )
     words = parser.add_argument(
         "--most-words",
         dest="words",
         metavar="N",
         type=whole_number(least=1),
-        help="suggest sentences of at most N words in all",
+        help="maximum total number of words",
     )
     with_former_name(parser, words, "--words")
     parser.add_argument(
@@ -51,23 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="what is annotated already (for a converter, in the old style): its kinds of words "
-        "count less; may be given several times",
+        help="sentences already annotated (for a converter, in the old style), whose kinds of words count "
+        "less; may be given several times",
     )
     parser.add_argument(
         "--sentence-cost",
         metavar="WORDS",
         type=number(least=0.0),
         default=2.0,
-        help="fixed annotation cost per sentence, in words; large: long sentences first (default: 2.0)",
+        help="fixed annotation cost per sentence, in words; larger values favour long sentences (default: "
+        "2.0)",
     )
     parser.add_argument(
-        "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"
+        "--plain", action="store_true", help="rank by uncertainty alone, ignoring kinds of words"
     )
     parser.add_argument(
         "--predict",
         action="store_true",
-        help="fill in heads and relations by the model, with ArcProb in MISC, to be corrected",
+        help="pre-annotate: add predicted heads and relations, with ArcProb in MISC",
     )
 
 

@@ -1,10 +1,10 @@
 """Tag CoNLL-U or plain text with a tagger.
 
-UPOS and the other columns that the model has learned are replaced, every other byte is kept; with --columns,
-only the columns named. Plain text is one sentence a line, raw or tokenised; with --paragraphs, a paragraph a
-line, or lines that were broken to fit a page, with blank ones between paragraphs. Blank lines are left out
-(`# newpar` says where); sent_id is the number of the line. The model may also be one that parses text; it
-then tags alone. Taggers are trained by `qsproj train-tagger` and `qsproj project-tags`.
+UPOS and the other columns of the model are replaced, or only those of --columns; every other byte is kept.
+Plain text is one sentence per line, raw or tokenised; with --paragraphs, running text with one paragraph per
+line or blank lines between paragraphs. Blank lines are skipped and marked by `# newpar`; sent_id is the line
+number. Of a combined tagger and parser only the tagger is used. Taggers are trained by `qsproj train-tagger`
+and `qsproj project-tags`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="tag with this model")
+    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="tagger, or tagger and parser")
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
     )
@@ -43,35 +43,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", default="-", help="tagged CoNLL-U (default: standard output)"
     )
     parser.add_argument(
-        "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
+        "--confidence", action="store_true", help="add the probability of each tag to MISC as TagProb="
     )
     parser.add_argument(
         "--language",
         metavar="CODE",
-        help="language of plain text, two or three letters (default: that of the model)",
+        help="language of plain text, two or three letters (default: the model's language)",
     )
-    parser.add_argument(
-        "--paragraphs", action="store_true", help="find the sentences of plain text that goes on over them"
-    )
+    parser.add_argument("--paragraphs", action="store_true", help="split running text into sentences")
     parser.add_argument(
         "--split-contractions",
         action="store_true",
-        help="split tokens of plain text into words as the treebanks did: zum to zu dem; where "
-        "tokens were learned, they are split in any case",
+        help="split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
+        "a model with a trained tokenizer",
     )
     parser.add_argument(
         "--segmentations",
         metavar="K",
         type=whole_number(least=1),
-        help="write each line of plain text cut in the K most probable ways, 7.1, 7.2 and so on of "
-        "line 7, with their probabilities in a comment, where the model has learned tokens",
+        help="write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
+        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
         type=column_names,
-        help="columns to write: upos, xpos, feats, lemma, with commas between them (default: all that the "
-        "model has learned)",
+        help="columns to write: upos, xpos, feats, lemma, with commas between them (default: all columns of "
+        "the model)",
     )
     add_workers(parser)
 

@@ -1,9 +1,8 @@
-"""Write text as words with a space between them, a line for each line, for an external word aligner.
+"""Tokenise text for an external word aligner: one line per line, words separated by spaces.
 
-The words are those that other commands cut: with --language as `qsproj align --tokenize` and
-`qsproj tag --rules` do, with -m as that model does. Links that an aligner finds between such files count the
-words right in `qsproj project-tags`, `qsproj bootstrap --alignment` and the like. A space within a word is
-written as _. Blank lines stay.
+Tokens are those of other commands: with --language those of `qsproj align --tokenize`, with -m those of the
+model. Links between such files therefore fit `qsproj project-tags`, `qsproj bootstrap --alignment` and other
+commands. A space within a word is written as _. Blank lines are kept.
 """
 
 from __future__ import annotations
@@ -34,26 +33,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         nargs="?",
         default="-",
-        help="plain text, one sentence a line (default: standard input)",
+        help="plain text, one sentence per line (default: standard input)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         default="-",
-        help="words, one sentence a line (default: standard output)",
+        help="tokens, one sentence per line (default: standard output)",
     )
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument(
-        "--language", metavar="CODE", help="cut by the rules of this language, two or three letters"
+        "--language", metavar="CODE", help="tokenise by the rules of this language, two or three letters"
     )
     way.add_argument(
-        "-m", "--model", metavar="MODEL", help="cut as this model does: a tagger, or a model that parses text"
+        "-m", "--model", metavar="MODEL", help="tokenise with this model: a tagger, or a tagger and parser"
     )
     parser.add_argument(
         "--split-contractions",
         action="store_true",
-        help="where rules cut, split tokens into words: zum to zu dem",
+        help="with rules, split contractions into words: zum to zu dem",
     )
 
 
@@ -82,7 +81,7 @@ def _reader(options: argparse.Namespace) -> Reader:
 
 
 def _words(read: Reader, line: str, number: int) -> tuple[str, ...]:
-    """Return the words of a line; an error names the line."""
+    """Return the words of a line; errors name its number."""
     try:
         sentence = next(read([line]), None)
     except DataError as error:

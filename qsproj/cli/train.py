@@ -1,7 +1,7 @@
 """Train a dependency parser on one or more treebanks.
 
-Treebanks are CoNLL-U (plain, .gz, .xz). A word without a head (HEAD is _) is summed out, so partial trees
-train too.
+Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums over the heads that are missing
+(HEAD is _).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from qsproj.pipelines.treebank_weights import Treebank
 
 
-# Steps of optimisers that look at all sentences before each.
+# Default number of steps of batch optimisers.
 BATCH_STEPS = 60
 
-# Fields of TrainingOptions that have an option of their name, as help lists them.
+# Fields of TrainingOptions with an option of the same name, in the order of the help.
 FIELDS = ("optimizer", "best", "clusters", "cost", "cutoff", "l2")
 
 
 def _defaults(field: str) -> str:
-    """Return what a number is unless given, by most objectives and by each of the others."""
+    """Return the help text for the default of a field: the usual value, then the objectives that differ."""
     usual = getattr(known.OBJECTIVES[0], field)
     others = sorted(
         (getattr(one, field), one.name) for one in known.OBJECTIVES if getattr(one, field) != usual
@@ -67,7 +67,7 @@ def training_options(options: argparse.Namespace) -> TrainingOptions:
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:
-    """Turn a pair of opposite switches into True, False, or None where neither is given."""
+    """Return True or False for the given one of two opposite switches, None if neither is given."""
     return True if yes else False if no else None
 
 
@@ -86,7 +86,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("treebanks", metavar="TREEBANK", nargs="+", help="CoNLL-U files")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
+    parser.add_argument("--dev", metavar="FILE", help="early stopping by UAS on this treebank")
     add_seed(parser)
     group = parser.add_argument_group("the parser")
     add_order(group, "1: score single arcs (default); 2: also pairs and sequences of arcs")
@@ -96,25 +96,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--nonprojective", action="store_true", help="arcs may cross (default: as in the treebanks)"
     )
     roots = group.add_mutually_exclusive_group()
-    roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
+    roots.add_argument("--single-root", action="store_true", help="the root has exactly one child")
     roots.add_argument(
-        "--multi-root", action="store_true", help="any number of them (default: as in the treebanks)"
+        "--multi-root",
+        action="store_true",
+        help="the root may have several children (default: as in the treebanks)",
     )
     group.add_argument(
         "--features",
         metavar="NAME",
-        help="what is read of a word: delexicalised (UPOS only, to parse another language), words, or "
-        "morphology (also lemmas, XPOS and FEATS; default where treebanks have any)",
+        help="features of words: delexicalised (UPOS only, to parse another language), words, or "
+        "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
     )
     labels = group.add_argument(
         "--labels",
         choices=("after", "joint"),
         default="after",
-        help="name relations after the tree (default), or with it: better relations, RelProb=",
+        help="predict relations after the tree (default) or with it: more accurate, RelProb=",
     )
     group.add_argument("--enhanced", action="store_true", help="also learn enhanced dependencies (DEPS)")
     group.add_argument(
-        "--joint-tags", action="store_true", help="read forms alone, infer UPOS and tree together"
+        "--joint-tags", action="store_true", help="read only word forms; infer UPOS and tree jointly"
     )
     usual, advanced = TrainingOptions(), parser.add_argument_group("advanced")
     add_fields(advanced, usual, "objective")
@@ -124,24 +126,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     factors = advanced.add_argument(
         "--factors",
         metavar="NAMES",
-        help="of order 2: a list of grand, childseq, valence, nocross, hidden (default: the first three, "
-        "nocross where arcs may cross)",
+        help="second-order factors: grand, childseq, valence, nocross, hidden, with commas between them "
+        "(default: the first three, and nocross if arcs may cross)",
     )
     iterations = advanced.add_argument(
         "--bp-iterations",
         dest="iterations",
         metavar="N",
         type=whole_number(least=1),
-        help="of belief propagation, with --order 2 or --joint-tags (default: 5)",
+        help="iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
     )
     with_former_name(advanced, iterations, "--iterations")
     unlabelled = advanced.add_argument(
-        "--unlabelled", metavar="FILE", help="CoNLL-U without trees, of which the parser learns to be sure"
+        "--unlabelled", metavar="FILE", help="CoNLL-U without trees, for training by entropy regularisation"
     )
     like = advanced.add_argument(
         "--like",
         metavar="TAGGED",
-        help="with --features delexicalised: weigh treebanks by how like this file their UPOS are",
+        help="for --features delexicalised: weight treebanks by similarity of UPOS to this file",
     )
     first_order = (labels, like, unlabelled, *(fields[name] for name in ("clusters", "cutoff", "optimizer")))
     only_where("--order 1", lambda options: options.order == 1 and not options.joint_tags, *first_order)
@@ -192,7 +194,7 @@ def run(options: argparse.Namespace) -> None:
     if options.enhanced:
         with adding_paths(*options.treebanks):
             check_enhanced(sentences)
-    if options.features != "delexicalised":  # These are refused where there is no tag.
+    if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
         _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with adding_paths(*options.treebanks):
@@ -212,7 +214,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _tell_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
-    """Name the first sentence whose tree the parser does not build, and say how many there are."""
+    """Report the first sentence whose tree the parser cannot build, and the number of such sentences."""
     odd, first = 0, ""
     for treebank in treebanks:
         line = 1
@@ -226,7 +228,7 @@ def _tell_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], wh
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
-    """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
+    """Return the provenance of the parser; ``columns`` are the tag columns that it reads."""
     columns = [
         name
         for name in ("upos", "xpos")
@@ -239,7 +241,7 @@ def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Pa
 
 
 def _tell_untagged(sentences: Sequence[Sentence]) -> None:
-    """Say how many words have no UPOS: a parser that never saw tags makes nothing of those it is given."""
+    """Report how many words have no UPOS: a parser trained without tags ignores them when parsing."""
     words = sum(map(len, sentences))
     untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
     if untagged:

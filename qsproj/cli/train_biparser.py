@@ -1,9 +1,9 @@
 """Train a model that parses both sides of a bitext together: two trees and an alignment.
 
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order. ALIGNMENT
-holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). The
-target needs trees, a few dozen to a few hundred; the source needs a parser, which stays as it is.
-Where the target has no trees, `qsproj join-biparser` takes over what was learned of another language pair.
+holds candidate links, best with probabilities and a low threshold (`qsproj align --weights --threshold 0.1`).
+A few dozen to a few hundred sentences need target trees; the source needs a parser, which is not changed.
+Without target trees, use `qsproj join-biparser`, which reuses a joint model of another language pair.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
     parser.add_argument(
-        "--source-model", metavar="MODEL", required=True, help="a parser of the source, of order 1 or 2"
+        "--source-model", metavar="MODEL", required=True, help="source parser, of order 1 or 2"
     )
     parser.add_argument(
         "--target-model",
         metavar="MODEL",
-        help="a parser of the target that has not seen these trees (default: train one on them)",
+        help="target parser not trained on these trees (default: train one on them)",
     )
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
     add_seed(parser)
@@ -52,27 +52,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--factors",
         metavar="NAME",
         default="all",
-        help="all (default); pairs: all, and those of two arcs on either side; mono: reward parallel arcs "
+        help="all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
         "only; synch: two parsers under a hard constraint",
     )
     labels = group.add_argument(
         "--labels",
         metavar="NAME",
         default="joint",
-        help="joint (default): relations of the target follow those of the source, too; after: from the "
-        "target tree alone, which is faster",
+        help="joint (default): target relations also depend on those of the source; after: on the target "
+        "tree only, which is faster",
     )
     tags = group.add_argument(
         "--target-tags",
         metavar="NAME",
         default="given",
-        help="given (default): target text has UPOS; links: the model tags it, tags of linked words being "
-        "evidence; joint: and decides uncertain tags together with trees and links",
+        help="given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
+        "joint: also infers uncertain tags jointly with trees and links",
     )
     with_former_name(group, tags, "--tags")
     order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
     features = group.add_argument(
-        "--features", metavar="NAME", help="what the target parser reads of a word, as in qsproj train"
+        "--features", metavar="NAME", help="features of words of the target parser, as in qsproj train"
     )
     only_where(
         "a target parser that is trained", lambda options: options.target_model is None, order, features
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     (epochs,) = add_fields(advanced, JointTrainingOptions(), "epochs")
     add_fields(advanced, JointOptions(), "link_threshold")
     add_checkpoint(advanced, kept="the target parser, and what is learned after each epoch")
-    # SYNCH alone has no weights to learn.
+    # Only SYNCH has no weights to learn.
     only_with("factors", labels, epochs, hand, among=[name for name in factors if name != "synch"])
 
 

@@ -1,12 +1,11 @@
 """Train a part-of-speech tagger on treebanks.
 
-It learns UPOS and, where the treebanks have them, lemmas, XPOS and features (FEATS); --columns names fewer.
-With --text it also learns from plain text of the same language, which helps on a new domain.
+The tagger learns UPOS and, if the treebanks have them, lemmas, XPOS and features (FEATS), or the --columns.
+With --text it also learns from plain text of the same language, which improves accuracy on a new domain.
 
-Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
-too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
-rules of the language cut plain text. Where the script puts no spaces between words, words are chosen together
-with their tags.
+If the treebanks contain the original text (SpaceAfter=No in MISC, or "# text"), tokenisation, multiword
+tokens such as German zum = zu dem, and sentence splitting are learned, too; otherwise plain text is tokenised
+by the rules of the language. In scripts without spaces, words and tags are predicted jointly.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ EXAMPLES = """examples:
   qsproj tag -m de.tagger text.txt -o de.conllu
 """
 
-# Where fewer of the sentences have a column, a line says so: headings and cries have no features.
+# Report a column present in a smaller share of sentences. Not 1: headings and interjections have no features.
 MOST_SHOW = 0.8
 
 
@@ -54,35 +53,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         metavar="CODE",
-        help="language of plain text, two or three letters; one that sacremoses has no rules for "
-        "is cut as English is",
+        help="language of plain text, two or three letters; languages without sacremoses rules are tokenised "
+        "like English",
     )
     text = parser.add_argument(
-        "--text", metavar="FILE", nargs="+", default=[], help="train also on this plain text"
+        "--text", metavar="FILE", nargs="+", default=[], help="plain text to train on as well"
     )
     with_former_name(parser, text, "--raw")
-    parser.add_argument("--dev", metavar="FILE", help="keep the epoch that is best on this treebank")
+    parser.add_argument("--dev", metavar="FILE", help="keep the best epoch on this treebank")
     parser.add_argument(
-        "--lexicon", metavar="FILE", help="lines of UniMorph, lemma TAB form TAB features: lemmas of words"
+        "--lexicon", metavar="FILE", help="UniMorph lines, lemma TAB form TAB features, for lemmas"
     )
     parser.add_argument(
         "--lemmatizer",
         metavar="NAME",
-        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words "
-        "that neither treebank nor lexicon has lemmas of",
+        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
+        "from treebank and lexicon",
     )
     parser.add_argument(
         "--rules",
         action="store_true",
-        help="cut plain text by the rules of the language and a table of its contractions, even "
-        "where a treebank shows its tokens: better where it shows fewer than 200 sentences",
+        help="tokenise plain text by the rules and contractions of the language even if the treebanks "
+        "contain the original text; better below 200 sentences",
     )
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
         type=column_names,
         help="columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
-        "(default: all that the treebanks have)",
+        "(default: all columns of the treebanks)",
     )
     add_seed(parser)
 

@@ -1,1 +1,1 @@
-"""Options that commands share, and what they make of them."""
+"""Options shared by commands."""

@@ -1,4 +1,4 @@
-"""Actions of a command: ``qsproj COMMAND ACTION``."""
+"""Actions (subcommands) of a command: ``qsproj COMMAND ACTION``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from qsproj.cli.command_parser import CommandHelp
 
-# An example goes on in lines that begin so.
+# Indent of continuation lines of an example.
 CONTINUED = " " * 6
 
 Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -24,7 +24,7 @@ def add_action(actions: Actions, name: str, description: str, examples: str) -> 
 
 
 def examples_of(examples: str, action: str) -> str:
-    """Return the examples ``qsproj COMMAND ACTION ...`` of one action, with indented lines that go on."""
+    """Return the examples ``qsproj COMMAND ACTION ...`` of one action, with their continuation lines."""
     heading, *lines = examples.splitlines()
     kept, asked = [heading], False
     for line in lines:

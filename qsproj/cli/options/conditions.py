@@ -1,4 +1,4 @@
-"""Options that are read only along with another one, declared beside them."""
+"""Conditions on options that need another option, declared beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qsproj.errors import UsageError
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition under which an option is read: as users write it, and whether options meet it."""
+    """A condition under which an option is read: its text in messages and its test."""
 
     text: str
     holds: Callable[[argparse.Namespace], bool]
@@ -23,10 +23,10 @@ def only_with(
     among: Collection[object] = (),
     text: str = "",
 ) -> None:
-    """Declare that options, or those that groups have by now, are read only where another one is given.
+    """Declare that options, or the present options of groups, need another option.
 
-    ``option``: the other one, as a namespace calls it. ``among``: it must have one of these values. ``text``:
-    the condition as users write it, where it is not ``--option values``.
+    ``option``: name of the other option in the namespace. ``among``: its required values. ``text``: the
+    condition in messages, by default ``--option values``.
     """
     written = f"--{option.replace('_', '-')} {', '.join(map(str, among))}".strip()
 
@@ -42,7 +42,7 @@ def only_where(
     holds: Callable[[argparse.Namespace], bool],
     *declared: argparse.Action | argparse._ArgumentGroup,
 ) -> None:
-    """Declare that options, or those that groups have by now, are read only under a condition."""
+    """Declare that options, or the present options of groups, are read only under a condition."""
     for one in declared:
         for action in one._group_actions if isinstance(one, argparse._ArgumentGroup) else [one]:
             before = getattr(action, "conditions", ())
@@ -50,9 +50,10 @@ def only_where(
 
 
 def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Raise UsageError for the first option that is given but not read; passing a default is allowed.
+    """Raise UsageError for the first given option that is not read; passing a default is allowed.
 
-    ``options.unread`` are those that are not read, for :func:`qsproj.cli.options.provenance.made_by`.
+    Set ``options.unread`` to all options that are not read, for
+    :func:`qsproj.cli.options.provenance.made_by`.
     """
     options.unread = []
     for action in parser._actions:

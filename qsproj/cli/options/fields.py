@@ -1,6 +1,6 @@
-"""Options that set fields of a dataclass: ``--max-sentences`` for ``max_sentences``.
+"""Options for fields of a dataclass: ``--max-sentences`` for ``max_sentences``.
 
-Default, range and help are those of the field (:mod:`qsproj.models.spec`).
+Default, range and help are taken from the field (:mod:`qsproj.models.spec`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def add_fields(
 ) -> list[argparse.Action]:
     """Add an option for each named field of a dataclass; ``usual`` holds the defaults.
 
-    ``by_way``: fields that are None where not given, and what help says of their default.
+    ``by_way``: fields that default to None, with the text of their default in the help.
     """
     return [_add_field(group, usual, name, default_of=by_way.get(name)) for name in names]
 
@@ -44,5 +44,5 @@ def _add_field(
 
 
 def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return what was given for each field, by its name: keyword arguments of the dataclass."""
+    """Return the values of fields by name, as keyword arguments of the dataclass."""
     return {name: getattr(options, name) for name in names}

@@ -1,4 +1,4 @@
-"""Checks of files before any work."""
+"""Checks of input and output files before a command starts."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -17,11 +17,11 @@ def check_files(
     model_option: str = "-o",
     writes: Iterable[tuple[str | None, str | None]] = (),
 ) -> None:
-    """Check where a command reads from and writes to; None is no file.
+    """Check the input and output files of a command, ignoring None.
 
-    ``writes``: files beside the model, each with the one among ``reads`` whose place it may take. Raises
-    UsageError when two files are the standard input or two outputs the same, when a model is written to the
-    standard output or an output over what is read, or when an output cannot be written.
+    ``writes``: outputs other than the model, each with the file of ``reads`` that it may overwrite. Raises
+    UsageError when two inputs are the standard input, two outputs are the same file, a model is written to
+    the standard output, an output would overwrite an input, or an output cannot be written.
     """
     inputs = [path for path in reads if path is not None]
     outputs = [(path, kept) for path, kept in ((model, None), *writes) if path is not None]
@@ -45,10 +45,10 @@ def _check_differ(outputs: Sequence[str]) -> None:
 
 
 def _check_keeps(output: str, inputs: Sequence[str]) -> None:
-    # Only of regular files: a terminal may be both.
+    # Only regular files: a terminal may be both input and output.
     if output == STANDARD or not os.path.isfile(output):  # noqa: PTH113 - no error for a name that is too long
         return
     for path in inputs:
-        # As above: a path of `Path` would raise an error for a name that is too long.
+        # As above: `Path` methods raise an error for overlong names.
         if path != STANDARD and os.path.exists(path) and os.path.samefile(path, output):  # noqa: PTH110, PTH121
             raise UsageError(f"found {output} as a file to read and as one to write; name another")

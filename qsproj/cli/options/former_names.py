@@ -1,4 +1,4 @@
-"""Former names of options: still read, no longer shown."""
+"""Former names of options: still accepted, not shown in help."""
 
 import argparse
 
@@ -6,6 +6,6 @@ import argparse
 def with_former_name(
     options: argparse._ActionsContainer, action: argparse.Action, *names: str
 ) -> argparse.Action:
-    """Have an option be read by its former names, too; help and messages show its present one."""
+    """Accept former names of an option; help and messages show the present one."""
     options._option_string_actions.update(dict.fromkeys(names, action))
     return action

@@ -1,4 +1,4 @@
-"""Notices about a parser that a command is given, where it may not do what one thinks it does."""
+"""Warnings about models that do not fit their input."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from qsproj.models.parser import Parser
     from qsproj.models.tagging.tagger import Tagger
 
-# Of fewer words nothing is said.
+# Minimum number of words for a warning.
 FEWEST_WORDS = 50
 
 
 def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float | None:
-    """Return the share of words of letters, numbers left out, that a tagger has learned from."""
+    """Return the share of words, without numbers, that occur in the training data of a tagger."""
     known = total = 0
     for one in sentences:
         words = np.array([form.isalpha() for form in one.forms], dtype=bool)
@@ -34,20 +34,20 @@ def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float
 
 
 def share_of_known_relations(converter: Converter, sentences: Sequence[Sentence]) -> float | None:
-    """Return the share of relations that a converter has seen in source trees; None where it kept none."""
+    """Return the share of relations that a converter has seen in source trees, None if it stores none."""
     relations = [name for one in sentences for name in one.deprels if name != UNSPECIFIED]
     if not converter.source_relations or len(relations) < FEWEST_WORDS:
         return None
     return sum(name in converter.source_relations for name in relations) / len(relations)
 
 
-# So many sentences show whether a model knows what it is given, and such a share of it is too little. Of tags
-# five trees show more than three quarters of what other treebanks have, in another language, too.
+# Number of sentences checked, and the shares of known words and of known tags below which a warning is given.
+# Five trees contain more than three quarters of the tags of other treebanks, even of another language.
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
 
 
 def tell_one_side(parser: Parser, path: str) -> None:
-    """Say where a parser of pairs is to parse sentences that are in none."""
+    """Warn if a parser of sentence pairs is used for single sentences."""
     if any(layer.parses_pairs for layer in parser.layers()):
         notice(
             f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
@@ -58,7 +58,7 @@ def tell_one_side(parser: Parser, path: str) -> None:
 def telling_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Pass sentences on, and say once for each column in which they have what the parser ignores."""
+    """Yield the sentences, with one warning for each non-empty column that the parser ignores."""
     from qsproj.models.arc.arc_scorer import IGNORABLE
 
     ignored = parser.ignored
@@ -70,7 +70,7 @@ def telling_ignored(
 
 
 def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
-    """Say where a parser knows few of the tags that it is given."""
+    """Warn if a parser knows few of the tags of the sentences."""
     from qsproj.models.arc.known_tags import share_of_known_tags
 
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
@@ -84,7 +84,7 @@ def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: st
 def warn_unknown(
     sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Pass sentences on, and say once where few of their tags, or of their words, were ever seen."""
+    """Yield the sentences, with a warning if the models know few of their tags or words."""
     first = list(islice(sentences, LOOKED_AT))
     if parser is not None:
         tell_unknown_tags(first, parser, path=path, name=name)
@@ -102,7 +102,7 @@ def warn_unknown(
 def _tell_language(
     sentences: Sequence[Sentence], languages: Mapping[str, float] | None, *, path: str, name: str
 ) -> None:
-    """Say that sentences are in none of the languages, or of the scripts, of a parser's text."""
+    """Warn if sentences are in another language or script than the training data of a parser."""
     if not languages:
         return
     lines = [" ".join(one.forms) for one in sentences]
@@ -121,7 +121,7 @@ def _tell_language(
 def warn_unknown_relations(
     sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Pass sentences on, none before it is asked for; say once where few of their relations are known."""
+    """Yield the sentences lazily, with a warning if the converter knows few of their relations."""
     first = list[Sentence]()
 
     def tell() -> None:
@@ -145,7 +145,7 @@ def warn_unknown_relations(
 def tell_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
-    """Say where a parser, made so, makes nothing of a tagger's tags, or seems to be of another language."""
+    """Warn if the parser ignores the tagger's tags, or seems to be of another language."""
     if "upos" in parser.ignored:
         notice(
             f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "
@@ -160,7 +160,7 @@ def tell_misfit(
 
 
 def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
-    """Return the language of a parser that reads words, where it is known, and is not the tagger's."""
+    """Return the known language of a lexicalised parser if it is not that of the tagger."""
     if tagger.language is None or "forms" not in parser.layers()[-1].reads:
         return None
     own = None if parser.word_tagger is None else parser.word_tagger.language

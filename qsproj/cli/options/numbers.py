@@ -1,15 +1,15 @@
-"""Numbers within a range, as types of options."""
+"""Argument types for numbers within a range."""
 
 import argparse
 import math
 from collections.abc import Callable
 
-# Python makes no number of thousands of digits, and numpy none of more than these.
+# Maximum that numpy converts; Python also rejects thousands of digits.
 _MOST_DIGITS = 18
 
 
 def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a type of option for ``add_argument``: whole numbers from ``least`` on, up to ``most``."""
+    """Return an argument type for ``add_argument``: whole numbers from ``least`` to ``most``."""
     bounds = f"{least} or more" if most is None else f"from {least} to {most}"
 
     def read(text: str) -> int:
@@ -23,7 +23,7 @@ def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]
 
 
 def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
-    """Return a type of option for ``add_argument``: finite numbers from ``least`` to ``most``."""
+    """Return an argument type for ``add_argument``: finite numbers from ``least`` to ``most``."""
     bounds = f"{least:g} or more" if math.isinf(most) else f"from {least:g} to {most:g}"
 
     def read(text: str) -> float:

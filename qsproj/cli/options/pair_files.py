@@ -1,4 +1,4 @@
-"""Files of sentence pairs and of their links by hand, as options and as what they hold."""
+"""Options for files of sentence pairs and hand alignments, and functions to read them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 SIDES = ("source", "target")
-# Files in which none of the first so many pairs has a tag on a side are taken to have none there at all.
+# A side is treated as untagged if none of its first 1,000 sentences has a tag.
 _LOOKED_AT = 1000
 
 
@@ -37,8 +37,8 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment",
         metavar="FILE",
-        help="candidate links (default: both sides are one text in two annotation styles, each "
-        "word linked to itself)",
+        help="candidate links (default: the two sides are one text in two annotation styles, with each word "
+        "linked to itself)",
     )
     add_alignment_format(parser)
     add_pairing(parser)
@@ -50,22 +50,22 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
         metavar="NAME",
         default=DEFAULT_ALIGNMENT_FORMAT,
         help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
-        "links of tokens, spread over words",
+        "links of tokens, applied to all their words",
     )
 
 
 def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
-    """Add ``--source-tree``; ``usual`` says what is the default."""
+    """Add ``--source-tree``; ``usual`` is the default shown in the help."""
     parser.add_argument(
         "--source-tree",
         metavar="NAME",
-        help=f"joint: inferred with the target; best: that of the source parser, faster; observed: that of "
-        f"the file (default: {usual})",
+        help=f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
+        f"observed: read from the file (default: {usual})",
     )
 
 
 def checked_pair_files(options: argparse.Namespace) -> tuple[str, str, str | None]:
-    """Return source, target and alignment; UsageError where options do not go together."""
+    """Return source, target and alignment; raise UsageError for conflicting options."""
     from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
@@ -76,7 +76,7 @@ def checked_pair_files(options: argparse.Namespace) -> tuple[str, str, str | Non
 
 
 def tagged_sides(model: JointParser) -> tuple[str, ...]:
-    """Return the sides that have to come with tags: not a target that the model tags."""
+    """Return the sides that need tags, without the target if the model tags it."""
     return ("source",) if model.tagger is not None else SIDES
 
 
@@ -87,7 +87,7 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
 
 
 def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:
-    """Yield the pairs of files; DataError where a source tree that is to be ``observed`` lacks a head."""
+    """Yield the pairs of files; raise DataError if an ``observed`` source tree lacks a head."""
     for pair in files:
         missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
         if source_tree == "observed" and missing.size:
@@ -106,7 +106,7 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
 def tagged_pairs(
     files: AlignedFiles, *, source_tree: str | None, sides: Sequence[str] = SIDES
 ) -> Iterator[SentencePair]:
-    """Yield the pairs of files; DataError before the first when no word of one of these sides has a tag."""
+    """Yield the pairs of files; raise DataError before the first pair if one of ``sides`` is untagged."""
     pairs = pairs_in(files, source_tree=source_tree)
     waiting, bare = [], set(sides)
     for pair in pairs:
@@ -132,9 +132,10 @@ def located_pairs(
     source_tree: str | None = None,
     sides: Sequence[str] = SIDES,
 ) -> Iterator[ParsedPair]:
-    """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
+    """Yield the results of ``parse`` for the pairs of files, in order.
 
-    ``parse`` may take pairs before it has given what comes of earlier ones: these wait here.
+    Errors about an overlong pair name its line. ``parse`` may read ahead of its results; these pairs are
+    buffered.
     """
     waiting: deque[SentencePair] = deque()
 
@@ -148,7 +149,7 @@ def located_pairs(
             waiting.popleft()
             yield parsed
     except SentenceLengthError as error:
-        # If either side is too long, the longer one is.
+        # The error is about the longer side.
         pair = waiting[0]
         at_source = len(pair.source) >= len(pair.target)
         path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
@@ -156,7 +157,7 @@ def located_pairs(
 
 
 def _line_of(sentence: Sentence, path: str) -> int | None:
-    """Return the line at which a sentence of a file starts; None when the file cannot be read again."""
+    """Return the first line of a sentence in a file, None if the file cannot be read again."""
     if path == STANDARD_INPUT:
         return None
     line = 1
@@ -167,18 +168,18 @@ def _line_of(sentence: Sentence, path: str) -> int | None:
     return None
 
 
-# The values of --alignment-factors, and what they add to ALIGN, SOURCEFERT and TARGETFERT.
+# Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
 FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
 
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
+    """Add a group of ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``."""
     group = parser.add_argument_group("links by hand")
     group.add_argument(
         "--hand-alignment",
         metavar="FILE",
-        help="links by hand of the first pairs, as many as the file has: sure ones are true, others false, "
-        "possible ones hidden",
+        help="hand-made links of the first pairs, as many as the file has: sure links are positive, possible "
+        "ones hidden, others negative",
     )
     format = group.add_argument(
         "--hand-alignment-format",
@@ -189,17 +190,19 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
     group.add_argument(
         "--alignment-factors",
         metavar="NAME",
-        help="fertility (default): the number of links of a word; target-hmm, source-hmm: also jumps between "
-        "links of neighbours; itg: order by bracketing",
+        help="fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
+        "links of adjacent words; itg: bracketing (ITG)",
     )
     group.add_argument(
-        "--dictionary", action="store_true", help="learn also from how often words are candidates"
+        "--dictionary",
+        action="store_true",
+        help="also use dictionary features, from counts of candidate links",
     )
     return group
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return which of LINK_FAMILIES were asked for; UsageError where the name is unknown."""
+    """Return the selected LINK_FAMILIES; raise UsageError for an unknown name."""
     name = options.alignment_factors or "fertility"
     check_name("alignment factors", name, FACTORS)
     return FACTORS[name]

@@ -1,4 +1,4 @@
-"""The record in a model file of how it was made."""
+"""Provenance record of a model file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qsproj.corpus.files import PACKED
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.sentence import Sentence
 
-# Options that do not change a model, whatever the command: who computes, and what else is written.
+# Options without effect on the model in any command: parallelism and further outputs.
 _WITHOUT_EFFECT = frozenset(
     {
         *("run", "own_parser", "unread", "command", "output", "jobs", "backend", "scheduler"),
@@ -33,18 +33,18 @@ _WITHOUT_EFFECT = frozenset(
         ),
     }
 )
-# Commands that write trees beside a model; to others trees are given.
+# Commands whose --trees is an output; elsewhere it is an input.
 _WRITE_TREES = frozenset({"project", "bootstrap"})
-# Sentences that tell a language.
+# Number of sentences used to identify the language.
 _LOOKED_AT = 1000
 
 
 def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
-    """Return the record in a model file of how a command with these options made it, and of facts: counts.
+    """Return the provenance record of a model: command, version, options, and ``facts`` such as counts.
 
-    The same command on files of the same names and content gives the same record, wherever it runs: of a path
-    only the name is kept, without the ending of an archive; there is no date. Options that are unset, do not
-    change the model, or are not read
+    The record is reproducible: the same command on files of the same names and content gives the same record
+    on every machine. It holds no date, and paths are reduced to the file name without the ending of an
+    archive. Options that are unset, do not change the model, or are not read
     (:mod:`qsproj.cli.options.conditions`) are left out.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
@@ -59,7 +59,7 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
 
 
 def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
-    """Return the languages that the first sentences may be in, each with the share of its commonest words."""
+    """Return the likely languages of the first sentences, each with the share of its commonest words."""
     return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
 
 

@@ -1,4 +1,4 @@
-"""Sentences of files that options name, with the line or the file in errors."""
+"""Context managers that add lines or file names to errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qsproj.errors import NothingToLearnError, SentenceError, UsageError
 
 @contextmanager
 def adding_lines(path: str) -> Iterator[Iterator[Sentence]]:
-    """Give the sentences of a file; an error in the block names the line of the last one that was taken."""
+    """Yield the sentences of a file; add the line of the last sentence read to errors of the block."""
     line = 1
 
     def sentences() -> Iterator[Sentence]:
@@ -31,7 +31,7 @@ def adding_lines(path: str) -> Iterator[Iterator[Sentence]]:
 
 @contextmanager
 def adding_paths(*paths: str | None) -> Iterator[None]:
-    """Have an error in the block that these files teach nothing say their names."""
+    """Add the names of these files to a NothingToLearnError in the block."""
     try:
         yield
     except NothingToLearnError as error:

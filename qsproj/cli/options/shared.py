@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they mean and say the same everywhere."""
+"""Options of several commands, with the same meaning and help in each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> ar
         metavar="N",
         type=whole_number(least=-1),
         default=1,
-        help=f"{what}; -1: one for each core (default: 1)",
+        help=f"{what}; -1: one per core (default: 1)",
     )
 
 
@@ -56,29 +56,29 @@ def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--backend",
         metavar="NAME",
         default="processes",
-        help="processes of this machine (default), or dask: a cluster",
+        help="processes on this machine (default), or dask: a cluster",
     )
-    group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster: tcp://host:8786")
+    group.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask cluster: tcp://host:8786")
     return group
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
-    """Return the workers that were asked for; UsageError where the options do not go together."""
+    """Return the workers given by the options; raise UsageError for conflicting options."""
     from qsproj.parallel import Workers
 
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
 
 
 def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
-    """Add both options; ``kept`` says what is written, and when."""
+    """Add ``--checkpoint`` and ``--resume``; ``kept`` describes the checkpoint in the help."""
     parser.add_argument("--checkpoint", type=Path, metavar="DIR", help=f"keep {kept}")
     parser.add_argument(
-        "--resume", action="store_true", help="go on from the state in --checkpoint DIR, where there is one"
+        "--resume", action="store_true", help="resume from the state in --checkpoint DIR, if there is one"
     )
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
-    """Return where the state is kept; None: nowhere. Tell where there is none to go on from."""
+    """Return the checkpoint, None without ``--checkpoint``; report if there is no state to resume from."""
     from qsproj.models.checkpoint import Checkpoint
 
     if options.checkpoint is None:

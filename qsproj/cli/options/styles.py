@@ -1,4 +1,4 @@
-"""Annotation styles as options, and a file of trees in one."""
+"""Options for annotation styles, and a reader of trees in a style."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def add_source_style(parser: argparse._ActionsContainer) -> None:
         "--from",
         dest="from_style",
         metavar="STYLE",
-        help="the style of the input; auto: detect it, which keeps the whole input in memory (default: ud)",
+        help="style of the input; auto: detect it, reading the whole input into memory (default: ud)",
     )
 
 
 def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
-    """Return the sentences of a file, its style, and the style to convert to."""
+    """Return the sentences of a file, their style, and the target style."""
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
     from qsproj.styles.detect import checked_relations, detect_style

@@ -1,10 +1,10 @@
-"""Options of commands that read and write columns of words."""
+"""Argument types for columns of words."""
 
 import argparse
 
 
 def column_names(text: str) -> tuple[str, ...]:
-    """Read a list of columns; a type of option for ``add_argument``."""
+    """Read a list of columns; an argument type for ``add_argument``."""
     names = tuple(name.strip().lower() for name in text.split(","))
     known = ("upos", "xpos", "feats", "lemma")
     for name in names:
