@@ -1,1 +1,1 @@
-"""Servers: models behind a REST API, and a page to review trees in the browser."""
+"""Servers: a REST API for models, and a browser page for reviewing trees."""

@@ -1,7 +1,7 @@
-"""Log one line for each request of an application, and answer whatever happens within it.
+"""An access log with one line per request, and an answer to every request, also after errors.
 
-The log is JSON, one object a line, on the standard error. It holds no text of a request: neither its body nor
-its query, nor a path that is none of ours.
+The log is JSON, one object a line, on the standard error. It holds no text of a request: no body, no query,
+no unknown path.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from starlette.requests import ClientDisconnect
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Where an application notes in the scope what else is to be logged.
+# Key of the scope under which an application stores extra fields for the log.
 FACTS = "qsproj.facts"
 _BUG = b"a fault of the server; its log says where\n"
 _STOPPED = b"the server is being stopped; ask again once it runs\n"
-# What a log calls a request that its client gave up.
+# Logged status of a request whose client disconnected.
 _CLIENT_LEFT = 499
 
 
 def with_access_log(
     app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()
 ) -> ASGIApp:
-    """Return an application that answers, and logs, whatever ``app`` does; ``headers`` go with every answer.
+    """Wrap an application: log every request, answer also after errors, and add ``headers`` to each answer.
 
-    What ``app`` notes in ``scope[FACTS]`` is logged, too. Paths that do not begin like ``paths`` are logged
-    as ``other``.
+    Fields that ``app`` stores in ``scope[FACTS]`` are logged, too. Paths that do not begin like ``paths`` are
+    logged as ``other``.
     """
     extra = [(name.lower().encode(), value.encode()) for name, value in headers]
 
@@ -60,7 +60,7 @@ def with_access_log(
         except ClientDisconnect:
             status = _CLIENT_LEFT
         except asyncio.CancelledError:
-            # The server is stopped, and has waited for this request as long as it waits.
+            # The server is stopping, and the grace period for this request is over.
             facts["stopped"] = True
             if status == 0:
                 await _tell(counted_send, 503, _STOPPED)
@@ -89,17 +89,17 @@ async def _tell(send: Send, status: int, text: bytes) -> None:
 
 
 def where_from(error: BaseException) -> str:
-    """Return the kind of an error and where it came from, without its text, which may quote a sentence."""
+    """Return the type and location of an error, without its message, which may quote a sentence."""
     frames = traceback.extract_tb(error.__traceback__)
     places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-4:]))
     return f"{type(error).__name__} at {places}"
 
 
 class AsLines(logging.Handler):
-    """Writes what others log, such as uvicorn, as lines of this log. Final."""
+    """A handler that writes records of other loggers, such as uvicorn's, as lines of this log. Final."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # Of an error that comes along, its kind and place.
+        # The type and location of an attached error.
         error = record.exc_info[1] if record.exc_info else None
         fault = {} if error is None else {"fault": where_from(error)}
         log(said=record.getMessage(), **fault)

@@ -1,8 +1,7 @@
-"""Processes that work for a server: forked, so that they share what it loaded before; one job at a time each.
+"""Worker processes of a server: forked, so that they share loaded models; one job at a time each.
 
-The server itself only reads and writes, and so answers at once whatever its processes are at. A job that is
-given up, because its client has gone or its time is over, is stopped by ending the process; another one is
-forked, which takes milliseconds.
+The server itself only does I/O, and so responds while its workers are busy. A job is cancelled, because its
+client has disconnected or timed out, by killing the process; forking another one takes milliseconds.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from typing import Any
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import where_from
 
-# More file descriptors than a server of ours has open.
+# An upper bound on the file descriptors of a server.
 _MOST_FILES = 65536
-# Of what is sent to a process or comes from it.
+# Size prefix of messages to and from a process.
 _SIZE = struct.Struct("!Q")
 
 
 class WorkerError(Exception):
-    """A process failed at a job, by a bug or a kill; the text says where."""
+    """A process failed in a job, by a bug or a kill; the message names the location."""
 
 
 class ComputePool:
-    """Processes, and the jobs that wait for one; ``work`` and what it closes over are shared. Mutable."""
+    """A pool of processes with a queue of jobs; ``work`` and its closure are shared. Mutable."""
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
         self._work = work
@@ -46,10 +45,9 @@ class ComputePool:
         return len(self._all) - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:
-        """Return what comes of a job, once a process is free.
+        """Run a job in the next free process, and return its result.
 
-        Raises QsprojError that the work raised; WorkerError when it raised anything else, or its process
-        died.
+        Raises a QsprojError of the job; WorkerError when it raised any other error, or its process died.
         """
         self.waiting += 1
         try:
@@ -58,11 +56,11 @@ class ComputePool:
             self.waiting -= 1
         try:
             if not worker.is_alive():
-                # Killed from outside while it had nothing to do.
+                # Killed from outside while idle.
                 worker = self._in_place_of(worker)
             outcome = await worker.outcome(job)
         except BaseException:
-            # Given up, or dead: either way it cannot be given another job.
+            # Cancelled or dead: it cannot take another job.
             worker = self._in_place_of(worker)
             raise
         finally:
@@ -70,7 +68,7 @@ class ComputePool:
         return _result(outcome)
 
     def _in_place_of(self, worker: _Worker) -> _Worker:
-        """End a process and return another one."""
+        """Kill a process and return a new one."""
         worker.stop()
         self._all.discard(worker)
         other = _Worker(self._work)
@@ -83,9 +81,9 @@ class ComputePool:
 
 
 class ForkedJobs:
-    """Jobs that each have a process of their own, forked when the job begins: it sees all as it is then.
+    """Jobs in one process each, forked at the start of the job with the state of that moment.
 
-    At most ``processes`` at once; the others wait. Mutable; final.
+    At most ``processes`` run at once; the others wait. Mutable; final.
     """
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
@@ -93,7 +91,7 @@ class ForkedJobs:
         self.waiting = 0
 
     async def run(self, job: Any) -> Any:
-        """Return what comes of a job; raises as :meth:`ComputePool.run`."""
+        """Run a job and return its result; raises as :meth:`ComputePool.run`."""
         self.waiting += 1
         try:
             await self._free.acquire()
@@ -116,9 +114,9 @@ def _result(outcome: Any) -> Any:
 
 
 class _Worker:
-    """One process and the socket to it. Mutable; final.
+    """A process and its socket. Mutable; final.
 
-    Only the event loop waits for it, so that one that is stopped (SIGSTOP) holds up its own job alone.
+    Only the event loop waits for it, so that a stopped process (SIGSTOP) blocks only its own job.
     """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
@@ -133,7 +131,7 @@ class _Worker:
         return self._process.is_alive()
 
     async def outcome(self, job: Any) -> Any:
-        """Return what comes of a job, errors included; raise WorkerError when the process dies."""
+        """Return the result or error of a job; raise WorkerError when the process dies."""
         loop = asyncio.get_running_loop()
         try:
             await loop.sock_sendall(self._socket, _message(job))
@@ -159,14 +157,14 @@ class _Worker:
 
 
 def _message(content: Any) -> bytes:
-    """Return what is sent: a size, and as many bytes."""
+    """Return a message: the size, and the pickled content."""
     pickled = pickle.dumps(content)
     return _SIZE.pack(len(pickled)) + pickled
 
 
 def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
-    """Do jobs until the other end of the socket closes."""
-    # An interrupt is the server's to hear, whose handlers and open connections were copied along.
+    """Run jobs until the other end of the socket closes."""
+    # Interrupts belong to the server; the fork has copied its handlers and open connections.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -178,7 +176,7 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
             try:
                 outcome = work(job)
             except QsprojError as error:
-                # Dask (tblib) makes pickle include the errors behind an error, and lxml's cannot be pickled.
+                # With Dask (tblib) pickle includes chained errors, and lxml's errors cannot be pickled.
                 error.__context__ = error.__cause__ = None
                 outcome = error.with_traceback(None)
             except Exception as error:

@@ -2,7 +2,7 @@
 
 *Source*: INCEpTION's developer guide, "External recommender". A request is JSON with ``metadata``,
 ``document`` and ``typeSystem``; the answer is JSON with ``document``. Training is answered with code 204 and
-nothing else.
+an empty body.
 """
 
 import json
@@ -33,25 +33,25 @@ from qsproj.serve.udpipe import processing
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
 POS, DEPENDENCY = f"{_DKPRO}.lexmorph.type.pos.POS", f"{_DKPRO}.syntax.type.dependency.Dependency"
-# Where a tag of UD may stand.
+# Features that may hold a UD tag.
 TAG_FEATURES = ("coarseValue", "PosValue")
-# INCEpTION takes what has this set for a suggestion, all else for annotations that were there.
+# INCEpTION treats annotations with this flag as suggestions, all others as existing annotations.
 IS_PREDICTED = "inception_internal_predicted"
 
-# The text is Unicode already, whatever encoding its first line tells.
+# The text is Unicode already, whatever encoding its XML declaration names.
 _DECLARATION = re.compile(r"\A[\s\ufeff]*<\?xml[^>]*\?>")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnotatedSentence:
-    """A sentence of a document: n cassis annotations, and their words, with the tags that are annotated."""
+    """A sentence of a document: n cassis annotations, and their words with annotated tags."""
 
     tokens: tuple[Any, ...]
     sentence: Sentence
 
 
 class Document:
-    """A CAS of XML that is not trusted, to which suggestions are added. Mutable; final."""
+    """A CAS from untrusted XML, to which suggestions are added. Mutable; final."""
 
     def __init__(self, xmi: str, type_system: str) -> None:
         import cassis
@@ -67,7 +67,7 @@ class Document:
                 yield AnnotatedSentence(tokens, Sentence.from_words(words, upos=map(_tag_of, tokens)))
 
     def arcs(self) -> dict[int, tuple[Any, str | None]]:
-        """Return the governors and relations that annotators gave, by the ``id`` of the dependent's token."""
+        """Return annotated governors and relations, by the ``id`` of the dependent's token."""
         if not self._cas.typesystem.contains_type(DEPENDENCY):
             return {}
         return {
@@ -77,9 +77,9 @@ class Document:
         }
 
     def suggest(self, token: Any, layer: str, feature: str, label: str, **others: Any) -> None:
-        """Add a suggestion at a token: a label, and those other features that the layer has.
+        """Add a suggestion at a token: a label, and those of the other features that the layer has.
 
-        Raises UsageError when the type system lacks the layer, the feature or the mark of suggestions.
+        Raises UsageError when the type system lacks the layer, the feature or the suggestion flag.
         """
         kind = _checked(self._cas.typesystem.get_type, layer)
         known = {one.name for one in kind.all_features}
@@ -96,7 +96,7 @@ class Document:
 
 
 def _read(name: str, load: Any, text: str, **options: Any) -> Any:
-    """Load XML that is not trusted: without a DTD there are no entities to expand, or files to fetch."""
+    """Load untrusted XML; a DTD is refused, so no entities are expanded and no files fetched."""
     bare = _DECLARATION.sub("", text, count=1)
     if "<!DOCTYPE" in bare:
         raise UsageError(f"found a document type (<!DOCTYPE) in {name}, expected none")
@@ -104,7 +104,7 @@ def _read(name: str, load: Any, text: str, **options: Any) -> Any:
 
 
 def _checked(work: Any, *arguments: Any, name: str = "document.xmi", **options: Any) -> Any:
-    """Do what cassis does, which tells wrong input by errors of any kind; its warnings say nothing more."""
+    """Call cassis, which raises errors of any type for invalid input; its warnings add nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -119,7 +119,7 @@ def _checked(work: Any, *arguments: Any, name: str = "document.xmi", **options: 
 
 
 def _tag_of(token: Any) -> str | None:
-    """Return the universal tag that an annotator gave to a token."""
+    """Return the annotated universal tag of a token, or None."""
     annotated = getattr(token, "pos", None)
     values = (getattr(annotated, feature, None) for feature in TAG_FEATURES)
     return next((value for value in values if value in UNIVERSAL_TAGS), None)
@@ -131,7 +131,7 @@ _KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of INCEpTION to a recommender: the document, and what is to be suggested."""
+    """A request of INCEpTION to a recommender: the document, and the layer and feature to suggest."""
 
     model: str
     layer: str
@@ -154,7 +154,7 @@ def suggest(models: processing.ServedModels, asked: Asked) -> processing.Process
 
 
 def check_layer(layer: str, feature: str) -> None:
-    """Raise UsageError when a feature of a layer is none that can be suggested."""
+    """Raise UsageError when a feature of a layer cannot be suggested."""
     if (layer, feature) != (DEPENDENCY, _RELATION) and (layer != POS or feature not in TAG_FEATURES):
         raise UsageError(f"found layer {layer!r}, feature {feature!r}, expected {_KNOWN}")
 
@@ -172,7 +172,7 @@ def _suggest_tags(
 
 
 def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: processing.ServedModel) -> None:
-    """Suggest trees; the arc of a root leads from the word to itself, as in DKPro Core."""
+    """Suggest trees; the arc of a root is a loop on the word, as in DKPro Core."""
     if model.parser is None:
         raise model.unable(processing.PARSER)
     arcs = document.arcs()
@@ -197,7 +197,7 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
 def _under(
     arcs: Mapping[int, tuple[Any, str | None]], parser: Parser, one: AnnotatedSentence, tree: Sentence
 ) -> tuple[Sequence[int], Sequence[str], Sequence[float]]:
-    """Return heads, relations, probabilities, under the arcs that annotators gave where a tree has them."""
+    """Return heads, relations, probabilities, given the annotated arcs if these can form a tree."""
     numbers = {id(token): number for number, token in enumerate(one.tokens, start=1)}
     heads, relations = list[int](), list[str]()
     for token in one.tokens:
@@ -208,7 +208,7 @@ def _under(
         tags = tuple(tag != UNSPECIFIED for tag in one.sentence.upos)
         try:
             rest = infer_rest(parser, tree, Fixed(tuple(heads), tuple(relations), tree.upos, tags))
-        except QsprojError:  # two roots, a cycle; a model that takes no part of a tree
+        except QsprojError:  # two roots, a cycle; a model that takes no constraints
             pass
         else:
             return rest.heads, rest.relations, rest.chances
@@ -216,7 +216,7 @@ def _under(
 
 
 def _label(head: int, relation: str) -> str:
-    """Return the relation of an arc; of a parser without relations, what a tree has at least."""
+    """Return the relation of an arc; for a parser without relations, a default."""
     if relation != UNSPECIFIED:
         return relation
     return "root" if head == 0 else "dep"
@@ -230,7 +230,7 @@ PATH = "/inception"
 
 
 def inception_routes(models: processing.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
-    """Return what is answered below ``/inception``; the pool's work is :func:`work_on` on these models."""
+    """Return the routes below ``/inception``; the pool's work is :func:`work_on` on these models."""
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
         Route(f"{PATH}/{{model}}/train", partial(_train, models, limits), methods=["POST"]),
@@ -238,7 +238,7 @@ def inception_routes(models: processing.ServedModels, pool: ComputePool, limits:
 
 
 def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
-    """Do a job of either protocol; for the processes of a server that speaks both."""
+    """Run a job of either protocol; for the processes of a server of both."""
     return suggest(models, job) if isinstance(job, Asked) else processing.process(models, job)
 
 
@@ -264,7 +264,7 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
 
 
 async def _train(models: processing.ServedModels, limits: Limits, request: Request) -> Response:
-    """Answer that all is done: a served model stays as it is, and may be asked at once."""
+    """Report success at once: a served model is not trained, and is always ready."""
     content = _object(await body_of(request, limits))
     processing.chosen_model(models, request.path_params["model"])
     check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
@@ -281,7 +281,7 @@ def _object(body: bytes) -> Any:
 
 
 def _text(content: Any, *names: str) -> str:
-    """Return the string at a path into JSON."""
+    """Return the string at a path of keys in JSON."""
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     if not isinstance(content, str):

@@ -1,4 +1,4 @@
-"""An application behind an address: the socket is taken first, then uvicorn serves until it is stopped."""
+"""Serving of an application by uvicorn until it is stopped; the socket is opened first."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     from qsproj.serve.compute import ComputePool
 
-# What the extra brings; the last is what starlette reads forms with.
+# Packages of the extra; starlette reads forms with the last.
 _NEEDED = ("starlette", "uvicorn", "python_multipart")
-# Connections at once, of which most wait; more are told to come again by uvicorn.
+# Maximum of open connections, most of them waiting; uvicorn answers 503 to others.
 _MOST_CONNECTIONS = 512
-# How long a connection is kept for the next request.
+# Keep-alive time of a connection.
 _KEPT_SECONDS = 5
-# How long what is under way may take when the server is stopped.
+# Time for running requests to finish after the server is stopped.
 _GRACE_SECONDS = 5
-# How long the answer may take that the server is being stopped.
+# Time for sending the answer that the server is stopping.
 _LAST_WORDS_SECONDS = 1
 
 
 def check_installed() -> None:
-    """Raise UsageError, which says what to install, where there is nothing to serve with."""
+    """Raise UsageError, with instructions to install, where the server packages are missing."""
     if "fork" not in multiprocessing.get_all_start_methods():
         raise UsageError(
             "found no processes that fork, which serving needs and Windows lacks; run it in the Windows "
@@ -45,7 +45,7 @@ def check_installed() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, at a free port for 0; UsageError when it cannot."""
+    """Return a listening socket, at a free port if ``port`` is 0; UsageError on failure."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
@@ -60,15 +60,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Return the address of a listening socket as a browser takes it: ``http://127.0.0.1:8001``."""
+    """Return the URL of a listening socket: ``http://127.0.0.1:8001``."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
-    """Serve an application that answers whatever happens, until an interrupt or SIGTERM.
+    """Serve an application, which must handle all errors, until an interrupt or SIGTERM.
 
-    ``seconds``: for a client to say what it wants. ``started``: called when requests are answered.
+    ``seconds``: time for a client to send a request. ``started``: called when the server is ready.
     """
     import uvicorn
 
@@ -95,7 +95,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
-            # What was cancelled tells its client so.
+            # Cancelled requests still answer their clients.
             if self.server_state.tasks:
                 await asyncio.wait(list(self.server_state.tasks), timeout=_LAST_WORDS_SECONDS)
 
@@ -112,14 +112,14 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     try:
         asyncio.run(run())
     except KeyboardInterrupt:
-        # That is how a server is stopped.
+        # An interrupt is the regular way to stop a server.
         print("qsproj serve: stopped", file=sys.stderr)
 
 
 def serve_until_stopped(
     app: ASGIApp, listening: socket.socket, *, seconds: float, said: str, pools: Iterable[ComputePool]
 ) -> None:
-    """Serve as :func:`serve`, print where, and stop the processes in the end."""
+    """Serve as :func:`serve`, print the address, and stop the processes at the end."""
     line = f"{said} (Ctrl-C stops)"
     try:
         serve(app, listening, seconds=seconds, started=lambda: print(line, file=sys.stderr, flush=True))
@@ -129,9 +129,9 @@ def serve_until_stopped(
 
 
 def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with a bound on the time from the first byte of a request to its last header.
+    """Return uvicorn's protocol with a timeout from the first byte of a request to its last header.
 
-    A connection on which nothing was ever said is closed after the same time.
+    A connection that never sends anything is closed after the same time.
     """
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -140,7 +140,7 @@ def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            # Else the second part of an answer waits until the first is acknowledged, late: 40 ms.
+            # Otherwise the second part of an answer waits 40 ms for the delayed ACK of the first.
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._hang_up = self.loop.call_later(seconds, transport.close)
 
@@ -152,7 +152,7 @@ def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
                 self._stop_timer()
 
         def _unsupported_upgrade_warning(self) -> None:
-            """Say nothing: clients in Java ask each time whether this is HTTP/2, and go on without."""
+            """Suppress the warning: Java clients offer HTTP/2 in each request, and continue without."""
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_timer()

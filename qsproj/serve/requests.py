@@ -1,4 +1,4 @@
-"""Requests that are not trusted: bodies of bounded size and time, bounded work, refusals in plain text."""
+"""Untrusted requests: limits on body size, time and work, and refusals in plain text."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from starlette.types import Receive
 
 Result = TypeVar("Result")
-# Of a request that is too large: more is not read, nor what does not arrive.
+# Maximum of bytes discarded from a refused request, and the pause that ends discarding.
 _MOST_DISCARDED, _PAUSE_SECONDS = 256 << 20, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of what one client may ask for."""
+    """Limits of a request."""
 
     bytes: int = 4 << 20  # of a request's body
     seconds: float = 60.0  # for the body to arrive, and again for the answer
-    waiting: int = 64  # requests that wait for a process, of all clients
+    waiting: int = 64  # requests waiting for a process, of all clients together
 
 
 class RequestError(Exception):
-    """A request that is answered with a status and a sentence."""
+    """A refused request: status code and message."""
 
     def __init__(self, status: int, text: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status)
@@ -42,19 +42,19 @@ class RequestError(Exception):
 
 
 async def tell_refusal(_: Request, error: Exception) -> Response:
-    """Answer a :class:`RequestError`, or what would be one line and exit code 2 on the command line."""
+    """Answer a :class:`RequestError` with its status, a QsprojError with 400, each with one line of text."""
     refused = error if isinstance(error, RequestError) else RequestError(400, str(error))
-    # Names of files that are not UTF-8 have halves of characters.
+    # File names that are not UTF-8 hold lone surrogates.
     text = f"{refused.text}\n".encode("utf-8", "replace")
     return PlainTextResponse(text, status_code=refused.status, headers=refused.headers)
 
 
-# For every application.
+# Exception handlers of every application.
 EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), tell_refusal)
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:
-    """Read a body; RequestError when it is too large (413) or late (408), ClientDisconnect without client."""
+    """Read a body; RequestError when too large (413) or late (408), ClientDisconnect if the client left."""
     told = request.headers.get("content-length", "0")
     size = number_of(told) if told.isdecimal() else 0
     if size > limits.bytes and (size > _MOST_DISCARDED or request.headers.get("expect")):
@@ -70,14 +70,14 @@ async def body_of(request: Request, limits: Limits) -> bytes:
                     await _discard(stream)
                     raise _too_large(limits)
     except TimeoutError:
-        # What is still on its way would be taken for the next request.
+        # The rest of this request would be read as the next one.
         text = f"the request did not arrive within {limits.seconds:g} seconds"
         raise RequestError(408, text, headers={"connection": "close"}) from None
     return b"".join(chunks)
 
 
 async def _discard(stream: AsyncIterator[bytes]) -> None:
-    """Read on while more arrives: who still sends when a connection is closed never sees the answer."""
+    """Discard the rest of a body: a client still sending when the connection closes misses the answer."""
     size = 0
     with suppress(TimeoutError, StopAsyncIteration):
         while size < _MOST_DISCARDED:
@@ -90,7 +90,7 @@ def _too_large(limits: Limits) -> RequestError:
 
 
 async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
-    """Return what comes of work for a request that was read; without client, ClientDisconnect."""
+    """Return the result of work for a request already read; ClientDisconnect when the client leaves."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -113,10 +113,10 @@ _COME_AGAIN = {"retry-after": "1"}
 
 
 async def outcome_of(job: Any, *, pool: ComputePool | ForkedJobs, limits: Limits, request: Request) -> Any:
-    """Return what comes of a job for a client whose request has been read.
+    """Return the result of a job for a request already read.
 
-    Raises RequestError when too many others wait (429), the time is over (503), or a process failed at it
-    (500); then the log says where; QsprojError when the job is refused.
+    Raises RequestError when too many requests wait (429), after a timeout (503), or when a process failed
+    (500; the log has the location); QsprojError when the job refuses its input.
     """
     if pool.waiting >= limits.waiting:
         raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)

@@ -1,1 +1,1 @@
-"""A page in the browser on which the trees of a draft are reviewed and corrected."""
+"""A browser page for reviewing and correcting the trees of a draft."""

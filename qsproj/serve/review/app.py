@@ -1,4 +1,4 @@
-"""The application behind the page: sentences as JSON, confirmations, undo, training."""
+"""The web application of the review page: sentences as JSON, confirmations, undo, training."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def review_app(
     inference: ComputePool | None = None,
     words: WordList | None = None,
 ) -> Starlette:
-    """Return the application; ``words``: those whose tags are decided on the page.
+    """Return the application; ``words``: the words to tag on the page.
 
     ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`; ``inference`` infers the rest of
     a tree, with :class:`qsproj.serve.review.inference.Inference`.
@@ -86,7 +86,7 @@ async def _page_file(name: str, _: Request) -> Response:
 
 
 class _Words:
-    """Answers what the page asks of words whose tags are decided. Final."""
+    """Request handlers for the words to tag. Final."""
 
     def __init__(self, session: Session, words: WordList | None, limits: Limits) -> None:
         self._session, self._words, self._limits = session, words, limits
@@ -107,9 +107,9 @@ class _Words:
 
 
 class _Review:
-    """Answers what the page asks. Final.
+    """Request handlers for the sentences. Final.
 
-    Nothing here waits while the draft changes, so that one change is whole before the next begins.
+    No handler awaits while it changes the draft, so changes never interleave.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class _Review:
     ) -> None:
         self._session, self._pool, self._limits = session, pool, limits
         self._inference = inference
-        # A regular expression may take for ever.
+        # A regular expression may never finish.
         self._searches = ForkedJobs(self._found, processes=2)
         self._task: asyncio.Task[None] | None = None
 
@@ -211,7 +211,7 @@ class _Review:
         return _json({"changed": count})
 
     def _changed(self, index: int, change: Callable[[], tuple[int, int] | None]) -> Response:
-        """Make a change, and tell the sentence as it is then; or why not, and what is there instead."""
+        """Apply a change and answer with the new sentence, or with the reason of failure and the old one."""
         try:
             shown, undone = change() or (index, 0)
         except StaleError as error:
@@ -273,12 +273,12 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _json(content: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Answer in JSON, in ASCII: names of files that are not UTF-8 have halves of characters."""
+    """Return a JSON response in ASCII: file names that are not UTF-8 hold lone surrogates."""
     return Response(json.dumps(content), status_code=status, media_type="application/json")
 
 
 def _index(request: Request) -> int:
-    """Return the number of the sentence that is asked for, as the address has it."""
+    """Return the sentence number in the request's path."""
     text: str = request.path_params["index"]
     if not text.isdecimal():
         raise RequestError(404, f"found {text[:20]!r}, expected the number of a sentence")
@@ -307,7 +307,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _correction(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what a confirmation says, of the right types."""
+    """Return the fields of a confirmation, converted to their types."""
     _check_list(content, "heads", int)
     _check_list(content, "relations", str)
     if not isinstance(content.get("version"), str):

@@ -1,4 +1,4 @@
-"""A tree put in the place of another: what is refused, and what changes in the sentence."""
+"""Replacement of a sentence's tree: validity checks, and updates of the other columns."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +18,19 @@ _RELATION = re.compile(r"[^\s|]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The tree that a person gives to a sentence: heads of words 1..n, 0 for the root, and n relations."""
+    """A tree from an annotator: heads of words 1..n, 0 for the root, and n relations."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
 
 def tree_of(sentence: Sentence) -> Tree:
-    """Return the tree that a sentence has; heads of -1 are missing."""
+    """Return the tree of a sentence; heads of -1 are missing."""
     return Tree(tuple(sentence.heads.tolist()[1:]), sentence.deprels)
 
 
 def is_text(text: str) -> bool:
-    """Tell whether a text may stand in a line: without control characters, line breaks, half characters."""
+    """Return whether a text fits a line: no control characters, line breaks, lone surrogates."""
     return not any(category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text)
 
 
@@ -40,9 +40,9 @@ def check_relation(relation: str, where: str = "") -> None:
 
 
 def check_tree(tree: Tree, words: int, *, known: tuple[str, ...] = ()) -> None:
-    """Raise UsageError unless a tree is one: without cycles, with one root, each arc with a relation.
+    """Raise UsageError unless a tree is valid: no cycles, one root, a relation on each arc.
 
-    ``known``: the relations that the words have had, which are not checked again.
+    ``known``: the previous relations of the words, which are not checked again.
     """
     if len(tree.heads) != words or len(tree.relations) != words:
         sizes = f"{len(tree.heads)} heads and {len(tree.relations)} relations"
@@ -62,7 +62,7 @@ def check_tree(tree: Tree, words: int, *, known: tuple[str, ...] = ()) -> None:
 
 
 def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
-    """Return what is odd about the relation of a root, though it is a tree; None where nothing is."""
+    """Return a warning about an unusual relation of the root in a valid tree, or None."""
     for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), start=1):
         is_root, is_named_so = head == ROOT, bare_relation(relation) == bare_relation(root_relation)
         if is_root and not is_named_so:
@@ -74,7 +74,7 @@ def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
 
 _FEATS = r"_|[^\s=|]+=[^\s=|]+(\|[^\s=|]+=[^\s=|]+)*"
 _DEPS = r"_|\d+(\.\d+)?:[^\s|]+(\|\d+(\.\d+)?:[^\s|]+)*"
-# The columns beside the tree that a person corrects, what a cell of each looks like, and how errors say so.
+# Editable columns beside the tree: the format of a cell, and its description in errors.
 CELLS = {
     "lemmas": (LEMMA, r"[^\t\r\n]+", "a lemma, or _"),
     "upos": (UPOS, r"\S+", "a tag without spaces"),
@@ -87,7 +87,7 @@ _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PRO
 
 
 def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
-    """Return the column of CELLS with this name; of words 1..n."""
+    """Return a column of CELLS by name, for words 1..n."""
     if name not in ("deps", "misc"):
         own: tuple[str, ...] = getattr(sentence, name)
         return own
@@ -96,10 +96,9 @@ def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
 
 
 def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sentence:
-    """Return the sentence with other cells in some columns of CELLS; features come in the order of names.
+    """Return the sentence with replaced columns of CELLS; features are sorted by name.
 
-    What MISC tells of the probability of a cell goes with the cell. UsageError where one is no cell of its
-    column.
+    Probabilities of replaced cells are removed from MISC. Raises UsageError for an invalid cell.
     """
     for name, given in columns.items():
         check_name("column", name, CELLS)
@@ -128,7 +127,7 @@ def _sorted_features(cell: str) -> str:
 
 
 def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> Sentence:
-    """Replace the cells of a column that a sentence holds in its lines alone."""
+    """Replace the cells of a column that a sentence stores only in its lines."""
     layout = layout_of(sentence)
     lines = list(layout.lines)
     for at, cell in zip(layout.word_lines, given, strict=True):
@@ -140,9 +139,9 @@ def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> S
 
 
 def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
-    """Return a sentence with the tree that was confirmed, and ``Reviewed=Yes`` in MISC of every word.
+    """Return a sentence with the confirmed tree, and ``Reviewed=Yes`` in MISC of every word.
 
-    ``ArcProb=`` stays where the arc does, ``RelProb=`` where arc and relation do; else they go.
+    ``ArcProb=`` is kept where the arc is unchanged, ``RelProb=`` where arc and relation are.
     """
     old = tree_of(sentence)
     check_tree(tree, len(sentence), known=old.relations)
@@ -161,7 +160,7 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
 
 
 def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
-    """Return the words 1..n that two columns give different cells."""
+    """Return the words 1..n whose cells differ between two columns."""
     cells = enumerate(zip(first, second, strict=True), start=1)
     return [word for word, (one, other) in cells if one != other]
 
@@ -171,12 +170,12 @@ def is_reviewed(sentence: Sentence) -> bool:
 
 
 def arc_chances(sentence: Sentence) -> tuple[float | None, ...]:
-    """Return the probability of each word's arc as MISC tells it; None where it tells none."""
+    """Return the probability of each word's arc from MISC, or None."""
     return chances(sentence, editing.ARC_PROBABILITY)
 
 
 def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:
-    """Return a probability of each word by its key in MISC; None where there is none."""
+    """Return a probability of each word by its key in MISC, or None."""
     return tuple(map(_number, editing.misc_values(sentence, key)))
 
 
@@ -189,8 +188,9 @@ def _number(text: str | None) -> float | None:
 
 
 def unsureness(chances: Sequence[float | None]) -> float:
-    """Return how many wrong arcs are to be expected for the work of reading a sentence.
+    """Return the expected number of wrong arcs per unit of reading cost of a sentence.
 
-    Unknown arcs count as right. The work is one a word and two a sentence, as for ``qsproj suggest``.
+    Arcs without a probability count as right. The cost is one per word and two per sentence, as for
+    ``qsproj suggest``.
     """
     return sum(1.0 - chance for chance in chances if chance is not None) / (len(chances) + 2.0)

@@ -1,8 +1,8 @@
-"""A file of trees that is reviewed: read once, and written as a whole whenever a sentence is confirmed.
+"""A treebank file under review: read once, and rewritten as a whole at each confirmation.
 
-What was not confirmed stays byte for byte. A writer who saw an older state of a sentence, or a file that
-someone else has written meanwhile, is refused rather than overwritten. What was changed, when and by whom is
-kept beside the file, for undo after a restart.
+Unconfirmed sentences stay byte for byte. A change based on an older version of a sentence is refused, and so
+is a write over a file that another program has changed. A history beside the file records changes, times and
+annotators, for undo after a restart.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ REVIEWED_BY = "reviewed_by"
 
 
 class StaleError(QsprojError):
-    """A change of a sentence that has changed meanwhile."""
+    """A change based on an outdated version of a sentence."""
 
 
 class FileChangedError(QsprojError):
-    """A change of a file that someone else has written."""
+    """A change of a file that another program has written."""
 
 
 class Draft:
-    """The sentences of a file, and what they were before they were changed. Mutable; final.
+    """The sentences of a file, and the history of their changes. Mutable; final.
 
-    ``who`` is written to the history and, where given, to ``# reviewed_by`` of what is confirmed.
+    ``who``: the annotator, written to the history and to ``# reviewed_by`` of confirmed sentences.
 
-    Raises UsageError, DataError when the file cannot be read or written, is compressed, or is no CoNLL-U.
+    Raises UsageError or DataError when the file cannot be read or written, is compressed, or is not CoNLL-U.
     """
 
     def __init__(self, path: str, *, who: str | None = None) -> None:
@@ -53,7 +53,7 @@ class Draft:
         self.load()
 
     def load(self) -> None:
-        """Read the file, and forget what was there; when it cannot be read, all stays as it is."""
+        """Read the file again, replacing all sentences; on an error nothing changes."""
         try:
             self._check_file()
             seen, content = _identity(self.path.stat()), self.path.read_bytes()
@@ -85,10 +85,10 @@ class Draft:
     def confirm(
         self, index: int, tree: Tree, *, version: str, columns: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        """Put a tree, and other cells, into a sentence, mark it as reviewed, and save.
+        """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        Raises StaleError when the sentence is no longer that of ``version``, FileChangedError when someone
-        else has written the file, UsageError when it is no tree; then nothing has changed, here or there.
+        Raises StaleError when the sentence no longer has this ``version``, FileChangedError when another
+        program has written the file, UsageError when the tree is invalid; then neither draft nor file change.
         """
         changed = reviewed(with_cells(self.sentences[index], columns or {}), tree)
         if self._who is not None:
@@ -96,12 +96,12 @@ class Draft:
         self.replace(index, [changed], version=version)
 
     def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
-        """Put sentences in the place of ``count`` others, and save; raises as :meth:`confirm`."""
+        """Replace ``count`` sentences by others, and save; raises as :meth:`confirm`."""
         self._check_version(index, version)
         self._replace([(index, count, sentences)])
 
     def correct(self, corrected: Mapping[int, Sentence]) -> None:
-        """Put other sentences in the place of some, saved at once; raises FileChangedError."""
+        """Replace sentences by index, in one save; raises FileChangedError."""
         self._replace([(index, 1, [sentence]) for index, sentence in corrected.items()])
 
     def _replace(self, places: Iterable[tuple[int, int, Sequence[Sentence]]]) -> None:
@@ -115,14 +115,14 @@ class Draft:
         self._save(changes, note=lambda: self._history.add([change for change, _ in changes]))
 
     def undo(self, index: int, *, version: str) -> list[Change]:
-        """Take the last change of a sentence back, byte for byte, with all that was saved at once with it.
+        """Undo the last change of a sentence, byte for byte, with all changes of the same save.
 
-        Returns what was changed by that. Raises as :meth:`confirm`; UsageError where later changes depend on
-        it.
+        Returns the changes made by the undo. Raises as :meth:`confirm`; UsageError where later changes depend
+        on it.
         """
         self._check_version(index, version)
         undoing = self._history.undoing(index, self._blocks)
-        # At the end of a file, or after its byte order mark, a block is read as it was.
+        # A block is restored as read, also at the end of the file or after a byte order mark.
         changes = [
             (change, list(read_sentences(Named(b"".join(change.after), str(self.path)))))
             for change in undoing.values()
@@ -135,14 +135,14 @@ class Draft:
             raise StaleError("this sentence was changed in another window")
 
     def _check_file(self) -> None:
-        """Raise UsageError where a pipe or a device would keep whoever opens it waiting."""
+        """Raise UsageError for a pipe or device, which would block on opening."""
         if self.path.exists() and not self.path.is_file():
             raise UsageError(f"{self.path}: found no file of its own, expected one; copy it into a file")
 
     def _save(
         self, changes: Sequence[tuple[Change, Sequence[Sentence]]], *, note: Callable[[], None]
     ) -> None:
-        """Write the file with some changes; only one that is alone may change the number of sentences."""
+        """Write the file with some changes; only a single change may alter the number of sentences."""
         self._check_file()
         blocks = self._blocks.copy()
         for change, _ in changes:
@@ -151,7 +151,7 @@ class Draft:
             with open_binary_output(self.path) as handle:
                 handle.writelines(blocks)
                 handle.flush()
-                # As late as can be: right before the new file takes the place of the old one.
+                # As late as possible: right before the new file replaces the old one.
                 self._check_unchanged()
                 note()
         except BaseException:
@@ -167,7 +167,7 @@ class Draft:
         return handle.getvalue()
 
     def _check_unchanged(self) -> None:
-        """Raise FileChangedError when the file is not what was read or written here; one that is gone is."""
+        """Raise FileChangedError when another program has changed the file; a deleted file is accepted."""
         try:
             found = _identity(self.path.stat())
         except FileNotFoundError:
@@ -181,7 +181,7 @@ def version_of(block: bytes) -> str:
 
 
 class Named(io.BytesIO):
-    """Bytes as an open file with a name for errors."""
+    """An in-memory binary file with a name for error messages."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)

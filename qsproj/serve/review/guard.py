@@ -1,8 +1,7 @@
-"""A guard for a page that writes to a file: it answers the page itself, and nobody else.
+"""Access control for a page that writes to a file: only requests of the page itself are answered.
 
-The address that the command shows holds a token; every request of the page sends it along. A page elsewhere
-does not know it, and is refused by its Origin before that. A name that someone else's name server points at
-this machine is refused by the Host.
+The printed address holds a token, sent with every request of the page. Other sites are refused by the Origin
+header, and do not know the token. DNS rebinding is refused by the Host header.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from starlette.responses import PlainTextResponse
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-# A name or an address, IPv6 in brackets, and a port; nothing of a user, a path or anything else.
+# A name or an address, IPv6 in brackets, and a port; no user, path or other part.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s@:/?#\[\]\\]+))(?::[0-9]{1,5})?")
 TOKEN_HEADER = "x-qsproj-token"
 PAGE, STATIC = "/", "/static/"
-# Nothing but the files of the page may be loaded or run, and no other page may frame it or learn its address.
+# Only the page's own files may be loaded or run; no other page may frame it or see its address as referrer.
 HEADERS = (
     (
         "content-security-policy",
@@ -39,10 +38,10 @@ HEADERS = (
 
 
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
-    """Return an application that answers its own page alone.
+    """Return an application that answers requests of its own page only.
 
-    ``token``: given as ``?token=`` for the page, as ``X-Qsproj-Token`` for all that it asks; its scripts and
-    styles go without. ``host``: the name of the server; addresses and ``localhost`` go as well.
+    ``token``: expected as ``?token=`` for the page and as ``X-Qsproj-Token`` for its requests; scripts and
+    styles need none. ``host``: the accepted server name, beside IP addresses and ``localhost``.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,7 +55,7 @@ def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
 
 
 def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
-    """Return why a request is refused; None when it is not."""
+    """Return the reason to refuse a request, or None."""
     headers = Headers(scope=scope)
     found = _HOST.fullmatch(headers.get("host", ""))
     name = "" if found is None else (found[1] or found[2]).lower()

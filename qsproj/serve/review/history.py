@@ -1,4 +1,4 @@
-"""The changes of a file under review, kept beside it: which of them can be undone, and where they are now."""
+"""The change history of a file under review, kept beside it, for undo."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from qsproj.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Sentences from ``at`` on, as they stood in the file, and the sentences that replaced them."""
+    """Sentences from index ``at`` on, as bytes in the file, and their replacements."""
 
     at: int
     before: list[bytes]
     after: list[bytes]
     when: str = ""
     who: str | None = None
-    batch: int = -1  # the number of the first change that was saved at once with this one
+    batch: int = -1  # the number of the first change in the same save
 
     @staticmethod
     def now(at: int, before: Iterable[bytes], after: Iterable[bytes], *, who: str | None) -> Change:
@@ -38,13 +38,13 @@ class Change:
 
     @property
     def shift(self) -> int:
-        """The number of sentences by which all that follow move."""
+        """The offset by which the following sentences move."""
         return len(self.after) - len(self.before)
 
 
 @dataclass(slots=True)
 class _Step:
-    """Changes that were made at once, or undone at once; ``end``: of its lines in the file. Mutable."""
+    """Changes made or undone in one save; ``end``: end of its lines in the file. Mutable."""
 
     end: int
     made: dict[int, Change] = field(default_factory=dict)
@@ -54,26 +54,26 @@ class _Step:
 class History:
     """The changes of a file that are not undone, by number. Mutable; final.
 
-    ``FILE.history`` has a line of JSON for each, written before the file is. Each sentence knows the last
-    change that made it. A change can be undone where no later one made any of its sentences; it is found
-    wherever it has moved since.
+    ``FILE.history`` has a line of JSON for each, written before the file itself. Each sentence records the
+    last change that produced it. A change can be undone unless a later one replaced any of its sentences;
+    moved sentences are tracked.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + ".history")
-        self._size = 0  # of what counts in the file
+        self._size = 0  # of the valid part of the file
         self._start(0)
 
     def _start(self, sentences: int) -> None:
         self.changes = dict[int, Change]()
-        self._last: list[int | None] = [None] * sentences  # by sentence: the number of the last change
-        self._below = dict[int, list[int | None]]()  # by change: what it replaced in ``_last``
+        self._last: list[int | None] = [None] * sentences  # by sentence: number of its last change
+        self._below = dict[int, list[int | None]]()  # by change: the replaced part of ``_last``
         self._next = 0
 
     def load(self, blocks: Sequence[bytes]) -> None:
         """Read the changes that led to these sentences.
 
-        A last step that the file does not show, since a crash came between the two, is left out.
+        A last step that is missing from the file, after a crash between the two writes, is dropped.
         """
         try:
             content = self.path.read_bytes()
@@ -100,7 +100,7 @@ class History:
         return bool(changes) and all(blocks[one.place] == one.before for one in changes)
 
     def _replay(self, steps: Sequence[_Step], sentences: int) -> None:
-        """Make and undo changes again, which lead to this number of sentences."""
+        """Replay changes and undos, which result in this number of sentences."""
         undone = {number for step in steps for number in step.undone}
         standing = (change for step in steps for number, change in step.made.items() if number not in undone)
         self._start(max(0, sentences - sum(change.shift for change in standing)))
@@ -111,9 +111,9 @@ class History:
                 self._take(number)
 
     def corrections(self) -> list[tuple[str, int, int]]:
-        """Return of each confirmation, in order, its time, the words, and how many cells it changed.
+        """Return (time, number of words, number of changed cells) of each confirmation, in order.
 
-        Counted are UPOS, HEAD and DEPREL of sentences that were cut no otherwise.
+        Changes of UPOS, HEAD and DEPREL count, in sentences whose tokenization is unchanged.
         """
         found = []
         for change in self.changes.values():
@@ -128,10 +128,10 @@ class History:
         return found
 
     def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
-        """Return what undoes the last change of a sentence and those saved with it, by number.
+        """Return, by number, the changes that undo a sentence's last change and others of the same save.
 
-        Of these, the changes are left out that later ones lie above. UsageError where there is none, where
-        later changes lie above the sentence's own, or where another program has changed what it left.
+        Others that later changes depend on are left out. Raises UsageError where the sentence has no change,
+        where later changes depend on it, or where another program has changed its sentences since.
         """
         number = self._last[index]
         if number is None or number not in self.changes:
@@ -154,7 +154,7 @@ class History:
         return found
 
     def _place_of(self, number: int) -> int | None:
-        """Return where the sentences are that a change made; None where a later one made some of them."""
+        """Return the index of a change's sentences; None where a later change replaced some of them."""
         if number not in self._last:
             return None
         at, count = self._last.index(number), len(self.changes[number].after)
@@ -165,7 +165,7 @@ class History:
         return number in below or any(self._lies_on(one, number) for one in {*below})
 
     def add(self, changes: Sequence[Change]) -> None:
-        # They are about to be made.
+        # Changes about to be made.
         numbered = {self._next + at: replace(one, batch=self._next) for at, one in enumerate(changes)}
         self._write(
             [
@@ -185,7 +185,7 @@ class History:
             self._put(number, change)
 
     def take_back(self, numbers: Iterable[int]) -> None:
-        # They are about to be undone.
+        # Changes about to be undone.
         undone = list(numbers)
         when = datetime.now(UTC).isoformat(timespec="seconds")
         self._write([{"undone": undone, "when": when}])
@@ -221,7 +221,7 @@ class History:
 
 
 def _steps(content: bytes) -> list[_Step]:
-    """Return what the lines of a history say; lines that a crash has cut are passed over."""
+    """Parse the lines of a history; lines truncated by a crash are skipped."""
     steps, end, after = list[_Step](), 0, 0
     for line in content.splitlines(keepends=True):
         end += len(line)

@@ -1,4 +1,4 @@
-"""The rest of a tree under what an annotator has fixed, inferred after each correction."""
+"""Constrained inference: after each correction the model infers the rest of the tree."""
 
 from dataclasses import dataclass, replace
 from typing import cast
@@ -17,17 +17,17 @@ from qsproj.models.tree_decoder import of_tree
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The cells of words 1..n that stay: -1 and ``_`` are to be inferred. Every word has a tag."""
+    """Fixed cells of words 1..n: -1 and ``_`` are to be inferred. Every word has a tag."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
     upos: tuple[str, ...]
-    tags: tuple[bool, ...]  # which of the tags stay, where the parser infers tags along with trees
+    tags: tuple[bool, ...]  # whether each tag is fixed, for a parser that infers tags jointly with trees
 
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """A tree under what is fixed: the probability of each arc, and each word's second head with its own."""
+    """A constrained tree with arc probabilities, and each word's second-best head with its probability."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
@@ -37,7 +37,7 @@ class Inferred:
 
 
 def features_of(parser: Parser) -> set[str]:
-    """Return the cells of FEATS that a model may give; none where it gives no features."""
+    """Return the FEATS values that a model can predict; none for a model without features."""
     tagger = parser.word_tagger
     if tagger is None or tagger.morphology is None:
         return set()
@@ -45,12 +45,11 @@ def features_of(parser: Parser) -> set[str]:
 
 
 def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
-    """Return the likeliest rest of a tree, and conditional posteriors of its arcs.
+    """Return the best tree under fixed cells, and conditional posteriors of its arcs.
 
-    Fixed arcs that cross are answered by a model that may build no such trees, too: crossing arcs are then
-    allowed in this sentence.
+    Where fixed arcs cross, crossing arcs are allowed in this sentence, also for a projective model.
 
-    Raises SentenceError when no tree has what is fixed; UsageError when the model takes no part of a tree.
+    Raises SentenceError when no tree fits the fixed cells; UsageError when the model takes no constraints.
     """
     check_takes_parts(parser)
     sentence, given = _with_fixed(sentence, fixed)
@@ -82,7 +81,7 @@ def _inferred(parser: Parser, sentence: Sentence, given: Constraints) -> tuple[S
 
 
 def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints]:
-    """Return the sentence with its tags, and what is known of its analysis."""
+    """Return the sentence with its tags, and the constraints on its analysis."""
     n = len(sentence)
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")
@@ -96,13 +95,13 @@ def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints
 
 
 def _probability(value: float) -> float:
-    """Return a probability as the page shows it, without the last digits that rounding errors have."""
+    """Round a probability for the page, dropping digits with rounding errors."""
     return round(min(1.0, max(0.0, value)), 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A sentence with what is fixed in it, and the model to ask, where it was trained since: file, times."""
+    """A sentence with fixed cells; ``model``: file and training count of a retrained model, or None."""
 
     sentence: Sentence
     fixed: Fixed
@@ -110,7 +109,7 @@ class Question:
 
 
 class Inference:
-    """Answers questions: the work of a :class:`ComputePool`. Mutable: the last model that was read stays."""
+    """Answers questions: the work of a :class:`ComputePool`. Mutable: the last model loaded is cached."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser, self._read = parser, cast(tuple[str, int] | None, None)

@@ -1,4 +1,4 @@
-"""Making the model of a bootstrap again from what was annotated so far, in a process of its own."""
+"""Repetition of a bootstrap with the sentences annotated so far, in a separate process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
 from qsproj.serve.review.retraining import Retrained, Reviewed
 
-# Sentences that are offered for annotation.
+# Number of sentences offered for annotation.
 OFFERED = 200
 
 
@@ -25,9 +25,9 @@ OFFERED = 200
 class Relearning:
     """Repeat a bootstrap with the reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
 
-    ``folder``: the workspace, whose unaffected stages are kept. ``output``: where the model is written.
-    ``lexicon``: a file that grows while the page is open, or None. ``progress``: stages that are done, and
-    all, which the server sees as they change.
+    ``folder``: the workspace; unaffected stages are reused. ``output``: the path of the model. ``lexicon``: a
+    file that grows while the page is open, or None. ``progress``: number of finished stages, and of all, in
+    memory shared with the server.
     """
 
     call: BootstrapCall
@@ -37,7 +37,7 @@ class Relearning:
     progress: Any = field(default_factory=lambda: RawArray("i", 2))
 
     def __call__(self, given: Reviewed) -> Retrained:
-        """Learn from what was reviewed, and parse what is left."""
+        """Train on the reviewed sentences, and parse the rest."""
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.make([sentences[index] for index in given.reviewed])
         return self.parsed(sentences, given.reviewed, given.left)
@@ -45,7 +45,7 @@ class Relearning:
     def parsed(
         self, sentences: Sequence[Sentence], reviewed: Sequence[int], left: Sequence[int]
     ) -> Retrained:
-        """Parse by the model of ``output`` what is left."""
+        """Parse the sentences not yet reviewed with the model at ``output``."""
         model = load_parser(self.output)
         parser = model.retagging() or model
         parsed = {index: parser.parse(sentences[index], confidence=True) for index in left}
@@ -58,7 +58,7 @@ class Relearning:
         return Retrained(beliefs, told, self.output)
 
     def make(self, annotated: Sequence[Sentence], *, offered: int | None = None) -> Bootstrapped:
-        """Make the model and write it to ``output``; with ``offered``, suggest that many sentences."""
+        """Train the model and write it to ``output``; ``offered``: number of sentences to suggest."""
         options = self.call.options
         if annotated:
             path = self.folder / f"annotated.{self.call.language}.conllu"
@@ -66,7 +66,7 @@ class Relearning:
             options = replace(options, annotated=(*options.annotated, str(path)))
         if self.lexicon is not None and Path(self.lexicon).exists():
             options = replace(options, lexicon=self.lexicon)
-        # A name of its own: stages of the bootstrap itself are not removed with those of earlier batches.
+        # A separate run name: clearing earlier batches must not remove stages of the bootstrap itself.
         workspace = Workspace(self.folder, run=f"annotate-{self.call.language}", say=self._done)
         self.progress[0] = 0
         made = bootstrap(

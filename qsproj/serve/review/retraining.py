@@ -1,4 +1,4 @@
-"""Training a parser on what was reviewed, in a process of its own, and what that gains."""
+"""Fine-tuning of a parser on reviewed sentences in a separate process, with its measured gain."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _MOST_FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Scores before and after training on reviewed sentences, each fold of these parsed without it."""
+    """Cross-validated scores before and after training on reviewed sentences."""
 
     before: AttachmentScores
     after: AttachmentScores
@@ -28,26 +28,26 @@ class Gain:
 
 
 def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Parser:
-    """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
+    """Return a parser fine-tuned on trees, as by ``qsproj project --annotated``.
 
-    Raises UsageError for a model that does not learn so, as a converter.
+    Raises UsageError for a model without fine-tuning, such as a converter.
     """
     return parser.fine_tuned(lessons, rng=np.random.default_rng(seed))
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
-    """Tell whether the tags of a sentence are those that a parser of text gives to it.
+    """Return whether the tags of a sentence equal those that a text parser predicts.
 
-    Then it parsed the sentence without tags, and by several readings: so it is measured, and parses again.
+    If so, the parser saw no tags and averaged several tag sequences; scoring and reparsing do the same.
     """
     retagging = parser.retagging()
     return retagging is not None and retagging.parse(sentence).upos == sentence.upos
 
 
 def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: bool = False) -> Sentence:
-    """Return a sentence parsed, as from plain text where ``retag``, see :func:`tagged_itself`.
+    """Return the parsed sentence; ``retag`` predicts its tags, see :func:`tagged_itself`.
 
-    A joint parser parses it together with its translation, by the links of the aligner.
+    A joint parser parses it together with its translation, with the links of the aligner.
     """
     if isinstance(lesson, SentencePair):
         of_pairs: Any = parser
@@ -60,10 +60,10 @@ def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: b
 def gain_of(
     parser: Parser, lessons: Sequence[Lesson], *, seed: int, done: Callable[[], None] = lambda: None
 ) -> Gain | None:
-    """Return what it gains to train on trees, each part of them held out in turn; None for a single tree.
+    """Return the gain of training on trees by cross-validation; None for a single tree.
 
-    The trees began as the parser's own output: the gain is rather too small than too large. ``done`` is
-    called after each part.
+    The gain is rather underestimated: the trees are corrected output of the parser. ``done`` is called after
+    each fold.
     """
     folds = min(_MOST_FOLDS, len(lessons))
     if folds < 2:
@@ -87,13 +87,13 @@ NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...], tupl
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """A file with its name, and which of its sentences are reviewed, and which are left."""
+    """The content and name of a file, and the indices of reviewed and remaining sentences."""
 
     content: bytes
     name: str
     reviewed: Sequence[int]
     left: Sequence[int]
-    # for a joint parser: by index, with the links that were corrected as links by hand
+    # for a joint parser: by index; corrected links are gold links
     pairs: Mapping[int, SentencePair] = field(default_factory=dict)
 
 
@@ -101,26 +101,26 @@ class Reviewed:
 class Retrained:
     """The result of training."""
 
-    # (heads, relations, chances, upos) of the sentences that are left, by their index
+    # (heads, relations, arc probabilities, upos) of the remaining sentences, by index
     beliefs: Mapping[int, NewTree]
-    told: Mapping[str, Any]  # for the page, as JSON: scores on held-out sentences, how many heads changed
-    model: str | None = None  # the file of the trained parser, where it is taken
+    told: Mapping[str, Any]  # for the page, as JSON: cross-validated scores, number of changed heads
+    model: str | None = None  # the file of the trained parser, if accepted
 
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """Trains the parser that made a draft on what was reviewed: the work of a :class:`ComputePool`.
+    """Train the parser of a draft on its reviewed sentences: the work of a :class:`ComputePool`.
 
-    ``progress``: parts that are done, and all parts, which the server sees as they change.
+    ``progress``: number of finished steps, and of all, in memory shared with the server.
     """
 
     parser: Parser
-    output: str  # where the trained parser is written
+    output: str  # path of the trained parser
     seed: int
     progress: Any = field(default_factory=lambda: RawArray("i", 2))
 
     def __call__(self, given: Reviewed) -> Retrained:
-        """Train, measure what it gains, and parse what is left; a parser that became worse is not taken."""
+        """Train, measure the gain, and parse the remaining sentences; a worse parser is rejected."""
         sentences = list(read_sentences(Named(given.content, given.name)))
         lessons = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
         self.progress[:] = 0, min(_MOST_FOLDS, len(lessons)) + 2

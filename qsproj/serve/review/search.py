@@ -1,13 +1,13 @@
-"""A small language of patterns over trees, and one correction for all words that a pattern finds.
+"""A small pattern language over trees, and bulk correction of the matching words.
 
-``upos=NOUN deprel=nsubj head.upos!=VERB``: all of these hold of the word. A condition is a cell, ``=`` or
-``!=``, and values parted by ``|``; with ``~`` in place of ``=``, a regular expression that is found anywhere.
-Cells are form, lemma, upos, xpos, deprel, feats.NAME, misc.NAME; before them may stand ``head.``, ``child.``
-(any), ``prev.``, ``next.``, and several: ``head.head.upos``. ``deprel=obl`` is ``obl`` alone,
-``deprel=obl:*`` has any subtype. A cell that is not there is empty: ``head.upos=`` holds of a root.
+``upos=NOUN deprel=nsubj head.upos!=VERB`` matches words that meet all conditions. A condition is a cell,
+``=`` or ``!=``, and values separated by ``|``; with ``~`` in place of ``=``, a regular expression, found
+anywhere in the cell. Cells are form, lemma, upos, xpos, deprel, feats.NAME, misc.NAME, with any number of
+prefixes ``head.``, ``child.`` (any), ``prev.``, ``next.``: ``head.head.upos``. ``deprel=obl`` matches ``obl``
+alone, ``deprel=obl:*`` any subtype. A missing cell is empty: ``head.upos=`` matches a root.
 
-A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``, ``lemma=sein`` or ``head=head.head``; several
-are parted by spaces.
+A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``, ``lemma=sein`` or ``head=head.head``, or
+several separated by spaces.
 """
 
 import re
@@ -24,19 +24,19 @@ from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, check_relation, with_cells
 
-# Tells of a word 1..n whether a condition holds.
+# A condition on a word 1..n.
 Test = Callable[[Sentence, int], bool]
 _CELLS = {"form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "deprel": "deprels"}
 _PARTS = {"feats": "feats", "misc": "misc"}
 _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
 _CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
 _GRANDPARENT = "head=head.head"
-_MOST_SECONDS = 3.0  # of a processor, for the search in one sentence
-_CONTEXT = 6  # words at either side of a word that was found
+_MOST_SECONDS = 3.0  # of CPU time, for the search in one sentence
+_CONTEXT = 6  # words on each side of a match
 
 
 def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
-    """Return what finds the words 1..n of a sentence that a pattern tells of; else UsageError."""
+    """Compile a pattern to a function that returns a sentence's matches, 1..n; UsageError if invalid."""
     tests = [_test(text) for text in pattern.split()]
     if not tests:
         raise UsageError("found an empty pattern, expected conditions such as upos=NOUN deprel=nsubj")
@@ -48,7 +48,7 @@ def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
 
 
 def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list[int]]:
-    """Limit the processor time of a search in one sentence, where signals arrive: in the main thread."""
+    """Limit the CPU time of a search in one sentence; in the main thread only, which receives signals."""
 
     def limited(sentence: Sentence) -> list[int]:
         def stop(*_: object) -> NoReturn:
@@ -106,7 +106,7 @@ def _test(text: str) -> Test:
 
 
 def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
-    """Return the words that a step leads to; none beyond the ends and the root."""
+    """Return the words that a prefix leads to; none beyond the root and the sentence's ends."""
     if step == "head":
         head = int(sentence.heads[word])
         return [head] if head > ROOT else []
@@ -137,14 +137,14 @@ def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
 
 
 def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:
-    """Return a word of 1..n between the few words that stand before it and after it."""
+    """Return (left context, word, right context) of a word 1..n."""
     forms = sentence.forms
     left, right = forms[max(0, word - 1 - _CONTEXT) : word - 1], forms[word : word + _CONTEXT]
     return " ".join(left), forms[word - 1], " ".join(right)
 
 
 def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence:
-    """Return the sentence with a correction of some words; UsageError for a correction that is none."""
+    """Return the sentence with some words corrected; UsageError for an invalid correction."""
     for text in change.split() or [""]:
         if text == _GRANDPARENT:
             sentence = _raised(sentence, words)
@@ -178,7 +178,7 @@ def _with_part(cell: str, name: str, value: str) -> str:
 
 
 def _raised(sentence: Sentence, words: Sequence[int]) -> Sentence:
-    """Hang words below the heads of their heads; those below the root stay."""
+    """Reattach words to the heads of their heads; dependents of the root stay."""
     sentence = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY, words=words)
     heads = sentence.heads.copy()
     for word in words:

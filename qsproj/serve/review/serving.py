@@ -1,4 +1,4 @@
-"""The page of a review behind an address that nobody guesses, until it is stopped."""
+"""The server of a review page, at an address with a secret token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qsproj.serve.review.session import Session
     from qsproj.serve.review.words import WordList
 
-# The page sends single sentences.
+# Enough for the single sentences that the page sends.
 _PAGE_BYTES = 1 << 20
 
 
@@ -32,7 +32,7 @@ def serve_review(
     command: str = "serve",
     words: WordList | None = None,
 ) -> None:
-    """Serve the page of a session; ``pools``: the process that trains, and the one that infers."""
+    """Serve the page of a session; ``pools``: the training process and the inference process."""
     training, inference = pools
     token = token_urlsafe(24)
     limits = Limits(bytes=_PAGE_BYTES, seconds=seconds)

@@ -1,4 +1,4 @@
-"""The state of a review: the order of sentences, new trees for those left, progress of training."""
+"""The state of a review: the order of sentences, predicted trees, progress of training."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from qsproj.serve.review.tokens import Edit, Tokens, edited
 
 
 def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping[int, SentencePair]:
-    """Return translations by the index of the draft's sentence, which is the target."""
+    """Return translations by the index of the target sentence in the draft."""
     places = {id(sentence): index for index, sentence in enumerate(draft)}
     names = files.source, files.target
     pairs = pair_sentences(read_sentences(files.source), draft, names=names, pairing=files.pairing)
@@ -37,19 +37,19 @@ def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping
 
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
-_BATCH = 10  # so many confirmed sentences until it is asked again which are worth most
-# So many are put in order by what they teach, which is asked anew long before they are all reviewed.
+_BATCH = 10  # confirmed sentences between two rankings by informativeness
+# Sentences ranked by informativeness; they are ranked again long before all are reviewed.
 _RANKED = 100
 _PREVIEW = 120
 
 
 class DoubtError(QsprojError):
-    """A tree that is odd: it is confirmed once more, or corrected."""
+    """An unusual tree, to be confirmed a second time or corrected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """The tree that is shown for a sentence, and the probability of each arc where it is known."""
+    """The displayed tree of a sentence, and the probability of each arc or None."""
 
     tree: correction.Tree
     chances: tuple[float | None, ...]
@@ -62,26 +62,29 @@ class Session:
 
     draft: Draft
     pairs: AlignedFiles | None = None
-    # so many are reviewed before a parser is trained on them; None: there is none
+    # number of reviewed sentences at which a parser is trained; None: no training
     train_after: int | None = None
-    training: bool = False  # whether that goes on now
-    told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
-    features: Iterable[str] = ()  # cells of FEATS that the model gives, offered beside the file's
-    learns_links: bool = False  # whether training reads them: that of a joint parser
+    training: bool = False  # whether training is running
+    told: dict[str, Any] = field(default_factory=dict)  # results of training, for the page
+    features: Iterable[str] = ()  # FEATS values of the model, offered beside those of the file
+    learns_links: bool = False  # whether training reads links, as for a joint parser
     live: bool = False  # whether a model infers the rest after each correction
-    # the file of the model that was trained here, which infers from then on, and how often it was trained
+    # file and training count of the model trained in this review, which then serves inference
     model: tuple[str, int] | None = None
-    # parts of training that are done, and all
+    # number of finished steps of training, and of all
     parts: Sequence[int] = (0, 0)
-    readings: int = 0  # of the file: what was learned from an earlier one is not for this one
+    readings: int = 0  # number of times the file was read: training on an earlier reading is discarded
     _translations: dict[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[str, Belief] = field(default_factory=dict)  # by the version of the sentence
     _order: list[int] = field(default_factory=list)
-    _worth: tuple[int, list[int]] = (0, [])  # how many were reviewed when it was found out; empty: not yet
-    order: str = UNSURE  # the one that the page begins with
-    beside: str | None = None  # the same sentences by another annotator, to be compared
+    _worth: tuple[int, list[int]] = (
+        0,
+        [],
+    )  # (reviewed sentences at the last ranking, ranking); empty: none yet
+    order: str = UNSURE  # the initial order of the page
+    beside: str | None = None  # file of the same sentences by another annotator, for comparison
     _others: dict[int, Sentence] = field(default_factory=dict)
-    # the translation and the other annotator's sentence of what was cut otherwise, by version, for undo
+    # translation and the other annotator's sentence of re-tokenized sentences, by version, for undo
     _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
     _reviewed: list[bool] = field(default_factory=list)
 
@@ -91,7 +94,7 @@ class Session:
         self._start()
 
     def load(self) -> None:
-        """Read the draft again; what fails leaves all as it was, but for other files that do not fit it."""
+        """Read the draft again; on an error nothing changes, except files that do not fit the draft."""
         self.draft.load()
         left_out = list[str]()
         try:
@@ -130,7 +133,7 @@ class Session:
         self._order = sorted(range(len(unsure)), key=lambda index: -unsure[index])
 
     def belief(self, index: int) -> Belief:
-        """Return the tree that is shown: the file's, or a new one for what is not reviewed."""
+        """Return the displayed tree: the file's, or a new prediction for an unreviewed sentence."""
         proposed = self._proposed.get(self.draft.version(index)) if self._proposed else None
         if proposed is not None:
             return proposed
@@ -142,7 +145,7 @@ class Session:
         return sum(self._reviewed)
 
     def overview(self) -> dict[str, Any]:
-        """Return what the page shows of the file as a whole."""
+        """Return the page's summary of the file, as JSON."""
         return {
             "file": self.draft.path.name,
             "sentences": len(self.draft.sentences),
@@ -155,7 +158,7 @@ class Session:
         }
 
     def _vocabulary(self) -> dict[str, Any]:
-        """Return the relations and tags of the file, and its features: their values by name."""
+        """Return the relations, tags and features of the file; features as values by name."""
         relations, tags = set(UNIVERSAL_RELATIONS), set(UNIVERSAL_TAGS)
         features = set(self.features)
         for one in self.draft.sentences:
@@ -178,7 +181,7 @@ class Session:
         return told | {"parts": parts, "trained": self.told}
 
     def report(self) -> dict[str, Any]:
-        """Return how much was corrected over time, in batches of confirmations, as JSON."""
+        """Return the number of corrections over time, in batches of confirmations, as JSON."""
         told = self.draft.corrections()
         batches = [told[at : at + _BATCH] for at in range(0, len(told), _BATCH)]
         return {
@@ -197,8 +200,8 @@ class Session:
     def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
         """Return a part of the list of sentences, as JSON.
 
-        ``order``, ``shown``: one of ORDERS, one of SHOWN. ``query``: what id, text or a relation must hold,
-        in any case.
+        ``order``, ``shown``: one of ORDERS, one of SHOWN. ``query``: a case-insensitive substring of id, text
+        or a relation.
         """
         check_name("order", order, ORDERS)
         check_name("choice", shown, SHOWN)
@@ -222,7 +225,7 @@ class Session:
         return self._order if order == UNSURE else range(len(self._order))
 
     def _by_worth(self) -> list[int]:
-        """Return what is left, that first which teaches most, then the least sure, then what is reviewed."""
+        """Return indices: most informative first, then least certain, then reviewed sentences."""
         reviewed, left = self.trees()
         places, candidates = dict[int, int](), list[Candidate]()
         for index in left:
@@ -238,7 +241,7 @@ class Session:
         return [*first, *(index for index in self._order if index in later), *reviewed]
 
     def _differing(self, index: int) -> int:
-        """Return how many words the other annotator has differently."""
+        """Return the number of words that the other annotator analyses differently."""
         other = self._others.get(index)
         if other is None:
             return 0
@@ -303,7 +306,7 @@ class Session:
         }
 
     def translation(self, index: int) -> tuple[tuple[str, ...], list[list[int]]]:
-        """Return the words of a translation and their links, as corrected or as given; none without one."""
+        """Return the words and links (corrected, else original) of a translation; empty without one."""
         pair = self._translations.get(index)
         if pair is None:
             return (), []
@@ -312,13 +315,13 @@ class Session:
         return pair.source.forms, links
 
     def _corrected_links(self, sentence: Sentence, translation: SentencePair) -> Alignment | None:
-        """Return the links that MISC has (``Align=``)."""
+        """Return the links from MISC (``Align=``)."""
         if not any(misc_values(sentence, LINKS)):
             return None
         return links_in_misc(sentence, len(translation.source), name=str(self.draft.path))
 
     def lessons(self) -> dict[int, SentencePair]:
-        """Return by index the pairs that a joint parser learns from; their corrected links are by hand."""
+        """Return by index the training pairs of a joint parser; corrected links are gold."""
         if not self.learns_links:
             return {}
         sentences = self.draft.sentences
@@ -349,7 +352,7 @@ class Session:
         sure: bool = True,
         columns: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an odd one of which nobody is sure."""
+        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual tree unless ``sure``."""
         self.check(index)
         doubt = None if sure else correction.doubt_about(tree, root_relation=self.root_relation())
         if doubt is not None:
@@ -359,9 +362,9 @@ class Session:
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> tuple[int, int]:
-        """Take the last change of a sentence back, as :meth:`Draft.undo`.
+        """Undo the last change of a sentence, as :meth:`Draft.undo`.
 
-        Returns the sentence that stands in its place, and how many changes were undone.
+        Returns the index of the restored sentence, and the number of changes undone.
         """
         self.check(index)
         changes = self.draft.undo(index, version=version)
@@ -371,7 +374,7 @@ class Session:
         return min(index, own.at + len(own.after) - 1), len(changes)
 
     def edit(self, index: int, edit: Edit, *, version: str) -> None:
-        """Cut words, tokens or sentences otherwise, and save; raises as :meth:`Draft.confirm`."""
+        """Change word, token or sentence boundaries, and save; raises as :meth:`Draft.confirm`."""
         self.check(index)
         sentences, joins = self.draft.sentences, edit.action == "join next"
         following = sentences[index + 1] if joins and index + 1 < len(sentences) else None
@@ -381,10 +384,10 @@ class Session:
         self._moved(index, before, len(new))
 
     def _moved(self, at: int, before: Sequence[str], new: int) -> None:
-        """Follow a change of sentences of some versions to ``new`` ones: later ones have other numbers.
+        """Renumber sentences after those with versions ``before``, at ``at``, became ``new`` sentences.
 
-        A sentence keeps its translation while it has as many words, the other annotator's while it has the
-        same; either comes back with the version that had it.
+        A sentence keeps its translation while its number of words is unchanged, and the other annotator's
+        sentence while its words are; undo restores both with the version that had them.
         """
         count, draft = len(before), self.draft
         for place, version in enumerate(before, start=at):
@@ -410,7 +413,7 @@ class Session:
             self._sort()
 
     def found(self, pattern: str, change: str, *, most: int) -> dict[str, Any]:
-        """Return the words that a pattern tells of, and what a correction would make of each, as JSON."""
+        """Return the words that match a pattern, and the effect of a correction on each, as JSON."""
         find = compiled(pattern)
         hits = list[dict[str, Any]]()
         total = sentences = 0
@@ -435,9 +438,9 @@ class Session:
         return {"total": total, "sentences": sentences, "hits": hits[:most]}
 
     def correct(self, hits: Iterable[tuple[int, int, str]], change: str) -> int:
-        """Correct words, (index, word, version) each, at once; return how many sentences changed.
+        """Correct words, (index, word, version) each, in one save; return the number of changed sentences.
 
-        Raises StaleError when one is no longer that of its version, UsageError when one would be no tree.
+        Raises StaleError when a sentence has another version, UsageError when a result is not a tree.
         """
         words = dict[int, list[int]]()
         for index, word, version in hits:
@@ -456,7 +459,7 @@ class Session:
             raise UsageError(f"found no sentence {index}, expected 0 to {len(self.draft.sentences) - 1}")
 
     def trees(self) -> tuple[list[int], list[int]]:
-        """Return the indices of what is reviewed and of what is left."""
+        """Return the indices of the reviewed and of the remaining sentences."""
         places = range(len(self._reviewed))
         return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
 
@@ -465,9 +468,9 @@ class Session:
         return [self.draft.version(index) for index in range(len(self.draft.sentences))]
 
     def take(self, retrained: Retrained, versions: Sequence[str]) -> None:
-        """Show new trees for what is left, the least sure first; what was changed meanwhile stays.
+        """Show new trees for the remaining sentences, least certain first, except those changed meanwhile.
 
-        ``versions``: of the sentences when the parser was trained, since the trees are of those.
+        ``versions``: the versions of the sentences at the start of training, which the trees belong to.
         """
         if retrained.told.get("worse"):
             self.told = dict(retrained.told)
@@ -483,7 +486,7 @@ class Session:
 
 
 def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:
-    """Return the sentences of another file by the index of those with the same id, or place, and words."""
+    """Return the sentences of another file by draft index, matched by id, or place, and words."""
     others = list(read_sentences(path))
     by_id = {one.sent_id: one for one in others if one.sent_id is not None}
     found = {}
@@ -497,7 +500,7 @@ def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
-    """Return what a search may correct of a word."""
+    """Return the cells of a word that a search may correct."""
     head = int(sentence.heads[word])
     column = [correction.cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
     return [*column, str(head), sentence.deprels[word - 1]]

@@ -1,4 +1,4 @@
-"""Words, tokens and sentences cut otherwise: numbers, heads, DEPS, SpaceAfter and ``# text`` follow."""
+"""Changes of tokens and sentence boundaries; IDs, heads, DEPS, SpaceAfter and ``# text`` are updated."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from qsproj.serve.review.draft import Named
 NO_SPACE = "SpaceAfter=No"
 _TEXT, _NAME = re.compile(r"#\s*text\s*="), re.compile(r"#\s*sent_id\s*=")
 _NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
-# Texts of a sentence beside its own: translations, transliterations.
+# Other texts of a sentence: translations, transliterations.
 _OTHER_TEXT = re.compile(r"#\s*(text_\w+|translit)\s*=\s*(.*)")
 _DEPENDENCY = re.compile(r"(\d+(?:\.\d+)?)(:.*)")
 
 
 @dataclass(slots=True)
 class _Token:
-    """A token as written: its words, and its own row where it is a multiword token. Mutable."""
+    """A surface token: its words, and its own row if it is a multiword token. Mutable."""
 
     words: list[_Word]
     row: list[str] | None = None
 
     @property
     def last_row(self) -> list[str]:
-        """The row that tells whether a space follows."""
+        """The row that holds SpaceAfter."""
         return self.words[-1].row if self.row is None else self.row
 
     @property
@@ -48,7 +48,7 @@ class _Token:
 
 @dataclass(slots=True, eq=False)
 class _Word:
-    """A word with its head, and the empty nodes that follow it. Mutable; None is the root, or no head."""
+    """A word with its head, and the empty nodes after it. Mutable; head None is the root, or missing."""
 
     row: list[str]
     head: _Word | None = None
@@ -57,15 +57,15 @@ class _Word:
 
 @dataclass(slots=True)
 class Tokens:
-    """The tokens of a sentence, its comments, and empty nodes before the first word. Mutable; final."""
+    """A sentence as tokens, comments, and empty nodes before the first word. Mutable; final."""
 
     comments: list[str]
     tokens: list[_Token]
     empty: list[list[str]]
     layout: Layout
-    # DEPS by identity of the row: heads, which are words, rows of empty nodes or "0", and what follows them
+    # DEPS by identity of the row: (head, relation); a head is a word, the row of an empty node, or "0"
     deps: dict[int, list[tuple[_Word | list[str] | str, str]]] = field(default_factory=dict)
-    # words that became part of another one, by identity
+    # words merged into another one, by identity
     merged: dict[int, _Word] = field(default_factory=dict)
 
     @staticmethod
@@ -107,7 +107,7 @@ class Tokens:
         return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
 
     def spans(self) -> list[tuple[int, int, str, bool]]:
-        """Return of each token its first word and its last, its form, and whether a space follows."""
+        """Return (first word, last word, form, whether a space follows) of each token."""
         found, last = [], 0
         for token in self.tokens:
             first, last = last + 1, last + len(token.words)
@@ -118,7 +118,7 @@ class Tokens:
         return next(token for token in self.tokens if any(word is one for one in token.words))
 
     def put(self, new: list[_Token], whole: Sequence[_Token]) -> None:
-        """Put tokens in the place of others: no spaces between them, and after them what followed these."""
+        """Replace the tokens ``whole`` by ``new`` ones, without spaces between; the space after is kept."""
         space = whole[-1].space_after
         for token in whole:
             token.put_space(True)
@@ -129,7 +129,7 @@ class Tokens:
         self.tokens[place : place + len(whole)] = new
 
     def lines(self) -> list[str]:
-        """Return the lines of the sentence, numbered anew."""
+        """Return the lines of the sentence, renumbered."""
         numbers = {id(word): str(at) for at, word in enumerate(self.words, start=1)}
         for number, empty in (("0", self.empty), *((numbers[id(one)], one.empty) for one in self.words)):
             numbers |= {id(row): f"{number}.{at}" for at, row in enumerate(empty, start=1)}
@@ -150,7 +150,7 @@ class Tokens:
         return [*self.comments, *map("\t".join, rows)]
 
     def _set_deps(self, row: list[str], numbers: Mapping[int, str]) -> None:
-        """Name the heads of DEPS as they are numbered now; ``_`` where one is in another sentence."""
+        """Renumber the heads of DEPS; ``_`` where one is in another sentence."""
         given = self.deps.get(id(row), [])
         found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
         if self.merged:
@@ -167,9 +167,9 @@ class Tokens:
 
 
 def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
-    """Cut a word into several; where these do not spell it, they are the words of a multiword token.
+    """Split a word; parts that do not spell it become the words of a multiword token.
 
-    The first keeps head and dependents; the others hang below it.
+    The first part keeps head and dependents; the others depend on it.
     """
     own = _word(tokens, word)
     if len(forms) < 2:
@@ -192,7 +192,7 @@ def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
 
 
 def merge_words(tokens: Tokens, first: int, last: int) -> None:
-    """Make one word of several; with the cells of the word whose head lies elsewhere."""
+    """Merge words into one, with the cells of the word whose head lies outside them."""
     words = [_word(tokens, word) for word in range(first, last + 1)]
     if len(words) < 2:
         raise UsageError(f"found words {first} to {last}, expected two or more")
@@ -218,7 +218,7 @@ def merge_words(tokens: Tokens, first: int, last: int) -> None:
 
 
 def join_token(tokens: Tokens, first: int, last: int) -> None:
-    """Make a multiword token of words: written as one, without spaces between."""
+    """Join words into a multiword token, written without spaces."""
     words = [_word(tokens, word) for word in range(first, last + 1)]
     whole = _whole_tokens(tokens, words)
     if len(words) < 2 or any(token.row is not None for token in whole):
@@ -237,7 +237,7 @@ def part_token(tokens: Tokens, word: int) -> None:
 
 
 def set_space(tokens: Tokens, word: int) -> None:
-    """Put a space after the token of a word, or take it away."""
+    """Add a space after the token of a word, or remove it."""
     token = tokens.token_of(_word(tokens, word))
     token.put_space(not token.space_after)
     tokens.set_text()
@@ -251,7 +251,7 @@ def set_form(tokens: Tokens, word: int, form: str) -> None:
 
 
 def _check_form(form: str, old: str) -> None:
-    """Raise UsageError for what is no word; one that has had spaces inside keeps them."""
+    """Raise UsageError for an invalid form; spaces are allowed where the old form has them."""
     known = {" "} if " " in old else set()
     if not form.strip() or not is_text(form) or {one for one in form if one.isspace()} - known:
         raise UsageError(f"found {form!r}, expected a word without spaces; to cut it, split it into parts")
@@ -266,7 +266,7 @@ def set_comments(tokens: Tokens, lines: Sequence[str]) -> None:
 
 
 def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
-    """End the sentence after a word; one whose head is on the other side hangs below its own root."""
+    """Split the sentence after a word; words with a head on the other side attach to their own root."""
     words = tokens.words
     if not 1 <= word < len(words):
         raise UsageError(f"found word {word}, expected one that others follow")
@@ -298,7 +298,7 @@ def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
 
 
 def merge_sentences(first: Tokens, second: Tokens) -> Tokens:
-    """Make one sentence of two; the root of the second hangs below that of the first, as ``parataxis``."""
+    """Merge two sentences; the second root depends on the first, as ``parataxis``."""
     roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
     if roots[1] is not None and roots[0] is not None:
         roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
@@ -312,9 +312,9 @@ def merge_sentences(first: Tokens, second: Tokens) -> Tokens:
 
 
 def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
-    """Return comments with those of a second sentence: its translation follows that of the first.
+    """Return the comments of both sentences; translations are concatenated.
 
-    A paragraph that begins with the second is a matter of MISC then (``NewPar=Yes``).
+    A paragraph start at the second sentence moves to MISC (``NewPar=Yes``).
     """
     found = list(comments)
     places = {match[1]: at for at, one in enumerate(found) if (match := _OTHER_TEXT.fullmatch(one))}
@@ -334,7 +334,7 @@ def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of how text is cut: one of ACTIONS, words first to last, and texts where it takes any."""
+    """A change of boundaries: one of ACTIONS, words first to last, and texts if the action takes any."""
 
     action: str
     word: int = 1
@@ -355,7 +355,7 @@ ACTIONS = (*_CHANGES, "end sentence", "join next")
 
 
 def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: str) -> list[Sentence]:
-    """Return the sentences that stand in the place of one; where it is joined with the next, of both."""
+    """Return the sentences that replace one, or both when it is joined with the next."""
     tokens = Tokens.of(sentence)
     parts, end = [tokens], tokens.layout.end
     if edit.action in _CHANGES:
@@ -386,7 +386,7 @@ def _word(tokens: Tokens, word: int) -> _Word:
 
 
 def _whole_tokens(tokens: Tokens, words: Sequence[_Word]) -> list[_Token]:
-    """Return the tokens that words are of; UsageError where a multiword token is cut in two."""
+    """Return the tokens of some words; UsageError where these cover only part of a multiword token."""
     inside = {id(word) for word in words}
     found = [token for token in tokens.tokens if any(id(word) in inside for word in token.words)]
     cut = [token for token in found if not all(id(word) in inside for word in token.words)]

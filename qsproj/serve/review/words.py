@@ -1,4 +1,4 @@
-"""Words whose tags a person decides: suggested by a bootstrap, written to the file of a lexicon."""
+"""Manual tagging of words suggested by a bootstrap; decisions are written to a lexicon file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from qsproj.errors import DataError, UsageError, check_name
 from qsproj.serve.review.session import Session
 
 _MOST_TAGS = 2
-_CONTEXTS, _AROUND = 30, 8  # lines of a concordance, and words at either side
+_CONTEXTS, _AROUND = 30, 8  # lines of a concordance, and words on each side
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A suggested word: the tags that the model gives it, likeliest first, and the cells after these."""
+    """A suggested word: the model's tags, likeliest first, and the remaining cells of its line."""
 
     form: str
     tags: tuple[str, ...]
@@ -26,9 +26,9 @@ class Word:
 
 @dataclass(slots=True, kw_only=True)
 class WordList:
-    """Suggested words (``--suggest-words``), and the lexicon that decisions are written to. Mutable; final.
+    """Suggested words (``--suggest-words``), and the lexicon file for decisions. Mutable; final.
 
-    Each decision is saved at once, ``word TAB tags``; other lines of the lexicon stay as they are.
+    Each decision is saved immediately, as ``word TAB tags``; other lines of the lexicon are unchanged.
     """
 
     suggestions: str
@@ -47,12 +47,12 @@ class WordList:
             self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
 
     def rows(self) -> dict[str, Any]:
-        """Return the words, and which are decided, as JSON."""
+        """Return the words and the decisions, as JSON."""
         rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
         return {"words": rows, "tags": UNIVERSAL_TAGS}
 
     def decide(self, form: str, tags: Sequence[str]) -> None:
-        """Save the tags of a word, likeliest first; none: it is not decided. UsageError for other tags."""
+        """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags."""
         if form not in {one.form for one in self.words}:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         for tag in tags:
@@ -67,7 +67,7 @@ class WordList:
             with open_output(self.lexicon) as handle:
                 handle.writelines(f"{line}\n" for line in (*kept, *own))
         else:
-            path.unlink(missing_ok=True)  # no lexicon is empty
+            path.unlink(missing_ok=True)  # an empty lexicon is invalid
         self.decided.pop(form, None)
         if tags:
             self.decided[form] = tuple(tags)
@@ -95,7 +95,7 @@ def read_suggestions(path: str) -> list[Word]:
 
 
 def contexts(session: Session, form: str) -> dict[str, Any]:
-    """Return where a word stands in the draft, in any case, its tag there and its translation, as JSON."""
+    """Return the occurrences of a word in the draft, in any case, with tag and translation, as JSON."""
     found, wanted = list[dict[str, Any]](), form.casefold()
     for index, sentence in enumerate(session.draft.sentences):
         for word in (at for at, one in enumerate(sentence.forms, start=1) if one.casefold() == wanted):

@@ -1,1 +1,1 @@
-"""The REST API of UDPipe, spoken by models of ours."""
+"""UDPipe's REST API for qsproj models."""

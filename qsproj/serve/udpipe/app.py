@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 PATHS = ("/models", "/process", "/health")
 _ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
-# Any page may ask, as UDPipe's own service allows: there is nothing here that only this machine should know.
+# Requests from any site are allowed, as by UDPipe's own service: the models are not secret.
 HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
 
 
 def udpipe_app(
     models: ServedModels, pool: ComputePool, limits: Limits, *, others: Sequence[Route] = ()
 ) -> Starlette:
-    """Return the application; the pool's work is ``process`` on these models, the first the default."""
+    """Return the application; the pool's work is ``process`` on these models; the first is the default."""
     return Starlette(
         routes=[
             Route("/", partial(_start, models, inception=bool(others)), methods=["GET"]),
@@ -61,7 +61,7 @@ async def _models(models: ServedModels, _: Request) -> Response:
 
 
 async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:
-    """Say on a page what is served, and at which addresses."""
+    """Return a start page that lists models and addresses."""
     base = html.escape(f"{request.url.scheme}://{request.url.netloc}")
     rows = "".join(
         f"<tr><th scope=row>{html.escape(name)}</th><td>{html.escape(', '.join(model.abilities))}</td></tr>"
@@ -103,7 +103,7 @@ _MOST_FIELDS = 50
 
 
 async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
-    """Return what a client sent, by name: in the body, or else in the address."""
+    """Return the fields of a request by name, from the body, or else from the query."""
     fields = dict(_pairs(request.url.query))
     body = await body_of(request, limits)
     if not body:
@@ -168,6 +168,6 @@ async def _parts(request: Request, body: bytes) -> dict[str, str]:
         ) from None
     fields = {}
     for name, value in form.multi_items():
-        # A part with a file name is a text all the same: curl -F data=@text.txt
+        # A part with a file name is also a text: curl -F data=@text.txt
         fields[name] = _decoded(await value.read()) if isinstance(value, UploadFile) else value
     return fields

@@ -1,4 +1,4 @@
-"""Models under the names that clients call them by, and one request of UDPipe's ``process``, without HTTP."""
+"""Served models by name, and UDPipe's ``process`` request, without HTTP."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ TOKENIZER, TAGGER, PARSER = "tokenizer", "tagger", "parser"
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model under the name that clients call it by; the tagger cuts and tags."""
+    """A model with its public name; the tagger tokenizes and tags."""
 
     name: str
     tagger: Tagger | None
@@ -30,12 +30,12 @@ class ServedModel:
 
     @property
     def abilities(self) -> tuple[str, ...]:
-        """Its abilities, in the words of UDPipe."""
+        """Its abilities, by UDPipe's names."""
         taggers = () if self.tagger is None else (TOKENIZER, TAGGER)
         return taggers if self.parser is None else (*taggers, PARSER)
 
     def unable(self, ability: str) -> UsageError:
-        """Return what is told of a request for what it cannot do."""
+        """Return the error for a request of an ability that the model lacks."""
         known = ", ".join(self.abilities)
         return UsageError(f"found {ability!r} asked of the model {self.name!r}, which has: {known}")
 
@@ -44,10 +44,10 @@ ServedModels = Mapping[str, ServedModel]
 
 
 def load_served(named: Sequence[str]) -> ServedModels:
-    """Load models, told as ``NAME=PATH``, or by path alone, whose stem is then the name.
+    """Load models given as ``NAME=PATH``, or by path alone, whose stem is then the name.
 
-    Each is tried on a sentence, so that its kernels are compiled before anyone waits for them. Raises
-    UsageError when two have one name; DataError for a model that neither tags nor parses a sentence alone.
+    Each is run on a sentence to compile its kernels before the first request. Raises UsageError when two have
+    one name; DataError for a model that neither tags nor parses a single sentence.
     """
     models: dict[str, ServedModel] = {}
     for text in named:
@@ -77,7 +77,7 @@ def _load(name: str, path: str) -> ServedModel:
     model = load_model(path)
     if isinstance(model, Tagger):
         return ServedModel(name, model, None)
-    # Models of pairs and of trees read no sentence alone.
+    # Joint parsers need a pair, converters a tree.
     if isinstance(model, Parser) and not model.parses_pairs and "heads" not in model.reads:
         return ServedModel(name, model.word_tagger, model)
     raise DataError(
@@ -90,7 +90,7 @@ def _load(name: str, path: str) -> ServedModel:
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
-    """Return the model that a client asks for: by its name, or by what only one name begins with."""
+    """Return the model that a client requests, by its name or a unique prefix of it."""
     if not asked:
         return next(iter(models.values()))
     if asked in models:
@@ -101,12 +101,12 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
     raise UsageError(f"found no model {asked!r}, expected one of: {', '.join(models)}")
 
 
-# What messages call the text of a request.
+# Name of the text of a request in messages.
 NAME = "data"
 
 
 class _Data(io.StringIO):
-    """A text as an open file, with the name by which errors call it."""
+    """A text as an open file, with a name for error messages."""
 
     name = NAME
 
@@ -125,7 +125,7 @@ def _read_horizontal(text: str) -> Iterator[Sentence]:
 def _read_vertical(text: str) -> Iterator[Sentence]:
     words = list[str]()
     for line in (*text.split("\n"), ""):
-        # What follows a tab is a tag or the like of some other tool.
+        # Text after a tab is annotation of another tool, such as a tag.
         word = line.split("\t", 1)[0].strip()
         if word:
             words.append(word)
@@ -141,7 +141,7 @@ def _write_format(format: Format, sentences: Iterable[Sentence]) -> str:
     return handle.getvalue()
 
 
-# What is written of a sentence in the formats of this server alone.
+# Writers of a sentence, for formats that only this server has.
 _WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
     "horizontal": lambda sentence: " ".join(sentence.forms) + "\n",
     "vertical": lambda sentence: "\n".join(sentence.forms) + "\n\n",
@@ -154,13 +154,13 @@ def _write_by(write: Callable[[Sentence], str], sentences: Iterable[Sentence]) -
 
 
 def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
-    """Return what reads the data of a request, by the name of their format."""
+    """Return the readers of request data, by name of format."""
     known = {format.name: partial(_read_format, format) for format in sentence_formats()}
     return {**known, "horizontal": _read_horizontal, "vertical": _read_vertical}
 
 
 def writers() -> dict[str, Callable[[Iterable[Sentence]], str]]:
-    """Return what writes an answer, by the name of its format."""
+    """Return the writers of answers, by name of format."""
     known = {format.name: partial(_write_format, format) for format in sentence_formats() if format.write}
     return {**known, **{name: partial(_write_by, write) for name, write in _WRITTEN.items()}}
 
@@ -171,7 +171,7 @@ _TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """The result of a request, with the name of the model and how many sentences and words there were."""
+    """The result of a request, with the name of the model and the numbers of sentences and words."""
 
     model: str
     result: str
@@ -180,17 +180,16 @@ class Processed:
 
 
 def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
-    """Cut, tag and parse a text as its client asks, by the fields of UDPipe's REST API.
+    """Tokenize, tag and parse a text as requested by the fields of UDPipe's REST API.
 
-    Fields are ``data``; ``model``; ``input``, ``output``, formats; ``tokenizer``, ``tagger``, ``parser``,
-    which say what to do and may hold options. ``parser=confidence`` puts the probability of each arc into
-    MISC.
+    Fields are ``data``; ``model``; the formats ``input``, ``output``; the steps ``tokenizer``, ``tagger``,
+    ``parser``, which may have options. ``parser=confidence`` writes the probability of each arc to MISC.
     """
     if "data" not in fields:
         raise UsageError("found no field 'data', expected the text to process")
     model = chosen_model(models, fields.get("model"))
     output = fields.get("output") or "conllu"
-    # UDPipe writes options behind the name of a format.
+    # In UDPipe options follow the name of a format.
     write = writers().get(output.partition("=")[0].partition(";")[0])
     if write is None:
         raise unknown_name("output", output, list(writers()))
@@ -203,7 +202,7 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
 
 
 def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
-    """Read the data in their format, or cut them where they are plain text."""
+    """Read the data in their format, or tokenize plain text."""
     data, given = fields["data"], fields.get("input") or "conllu"
     if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
         if model.tagger is None:
@@ -234,7 +233,7 @@ def _predicted(
 def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
-    """Yield the sentences with trees by the parser of a model; with ``retag``, by its own tags always.
+    """Yield the sentences parsed; ``retag`` predicts the tags even where sentences have some.
 
     Raises UsageError when no word has a tag, and the model has no tagger.
     """
