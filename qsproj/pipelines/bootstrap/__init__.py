@@ -1,1 +1,1 @@
-"""From a bitext and a treebank of one side to a model that reads raw text of the other: stage by stage."""
+"""Staged training of a model for raw text from a bitext and a treebank of its source side."""

@@ -1,4 +1,4 @@
-"""The stages of a bootstrap in their order: from treebank and bitext to one model of the target language."""
+"""Run the stages of a bootstrap in order: from treebank and bitext to one model of the target language."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,31 +16,29 @@ from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace, digest_of
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
-# How much of what links teach is added to the prior where the raw text is far from the bitext.
+# Share of the evidence from links added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75
-# From fewer pairs than LITTLE the model's parser is the mean of DRAWS: three times a short time. What it
-# gains over one of the three: docs/results/testament.md.
+# Below LITTLE pairs the model's parser is the mean of DRAWS parsers, because each trains quickly. Gain over a
+# single one: docs/results/testament.md.
 LITTLE = 20_000
 DRAWS = 3
-# Sentences to annotate next.
+# Number of sentences suggested for annotation.
 SUGGESTED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
-    """What else there is to learn from, and how.
+    """Optional training data and settings of a bootstrap.
 
-    ``also``: treebanks of any other languages; they vote in the prior. ``tagged``, ``annotated``: target
-    sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: trees over the very lines of the source
-    sides, or of some, CoNLL-U: taken as they are. ``lexicon``: target words with the tags they may have, or
-    with lemmas. ``lemmatizer``: see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw text of
-    the target, one sentence a line: that which is to be parsed, and more; with ``paragraphs``, running text,
-    whose sentences are to be found. ``unspaced``: the side that is written without spaces, the target where
-    its language is; see :func:`qsproj.alignment.aligners.align_words`.
-    ``alignment``: links of each bitext, Pharaoh, a line for each of its pairs; its text is then words with
-    spaces between them.
-    ``draws``: how many parsers the model's is the mean of; None: DRAWS from fewer pairs than LITTLE, else
-    one. ``soft``: how each is learned.
+    ``also``: treebanks of other languages, which vote in the prior. ``tagged``, ``annotated``: target
+    sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some lines of
+    the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas. ``lemmatizer``:
+    see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw target text, one sentence a line, best
+    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``unspaced``:
+    the side written without spaces, by default the target if its language is; see
+    :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
+    each pair; the bitext must then be tokenised, with spaces between words. ``draws``: number of averaged
+    parsers; None: DRAWS below LITTLE pairs, else one. ``soft``: training of each parser.
     """
 
     also: tuple[str, ...] = ()
@@ -65,14 +63,14 @@ class BootstrapOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrapped:
-    """What a bootstrap made, as files of its workspace.
+    """Results of a bootstrap, as files of its workspace.
 
     ``trees``: target sentences of the bitext with the trees that the parser, or the first of several, was
-    trained on. ``examples``: target sentences as the model parses them, with the probability of each arc;
-    None where not asked for, as the next two. ``suggested``: of these, or of raw text, what is best annotated
-    next, as parsed, the first first. ``suggested_words``: words for a lexicon, best first, see
-    :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. ``corpora``: for each bitext its
-    parsed source, its tagged target, and links.
+    trained on. ``examples``: target sentences parsed by the model, with the probability of each arc.
+    ``suggested``: parsed sentences of these or of raw text to annotate next, best first. ``suggested_words``:
+    words for a lexicon, best first, see
+    :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. These three are None unless
+    requested. ``corpora``: for each bitext its parsed source, its tagged target, and links.
     """
 
     model: str
@@ -94,20 +92,19 @@ def bootstrap(
     workers: Workers = THIS_PROCESS,
     say: Callable[[str], None] = lambda _: None,
 ) -> Bootstrapped:
-    """Make a model that cuts, tags and parses text of the target language.
+    """Train a model that tokenizes, tags and parses text of the target language.
 
     ``texts``: source languages, each with treebanks and a bitext; all with the same target language.
-    ``workspace``: where stages are kept, and who is told of each. ``made``: what the model's file says of how
-    it was made. ``with_examples``: whether to parse some of the target text in the end, for a report and
-    suggestions, of this many ``suggested_sentences``.
-    ``workers`` parse and tag; the result does not depend on them. ``say`` is told how many stages there are,
-    which one begins, and how long it will take.
+    ``workspace``: storage and log of the stages. ``made``: provenance stored in the model file.
+    ``with_examples``: parse some of the target text at the end, for a report and for suggestions, with this
+    many ``suggested_sentences``. ``workers``: parallelism; does not change results. ``say``: receives the
+    number of stages, the start of each, and the remaining time.
 
     Raises UsageError or DataError when there is nothing to learn from: see each stage.
     """
     options = options or BootstrapOptions()
     for path in options.files:
-        # Read in late stages; that it is missing is to be told before the first.
+        # Some files are read in late stages only; report missing ones before the first stage.
         digest_of(path)
     if options.alignment:
         _check_alignment(texts, options)
@@ -166,7 +163,7 @@ def _run(
     suggested_sentences: int,
     workers: Workers,
 ) -> Bootstrapped:
-    """Ask the workspace for each stage; what makes its key is what it is given, but for ``aside``."""
+    """Request each stage from the workspace; its key covers all arguments except ``aside``."""
     seed, language = options.seed, texts[0].languages[1]
     tagged = (*options.tagged, *options.annotated)
     labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
@@ -268,11 +265,11 @@ def _run(
 
 
 def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
-    """Return how far evidence is followed, unless told, where so many words of the raw text are unknown.
+    """Set the default evidence share by ``unknown``, the share of raw words that are not in the bitext.
 
-    Of text far from the bitext its trees tell less. On dev files of two languages, from New Testaments of
-    one and of two sources, UAS and LAS are as good on the mean with three quarters as with all: better in
-    Ukrainian, worse in Armenian. Probabilities are better calibrated.
+    Trees of the bitext are less informative for text far from it. On dev files of two languages, from New
+    Testaments of one and of two sources, mean UAS and LAS are equal with three quarters and with all
+    evidence: better in Ukrainian, worse in Armenian. Probabilities are better calibrated.
     """
     if soft.share is not None or unknown <= stages.FAR_APART:
         return soft
@@ -281,7 +278,7 @@ def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectio
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What is made of one bitext before its target, ``words``, is tagged; trees ``given``, once known."""
+    """Files of a bitext before its target, ``words``, is tagged; ``given``: source lines with gold trees."""
 
     files: AlignedFiles
     words: str
@@ -298,7 +295,7 @@ def _side(
     options: BootstrapOptions,
     workers: Workers,
 ) -> _Side:
-    """Cut a bitext into words, link these, parse the source side."""
+    """Tokenize a bitext, align its words, and parse the source side."""
     tagged, contractions = stages.shown_cuts((*options.tagged, *options.annotated), text.languages[1])
     at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
     words = workspace.stage(

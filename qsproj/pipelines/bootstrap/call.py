@@ -1,4 +1,4 @@
-"""The inputs and options of a bootstrap, kept in its workspace, so that its model can be made again."""
+"""Inputs and options of a bootstrap, stored in its workspace so that its model can be retrained."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -25,7 +25,7 @@ class BootstrapCall:
         return self.texts[0].languages[1]
 
     def save(self, folder: Path) -> None:
-        """Write the call to a workspace; paths are made absolute. How parsers are trained is left out."""
+        """Write the call to a workspace, with absolute paths and without the options of parser training."""
         options = _absolute(asdict(self.options), _FILES)
         del options["soft"]
         texts = [_absolute(asdict(text), ("treebanks", "bitext")) for text in self.texts]
@@ -37,7 +37,7 @@ class BootstrapCall:
     def load(cls, folder: Path, language: str | None) -> "BootstrapCall":
         """Read the call of a language, or the only one.
 
-        Raises UsageError where there is none or several, DataError where it is damaged.
+        Raises UsageError when there is none or several, DataError when it is damaged.
         """
         found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_NAME.format("*")))}
         if language is None and len(found) > 1:

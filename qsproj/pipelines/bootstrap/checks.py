@@ -1,4 +1,4 @@
-"""What is told before anything is learned: whether what is given fits together, and how long it will take."""
+"""Check inputs and estimate the time before training."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,27 +25,26 @@ from qsproj.pipelines.bootstrap.workspace import Stage
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
-# So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
+# Number of pairs sampled by the checks.
 LOOKED_AT = 1000
 LIKELY_LINK = 0.5
-# Where lengths tell nothing, those pairs are aligned twice, as they are and with one side shifted by a
-# line, to tell translations from sentences that stand side by side by chance. Of news, speeches and verses,
-# 1.9 to 7 times as many words have a likely link where the sides belong together; 1.3 times in Chinese that
-# is cut poorly, and no more in Korean.
+# Least ratio of linked words between the pairs and the same pairs with one side shifted by a line, tested
+# where lengths are inconclusive, to recognise translations. In news, speeches and verses, 1.9 to 7 times as
+# many words have a likely link in true pairs; 1.3 times in poorly tokenised Chinese, and no more in Korean.
 LEAST_RATIO = 1.15
-# Of the words of English text, English treebanks of 1,800 to 12,500 sentences know 78 to 92%, of those of
-# German, Spanish, Swedish or Chinese text 2 to 38%. Treebanks with fewer words are not asked.
+# English treebanks of 1,800 to 12,500 sentences contain 78 to 92% of the words of English text, 2 to 38% of
+# those of German, Spanish, Swedish or Chinese text. Treebanks with a smaller vocabulary are not tested.
 LEAST_KNOWN = 0.5
 VOCABULARY_TO_ASK = 3000
-# Of the blocks of a bitext; fewer are passages that are out of step.
+# Share of shifted blocks that makes an error; fewer are local passages out of step.
 SHIFTED_SHARE = 0.25
-# With the space after it; enough to tell how long a stage takes.
+# Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Numbers of words in the treebank of a source language, and on either side of its bitext."""
+    """Words in the treebank of a source language, pairs of its bitext, and words on either side."""
 
     treebank: int
     pairs: int
@@ -54,7 +53,7 @@ class Sizes:
 
 
 def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
-    """Check all that can be told of a source language before hours are spent on it; return its sizes."""
+    """Check the inputs of a source language before training; return its sizes."""
     pairs, source, target = check_pairs(text)
     if text.paired_by == texts.LINE:
         check_lines(text)
@@ -82,7 +81,7 @@ def check_annotated(
     *,
     language: str,
 ) -> None:
-    """Read what late stages learn from before the first one starts; raise what is wrong with it."""
+    """Read the inputs of late stages before the first one starts; raises their errors early."""
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
         if path in annotated and not any(map(has_tree, sentences)):
@@ -91,9 +90,9 @@ def check_annotated(
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
-    """Check that a bitext is text, that its sides have as many lines, and enough of these on both.
+    """Check that a bitext is text, with equally many lines on both sides and enough full pairs.
 
-    Returns how many pairs have two sides, and about how many words either side of these has.
+    Returns the number of pairs with two different sides, and estimates of the words on either side.
     """
     for path in text.bitext:
         if is_scripture(path) and text.paired_by == texts.LINE:
@@ -129,8 +128,8 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
 def check_lines(text: texts.SourceText) -> None:
     """Check, block by block, that line i of one side translates line i of the other.
 
-    Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. Of fewer
-    such blocks the first is told.
+    Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. With
+    fewer such blocks, a notice names the first.
     """
     blocks = shifted = first = 0
     where = ""
@@ -155,7 +154,7 @@ def check_lines(text: texts.SourceText) -> None:
 
 
 def check_no_pairs(text: texts.SourceText) -> None:
-    """Raise DataError when more than half of the lines looked at in two files have a tab, as pairs do."""
+    """Raise DataError when most sampled lines of one of two files have a tab, as in a file of pairs."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
         if sum("\t" in line for line in lines) > len(lines) / 2:
@@ -169,10 +168,10 @@ def check_no_pairs(text: texts.SourceText) -> None:
 
 
 def check_sides(text: texts.SourceText) -> int:
-    """Check on the first pairs that the source side is in the treebank's language; return this one's words.
+    """Check that the source side is in the treebank's language; return the number of treebank words.
 
-    Raises DataError when the treebank knows more words of the target side, or, being large enough, few of
-    either.
+    Raises DataError when the treebank covers the target side better than the source side, or, if it is large
+    enough, covers little of the source side.
     """
     counts = Counter(
         form.lower()
@@ -225,11 +224,11 @@ class LinkCounts:
 
 
 def check_translations(source: str, target: str, *, name: str) -> None:
-    """Check that two files of CoNLL-U, which a message calls ``name``, translate each other.
+    """Check that two files of CoNLL-U translate each other; ``name`` stands for them in messages.
 
-    Raises DataError when in the first LOOKED_AT pairs neither lengths, numbers and names go together, nor
-    more words have a likely link than if one side is shifted. Where only links tell nothing, as in languages
-    that are hard to link, that is no error; where lengths tell little, it is said.
+    Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not agree, and no more
+    words have a likely link than with one side shifted. Weak links alone, as between languages that are hard
+    to align, are no error; a notice reports them where lengths are inconclusive.
     """
     pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
     fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
@@ -256,7 +255,7 @@ def check_translations(source: str, target: str, *, name: str) -> None:
 
 
 def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
-    """Return the share of the target words that have a likely link when these pairs alone are aligned."""
+    """Align these pairs alone and return the share of target words with a likely link."""
     counts = LinkCounts()
     for _ in counts.counted(align_words(pairs, threshold=LIKELY_LINK)):
         pass
@@ -264,7 +263,7 @@ def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
 
 
 def check_languages(text: texts.SourceText) -> None:
-    """Raise DataError when the first pairs show that codes are swapped, or that one is wrong."""
+    """Raise DataError when the first pairs show that language codes are swapped or wrong."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
     source, target = text.languages
@@ -291,7 +290,7 @@ def check_languages(text: texts.SourceText) -> None:
 
 
 def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
-    """Raise DataError when a file is CoNLL-U, blank, or in another language or script than the target's."""
+    """Raise DataError when a file is CoNLL-U, blank, or not in the language and script of the target."""
     language = text.languages[1]
     for path in paths:
         _refuse_conllu(path, "raw text")
@@ -332,7 +331,7 @@ def _refuse_conllu(path: str, what: str) -> None:
 
 
 def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
-    """Raise DataError when tagged sentences have more words of the bitext's source than of its target."""
+    """Raise DataError when tagged sentences cover the bitext's source better than its target."""
     for path in tagged:
         sentences = list(read_sentences(path))
         vocabulary = {form.lower() for sentence in sentences for form in sentence.forms}
@@ -350,8 +349,8 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
 
 
 def _tell_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
-    """Say how many sentences of a file stand in the bitext: it may be a test file."""
-    # Its text has contractions, its words what they are split into; the bitext may have either.
+    """Warn about sentences of a file that are also in the bitext, because it may be a test file."""
+    # The bitext may have contractions, as the text of a sentence, or their parts, as its words.
     spelt = [
         {_letters(comment_value(one, "text") or "".join(one.forms)), "".join(one.forms)} for one in sentences
     ]
@@ -365,12 +364,12 @@ def _tell_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: 
 
 
 def _letters(line: str) -> str:
-    """Return a line without its spaces, as words are written when they are not parted."""
+    """Return a line without its spaces."""
     return "".join(line.split())
 
 
 def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, float]:
-    """Return the shares of the words of source and target that are in a vocabulary of lower-cased words."""
+    """Return the shares of source and target words in a lower-cased vocabulary."""
     known, words = [0, 0], [0, 0]
     for sides in islice(text.pairs(), LOOKED_AT):
         for side, (line, code) in enumerate(zip(sides, text.languages, strict=True)):
@@ -380,14 +379,14 @@ def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, f
     return known[0] / max(words[0], 1), known[1] / max(words[1], 1)
 
 
-# From so many pairs on a parser learns from no more of them.
+# Maximum number of pairs that a parser learns from.
 LEARNED_PAIRS = 16_000
-# Shorter waits are not worth a line.
+# Minimum remaining time to report.
 LEAST_SECONDS = 20.0
 
 
 def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
-    """Return about how long stages take on one core: rates measured in the runs of docs/results/bitext.md."""
+    """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
     seconds = {}
     for name in names:
         kind, _, number = name.partition(",")[0].partition("-")
@@ -411,29 +410,29 @@ def _expected(kind: str, size: Sizes) -> float:
 
 
 class Estimate:
-    """The stages that are left of all that are planned, and the seconds expected of each. Mutable; final."""
+    """Estimate of the remaining time from planned stages and their expected seconds. Mutable; final."""
 
     def __init__(self, planned: Sequence[Stage], expected: Mapping[str, float]) -> None:
         self._names = [stage.name for stage in planned]
         self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
-        # How much faster or slower this machine is shows in stages that an earlier run made.
+        # Kept stages of earlier runs show the speed of this machine.
         kept = [stage for stage in planned if stage.kept]
         self._spent = sum(stage.seconds for stage in kept)
         self._spent_expected = sum(expected[stage.name] for stage in kept)
 
     def whole(self) -> str:
-        """Say how many stages there are, how many are kept, and how long the others will take."""
+        """Return a line with the number of stages, of kept ones, and the time of the others."""
         kept = len(self._names) - len(self._left)
         counts = f"{pluralise(len(self._names), 'stage')}, {kept} of them kept"
         return f"{counts}{self._time()}"
 
     def begun(self, name: str) -> str:
-        """Say of a stage that it begins, which it is, and how long this and the others will take."""
+        """Return a line for the start of a stage, with its number and the remaining time."""
         place = self._names.index(name) + 1
         return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
 
     def ended(self, name: str, seconds: float) -> None:
-        """Take in how long a stage took: the others are as much faster or slower."""
+        """Record the seconds of a stage, and rescale the estimate of the others accordingly."""
         self._spent += seconds
         self._spent_expected += self._left.pop(name, 0.0)
 

@@ -1,8 +1,8 @@
-"""The log of a bootstrap in a line for each stage."""
+"""Log of a bootstrap, one line for each stage."""
 
 from qsproj.pipelines.bootstrap.workspace import Stage
 
-# What each stage does, as a linguist would say it.
+# Descriptions of the stages for linguists.
 TITLES = {
     "source": "tagger and parser of the source language",
     "words": "both sides cut into words",
@@ -18,7 +18,7 @@ TITLES = {
 
 
 def in_short(stage: Stage) -> str | None:
-    """Return the line of a stage; of several draws the last one has a line for all, the others None."""
+    """Return the log line of a stage; of several draws only the last has one, the others None."""
     name, _, draw = stage.name.partition(", ")
     kind, _, number = name.partition("-")
     this, _, draws = draw.partition(" of ")

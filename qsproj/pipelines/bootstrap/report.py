@@ -1,4 +1,4 @@
-"""The report of a bootstrap: what each stage did, how sure the model is, pairs, what to annotate next."""
+"""Report of a bootstrap: stages, confidence of the model, example pairs, suggestions for annotation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,18 +18,18 @@ from qsproj.viz.drawing import Mark, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.trees import draw_pair, with_features_shown
 
-# Shorter sentences say little, longer ones do not fit on a screen.
+# Lengths of example sentences: shorter ones show little, longer ones do not fit on a screen.
 SHOWN_WORDS = range(6, 21)
 SHOWN_OF_EACH = 10
 SHOWN_WORDS_OF_LEXICON = 50
-# The mean probability of the arcs that the model has given to the target side of a pair, and the pair.
+# Mean arc probability of the target side of a pair, and the pair.
 _Example = tuple[float, SentencePair]
 
 
 def write_report(
     path: str, made: Bootstrapped, workspace: Workspace, *, title: str, features: bool = False
 ) -> None:
-    """Write the page; ``features``: values of features stand beside the tags of its pairs.
+    """Write the page; ``features``: show feature values beside the tags of the pairs.
 
     Raises UsageError when it cannot be written.
     """
@@ -85,7 +85,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
 
 
 def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece]:
-    """Yield how much was learned from, how sure the model is, and what to do next."""
+    """Yield the amount of training data, the mean confidence, and the next steps."""
     trees = Path(made.trees).read_bytes().count(b"\n\n")
     mean = float(np.mean([confidence for confidence, _ in examples]))
     yield (

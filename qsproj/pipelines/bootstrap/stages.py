@@ -1,4 +1,4 @@
-"""What each stage of a bootstrap does: files in, files out, and a line of what shows without gold trees."""
+"""The stages of a bootstrap: files in, files out, and a report line of statistics without gold trees."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -59,33 +59,33 @@ from qsproj.pipelines.tagging.conventions import Conventional
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.progress import track
 
-# An integer, or several: another stream of chance for each draw.
+# An integer, or a pair for a separate random stream of each draw.
 Seed = int | tuple[int, int]
-# Of the source. After 10 epochs, as elsewhere, English dev has .02 more UPOS, .06 UAS and .01 features.
+# Options of the source models. The usual 10 epochs gain .02 UPOS, .06 UAS and .01 features on English dev.
 TAGS_OF_SOURCE = TaggerOptions(epochs=6)
 ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
 FEATURES_OF_SOURCE = MorphologyOptions(epochs=5)
-# From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know
-# of them what contractions there are beside those of a table.
+# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
+# the contractions missing in a table.
 SENTENCES_TO_CUT = 200
-# For text that comes without tags; on dev files of German, Spanish and Swedish 8 were as good.
+# Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
-# Where raw text has more words than this share that no bitext has, the two are far apart. Of modern Ukrainian
-# 46% of the words are not in a New Testament; 67% of these are tagged right, of others 76%.
+# Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
+# Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
-# Parsed by the finished model, for the report.
+# Number of sentences that the finished model parses for the report.
 EXAMPLE_SENTENCES = 2000
-# Words of a script without spaces are learned from so many sentences in which spaces part them.
+# Number of sentences with spaces between words to learn segmentation for a script without spaces.
 SENTENCES_OF_WORDS = 2000
-# What is suggested for annotation is chosen from this many sentences.
+# Number of candidates for suggested sentences.
 CANDIDATES = 500
 
-# Links below it are noise more often than not; what remains is weighed by its probability.
+# Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
 LEAST_LINK = 0.15
 
 
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
-    """Train what tags and parses the source: trees by words and tags, features so that they can be projected.
+    """Train tagger and parser of the source, with features if the treebank has them, to be projected.
 
     Raises UsageError or DataError when a treebank cannot be read, or has no trees or tags.
     """
@@ -94,7 +94,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     tagger = train_tagger(sentences, rng=rng, language=language, options=TAGS_OF_SOURCE)
     parser, report = train_arc_parser(sentences, rng=rng, options=ARCS_OF_SOURCE)
     if "feats" in columns_shown(sentences):
-        # A generator of its own: tags and trees are the same without features.
+        # Separate generator: features must not change tags and trees.
         features = train_morphology(
             sentences, rng=np.random.default_rng(seed), columns=["feats"], options=FEATURES_OF_SOURCE
         )
@@ -109,13 +109,13 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
 
 
 def learns_to_cut(tagged: Sequence[Sentence], language: str) -> bool:
-    """Tell whether a tokenizer is learned from tagged sentences."""
+    """Return whether a tokenizer is to be learned from tagged sentences."""
     enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
     return enough and shows_tokens(tagged)
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) -> Tokenizer | None:
-    """Learn how the target is cut where enough tagged sentences show it, or no rules can; else None."""
+    """Train a tokenizer of the target if :func:`learns_to_cut` allows it; else return None."""
     if not learns_to_cut(tagged, language):
         return None
     return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
@@ -124,9 +124,9 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) ->
 def showing_words(
     tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str
 ) -> Sequence[Sentence]:
-    """Return sentences that show where words end: those tagged, else those of a text that had spaces.
+    """Return sentences that show word boundaries: the tagged ones, else those of a text cut by spaces.
 
-    The latter where the script has none: the text that is to be parsed is written as usual.
+    The latter only for scripts without spaces; their spaces are removed, as in the text to be parsed.
     """
     if tagged or language not in UNSPACED_LANGUAGES:
         return tagged
@@ -146,12 +146,10 @@ def cut_words(
     workers: Workers,
     at_spaces: bool = False,
 ) -> StageReport:
-    """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
+    """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
-    ``at_spaces``: both are cut already, as links of a file count words.
-
-    Lines of the source over which there are ``parsed`` sentences have their words and trees. ``tagged``,
-    ``contractions``: see :func:`shown_cuts`.
+    ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
+    by ``parsed`` sentences take over words and trees. ``tagged``, ``contractions``: see :func:`shown_cuts`.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     language, name = text.languages[1], text.bitext[-1]
@@ -166,9 +164,9 @@ def cut_words(
 
 
 def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Contractions]:
-    """Return the files that a tokenizer is learned from, and the contractions that are split without one.
+    """Return the files to learn a tokenizer from, and the contractions to split without one.
 
-    A few more tagged sentences rarely change either, so that words, links and source trees stay as they are.
+    A few more tagged sentences rarely change either, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
@@ -179,7 +177,7 @@ def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Con
 def reader_of_target(
     tagged: Sequence[Sentence], *, language: str, seed: int, name: str
 ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    """Return what cuts lines of the target into words: learned from tagged sentences, or by rules."""
+    """Return a function that tokenizes target lines, learned from tagged sentences or by rules."""
     tokenizer = target_tokenizer(tagged, language=language, seed=seed)
     return _reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
 
@@ -198,14 +196,14 @@ def _cut_at_spaces(line: str) -> Sentence | None:
 
 
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
-    """Return the sentence of a line, None of a blank one, by a reader of lines."""
+    """Return the sentence that ``read`` makes of a line, None for a blank one."""
     return next(read([line]), None)
 
 
 def link_words(
     paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
 ) -> StageReport:
-    """Align the words of two files of CoNLL-U, and weigh the links; checks as :func:`check_translations`."""
+    """Align the words of two files of CoNLL-U, with link probabilities, after :func:`check_translations`."""
     check_translations(source, target, name=name)
     counts = LinkCounts()
     pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
@@ -220,9 +218,9 @@ def link_words(
 
 
 def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
-    """Take the links of a file, which has a line for each pair of the bitext, over the words of two files.
+    """Use the links of a file, one line for each pair of the bitext, for the words of two CoNLL-U files.
 
-    ``name``: what a message calls the file of links.
+    ``name``: the file of links in messages.
     """
     lines = list(read_alignments(alignment))
     counts = LinkCounts()
@@ -255,7 +253,7 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
 def parse_source(
     paths: Sequence[Path], *, words: str, model: str, total: int, workers: Workers
 ) -> StageReport:
-    """Tag and parse the source side, with the probability of each arc; trees that it has stay."""
+    """Tag and parse the source side, with the probability of each arc; existing trees are kept."""
     sure = _Mean()
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in sure.of_arcs(kept))
@@ -275,7 +273,7 @@ def read_from(path: str, number: int) -> Iterator[Sentence]:
 
 @dataclass(slots=True)
 class _Mean:
-    """The mean of what has passed. Mutable; final."""
+    """Running mean of arc probabilities. Mutable; final."""
 
     total: float = 0.0
     count: int = 0
@@ -304,7 +302,7 @@ def tag_target(
     language: str,
     seed: int,
 ) -> StageReport:
-    """Train a tagger of the target by what links carry over; compare words of raw text with the bitext's."""
+    """Train a tagger of the target through links; measure the share of raw words unknown in the bitext."""
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
@@ -341,7 +339,7 @@ def tag_target(
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How large raw text of the target is, and how many of its words no bitext has."""
+    """Size of the raw text of the target, and number of its words that are in no bitext."""
 
     sentences: int
     words: int
@@ -369,7 +367,7 @@ class Compared:
 def raw_sentences(
     paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str, seed: int
 ) -> list[Sentence]:
-    """Read raw text, each sentence once; ``paragraphs``: its sentences are to be found, a line is not one."""
+    """Read the distinct sentences of raw text, one a line or, with ``paragraphs``, found in running text."""
     found: dict[tuple[str, ...], Sentence] = {}
     splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
     starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
@@ -383,7 +381,7 @@ def raw_sentences(
 
 
 def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> Compared:
-    """Tell how many words of raw text the target side of no bitext has."""
+    """Count the words of raw text that are in the target side of no bitext."""
     if not raw:
         return Compared(0, 0, 0)
     known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
@@ -392,7 +390,7 @@ def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> 
 
 
 def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
-    """Tag the target side: UPOS alone, which is all that later stages read of its words."""
+    """Tag the target side with UPOS, the only column that later stages read."""
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in kept)
         rest = track(read_from(words, done), "tagging the target", total=total - done, unit="sentence")
@@ -436,7 +434,7 @@ def train_priors(
 
 @dataclass(frozen=True, slots=True)
 class NumberedPairs:
-    """The pairs of one of several bitexts, its number put before the ``sent_id`` of target sentences."""
+    """Pairs of one of several bitexts, with its number prefixed to the ``sent_id`` of target sentences."""
 
     pairs: Iterable[SentencePair]
     number: int
@@ -458,12 +456,12 @@ def project(
     options: SoftProjectionOptions,
     seed: Seed,
 ) -> StageReport:
-    """Train the parser of the target on what links carry over, above the priors; write its trees, too.
+    """Train the parser of the target on projected evidence and priors; also write its training trees.
 
     ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
-    tells lemmas and features of the words of these trees.
+    provides lemmas and features of the words of these trees.
     """
-    # Sentences have the numbers of their lines, which are those of other sentences in another bitext.
+    # Prefixed numbers: sent_ids are line numbers, which are not unique over several bitexts.
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
     rng = np.random.default_rng(seed)
     projected = project_soft(
@@ -495,10 +493,10 @@ def parse_examples(
     sentences: int,
     workers: Workers,
 ) -> StageReport:
-    """Parse some of the target side, as the model would parse other text, and suggest what to annotate next.
+    """Parse some target text without its projected trees, and suggest sentences and words to annotate.
 
-    Suggested sentences, this many at most, and words are of the raw text, where there is any: the text to be
-    parsed differs from the bitext. Examples are of the first of the ``corpora``.
+    At most ``sentences`` sentences are suggested. Suggestions come from the raw text if there is any, because
+    the text to be parsed differs from the bitext. Examples come from the first of the ``corpora``.
     """
     sure = _Mean()
     words = corpora[0].target
@@ -526,7 +524,7 @@ def parse_examples(
 def assemble(
     paths: Sequence[Path], *, tagger: str, parsers: Sequence[str], made: Provenance, readings: int
 ) -> StageReport:
-    """Put the tagger and the mean of the parsers into one model that tries tags which are in doubt."""
+    """Combine the tagger and the mean of the parsers into one model that tries several tag sequences."""
     expected = "a first-order parser"
     parser = mean_parser([load_model_of(path, ArcParser, expected=expected, remedy="") for path in parsers])
     text_parser(load_tagger(tagger), parser, readings=readings).save(paths[0], made=made)
@@ -534,16 +532,16 @@ def assemble(
 
 
 def seeds_of(seed: int, draws: int) -> list[Seed]:
-    """Return the seed of each draw; that of the first does not depend on how many there are."""
+    """Return the seed of each draw; the first does not depend on the number of draws."""
     return [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
 
 
 def prior_files(others: Sequence[str]) -> list[str]:
-    """Return the suffixes of the files that :func:`train_priors` makes, one for each prior."""
+    """Return the file suffixes of :func:`train_priors`, one for each prior."""
     return [f".{number}.model" for number in range(1, 4 if others else 2)]
 
 
-# A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
+# Raise a version when a stage makes other files from the same arguments; a test detects this.
 SOURCE = Recipe(name="source", make=train_source, version=7)
 WORDS = Recipe(name="words", make=cut_words, version=5, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=3, files=(".pharaoh",))

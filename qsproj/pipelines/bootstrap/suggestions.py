@@ -1,6 +1,6 @@
-"""Suggest what a person should say next: words whose tags, and sentences whose trees, would teach most.
+"""Suggest the most useful annotation: words to tag in a lexicon, and sentences to parse.
 
-*Source* of what an hour of words and sentences is worth: Garrette and Baldridge (2013), "Learning a
+*Source* on the value of an hour of words and sentences: Garrette and Baldridge (2013), "Learning a
 part-of-speech tagger from two hours of annotation".
 """
 
@@ -20,19 +20,19 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 
 MOST_WORDS = 500
-# The tagger reads this many sentences of a text to judge its words.
+# Maximum number of sentences tagged to estimate the errors of words.
 JUDGED_SENTENCES = 8000
-# Pairs in which the links of words are counted.
+# Number of pairs in which links are counted.
 LINKED_PAIRS = 10_000
-# Tags of a lower mean probability are not listed.
+# Minimum mean probability of a listed tag.
 LEAST_TAG = 0.05
-# Words on each side of the example's word.
+# Context words on each side in the example.
 CONTEXT = 6
-# A word is contradicted by its links when it is frequent, mostly linked, and most links bring another tag.
+# Thresholds of a contradiction: the word is frequent, mostly linked, and most links are to another tag.
 FREQUENT = 20
 LEAST_LINKED = 0.5
 LEAST_AGREED = 0.6
-# A tag of one word is evidence for words of the same stem, at this share of their own.
+# Value of a tag for words of the same stem, as a share of their own.
 SHARE_OF_STEM = 0.25
 SHORTEST_STEM = 4
 LONGEST_ENDING = 3
@@ -42,9 +42,9 @@ LONGEST_ENDING = 3
 class SuggestedWord:
     """A word for a lexicon.
 
-    ``form``: lower case. ``tags``: as the model has them, most probable first. ``in_text``, ``in_bitext``:
-    how often it occurs. ``wrong``: expected number of occurrences with a wrong tag. ``example``: a context,
-    the word in square brackets.
+    ``form``: lower case. ``tags``: by the model, most probable first. ``in_text``, ``in_bitext``: number of
+    occurrences. ``wrong``: expected number of occurrences with a wrong tag. ``example``: a context, with the
+    word in square brackets.
     """
 
     form: str
@@ -57,7 +57,7 @@ class SuggestedWord:
 
 @dataclass(slots=True)
 class _Judged:
-    """What the tagger makes of the occurrences of a word. Mutable; final."""
+    """Statistics of the tagger on the occurrences of a word. Mutable; final."""
 
     tags: np.ndarray
     count: int = 0
@@ -68,7 +68,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class LinkedTags:
-    """Tags that links bring to words: weight by word and tag, and occurrences by word."""
+    """Tags of linked source words: weight by word and tag, and occurrences by word."""
 
     votes: Mapping[str, Counter[str]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class LinkedTags:
         return cls(votes, counts)
 
     def share_against(self, word: str, tag: str) -> float:
-        """Return the share of occurrences whose links bring one other tag; 0 where links are weak."""
+        """Return the share of occurrences linked to one other tag; 0 where links are weak."""
         count, votes = self.counts.get(word, 0), self.votes.get(word)
         if count < FREQUENT or not votes:
             return 0.0
@@ -105,11 +105,11 @@ def suggested_words(
     linked: LinkedTags,
     count: int = MOST_WORDS,
 ) -> list[SuggestedWord]:
-    """Return the words whose tags would teach a tagger most, best first.
+    """Return the words whose tags would help a tagger most, best first.
 
-    A word is worth the number of its occurrences, in ``text`` or else in ``bitext``, that the tagger expects
-    to tag wrong, and a share of those of words with the same stem that were not suggested before. Of a
-    frequent word with other tags than its links bring, all linked occurrences count.
+    The value of a word is its expected number of wrongly tagged occurrences, in ``text`` or else in
+    ``bitext``, plus a share of those of words with the same stem that were not suggested before. For a
+    frequent word tagged against its links, all linked occurrences count as wrong.
     """
     judged = text or bitext
     read = evenly(judged, JUDGED_SENTENCES)
@@ -167,7 +167,7 @@ def _counts(sentences: Iterable[Sentence]) -> Counter[str]:
 
 
 def _by_worth(wrong: Mapping[str, float]) -> list[str]:
-    """Return words, those worth most first: the best of a stem also for the others, which are worth less."""
+    """Return words by value; the best word of a stem gains a share of the value of the others."""
     of_stem: dict[str, list[str]] = defaultdict(list)
     for form in sorted(wrong, key=lambda form: (-wrong[form], form)):
         of_stem[_stem(form)].append(form)
@@ -183,7 +183,7 @@ def _stem(form: str) -> str:
 
 
 def write_suggested_words(words: Iterable[SuggestedWord], path: str | Path) -> None:
-    """Write words in the form that :func:`qsproj.corpus.language.lexicon.read_lexicon` reads."""
+    """Write words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`."""
     with open_output(path) as handle:
         handle.write(SUGGESTIONS_HEADER + "\n")
         for word in words:
@@ -201,9 +201,9 @@ def write_suggested_words(words: Iterable[SuggestedWord], path: str | Path) -> N
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
-    """Yield those parsed sentences, ``ArcProb`` in MISC, that a model would learn most from, best first.
+    """Yield the parsed sentences, with ``ArcProb`` in MISC, that are most useful to annotate, best first.
 
-    A word is as uncertain as it is likely that its tag or its arc is wrong.
+    The uncertainty of a word is the probability that its tag or its arc is wrong.
     """
     candidates = []
     for sentence in parsed:
@@ -215,5 +215,5 @@ def suggested_sentences(
 
 
 def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
-    """Return at most ``most`` sentences, from all parts of a text."""
+    """Return at most ``most`` sentences at equal distances in a text."""
     return sentences[:: max(-(-len(sentences) // most), 1)]

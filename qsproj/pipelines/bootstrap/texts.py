@@ -1,9 +1,9 @@
-"""The bitext of a bootstrap: cut into words, without what teaches nothing.
+"""The bitext of a bootstrap: tokenized, without useless pairs.
 
-Long pairs are cut into shorter ones, where punctuation allows it on both sides and lengths agree: a verse is
-often two sentences, and a sentence of a verse long: links stray further, and no parser learns from more than
-some 35 words. *Source*: Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with
-pieces of one pair in place of sentences of a paragraph, none of them left out.
+Long pairs are split where punctuation allows it on both sides and lengths agree. Verses often hold two long
+sentences; links in long pairs are less precise, and parsers learn from sentences of up to some 35 words only.
+*Source*: Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with pieces of one pair
+in place of sentences of a paragraph, and without deletions.
 """
 
 import math
@@ -31,24 +31,24 @@ from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
 
-# Where a clause ends: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
+# Ends of clauses: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
 _SPACED, _UNSPACED = ".!?;:·։؟؛۔।॥።፤", "。！？；："
 _CLOSING = f"\"'”’»›)\\]}}{INVISIBLE}"
 _END = re.compile(rf"(?<=[{_SPACED}])([{_CLOSING}]*)\s+|(?<=[{_UNSPACED}])([{_CLOSING}」』]*)\s*(?=\S)")
-# Of Mr. Dr. St. J. nothing ends; a word in lower case may be as short.
+# Abbreviations such as Mr. Dr. St. J. end no clause; short words in lower case may.
 _SHORT = re.compile(r"(?:^|[\s(])([^\W\d_])[^\W\d_]?\.$")
-# How many pieces of either side belong together, and natural-log costs of that: Gale and Church's shares.
+# Numbers of pieces matched on either side, with Gale and Church's probabilities, and costs in natural log.
 _BEADS = {(1, 1): 0.89, (1, 2): 0.045, (2, 1): 0.045, (2, 2): 0.011, (1, 3): 0.004, (3, 1): 0.004}
 _COSTS = {sizes: -math.log(share) for sizes, share in _BEADS.items()}
-# Variance of the letters that one letter becomes.
+# Variance of the target letters for each source letter.
 _VARIANCE = 6.8
-# A piece of so few letters stays with its neighbour, and lengths of two pieces agree within this factor.
+# Minimum length of a piece of its own, and largest factor between agreeing lengths.
 LEAST_LETTERS = 8
 MOST_RATIO = 2.0
 
 
 def pieces_of(line: str) -> list[str]:
-    """Cut a line where a mark ends a clause; of the line only white space is lost."""
+    """Split a line where a mark ends a clause; only white space is dropped."""
     pieces, start = [], 0
     for end in _END.finditer(line):
         piece = line[start : end.start()] + (end[1] or end[2] or "")
@@ -65,9 +65,9 @@ def pieces_of(line: str) -> list[str]:
 
 
 def cut_pair(source: str, target: str, *, ratio: float) -> Iterator[tuple[str, str]]:
-    """Yield the pairs that a pair is cut into, or the pair where lengths of any two pieces do not agree.
+    """Yield the parts of a pair, or the whole pair if the lengths of any two parts do not agree.
 
-    ``ratio``: letters of the target for a letter of the source, on average.
+    ``ratio``: mean number of target letters for each source letter.
     """
     sides = pieces_of(source), pieces_of(target)
     if min(map(len, sides)) < 2:
@@ -82,7 +82,7 @@ def cut_pair(source: str, target: str, *, ratio: float) -> Iterator[tuple[str, s
 
 
 def _aligned(lengths: Sequence[Sequence[int]], ratio: float) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return from where to where pieces of both sides go together, in order: the cheapest way through."""
+    """Return start and end (source, target) of each group of matched pieces, in order, at least cost."""
     n, m = map(len, lengths)
     best: dict[tuple[int, int], tuple[float, tuple[int, int]]] = {(0, 0): (0.0, (0, 0))}
     for i in range(n + 1):
@@ -109,16 +109,16 @@ def _aligned(lengths: Sequence[Sequence[int]], ratio: float) -> list[tuple[tuple
 def _misfit(
     lengths: Sequence[Sequence[int]], source: tuple[int, int], target: tuple[int, int], ratio: float
 ) -> float:
-    """Return the negative natural log of how probable lengths so far apart are."""
+    """Return the negative natural log of the probability of so large a difference in lengths."""
     one, other = sum(lengths[0][slice(*source)]), sum(lengths[1][slice(*target)])
-    # The mean of both sides, so that neither is the measure.
+    # Mean of both sides, for symmetry.
     letters = (one + other / ratio) / 2
     distance = abs(other / ratio - one) / math.sqrt(letters * _VARIANCE)
     return -math.log(max(math.erfc(distance / math.sqrt(2.0)), 1e-300))
 
 
-# Gold trees over the very text of the source are found by their letters, and taken as they are. A tree stands
-# within so many letters of the one before, or where its letters, so many at least, stand alone.
+# Gold trees over the text of the source are matched by letters. The match must begin within REACH letters of
+# the previous tree, or be unique and have at least LEAST_ALONE letters.
 REACH = 2000
 LEAST_ALONE = 20
 
@@ -128,9 +128,9 @@ Named = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class GivenTrees:
-    """Pairs of a bitext, those that a tree spans joined, and the trees that source lines have.
+    """Pairs of a bitext, joined where a tree spans several, and gold trees by source line.
 
-    ``trees``: by the source line; of a line of several sentences one with several roots.
+    The tree of a line with several sentences has several roots.
     """
 
     pairs: tuple[Named, ...] = ()
@@ -138,12 +138,12 @@ class GivenTrees:
 
 
 def letters_of(text: str) -> str:
-    """Return what editions of a text share: letters and digits, lower-cased."""
+    """Return the lower-cased letters and digits of a text, which its editions share."""
     return "".join(filter(str.isalnum, text.lower()))
 
 
 def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> GivenTrees:
-    """Find trees in the source lines of a bitext; lines that they do not cover stay without."""
+    """Match trees to the source lines of a bitext; lines not fully covered get none."""
     letters = [letters_of(source) for _, source, _ in named]
     ends = list(accumulate(map(len, letters)))
     found = dict(_places("".join(letters), trees))
@@ -170,7 +170,7 @@ def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> GivenTrees:
 
 
 def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[int, Sentence]]]:
-    """Yield where the letters of each whole tree begin in a text, where they end, and the tree."""
+    """Yield the start and end of each complete tree in the letters of a text, with the tree."""
     before = 0
     for tree in trees:
         own = letters_of("".join(merge_contractions(tree)[0]))
@@ -187,7 +187,7 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
-    """Return one sentence of the words of several, each with its own root."""
+    """Concatenate trees into one sentence with a root for each."""
     starts = accumulate(map(len, trees), initial=0)
     heads = [
         np.where(tree.heads[1:] == ROOT, ROOT, tree.heads[1:] + start)
@@ -199,12 +199,12 @@ def joined(trees: Sequence[Sentence]) -> Sentence:
     return Sentence.from_words(forms, upos=upos, heads=np.concatenate(heads), deprels=deprels)
 
 
-# Longer sides are lists and tables more often than sentences.
+# Longer sides are mostly lists and tables.
 MOST_WORDS = 100
-# From fewer pairs no links worth the name are learned: most words are seen too seldom.
+# With fewer pairs most words are too rare to learn links.
 FEWEST_PAIRS = 50
 BLANK_SIDE, ALIKE = "a blank side", "two sides alike"
-# Cut at a time by one of several processes.
+# Block size of one of several processes.
 BLOCK_PAIRS = 1000
 
 Cut = Callable[[str], Sentence | None]
@@ -215,22 +215,22 @@ PAIRED_BY = (LINE, VERSE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
-    """A language that syntax comes from: its treebanks, and a bitext of it and the target language."""
+    """A source language: its treebanks, and a bitext of it and the target language."""
 
     treebanks: tuple[str, ...]  # CoNLL-U with trees and UPOS
     # two files, one sentence a line, or one of pairs or TMX; paired by verse: two of ``reference TAB text``
     bitext: tuple[str, ...]
     languages: tuple[str, str]  # codes of source and target
     paired_by: str = LINE  # one of PAIRED_BY
-    cut: bool = False  # whether long pairs are cut where punctuation and lengths agree, as verses always are
+    cut: bool = False  # split long pairs where punctuation and lengths agree; verses are always split
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for _, source, target in self.named(Counter()))
 
     def pieces(self, named: Iterable[Named], whole: Container[str] = ()) -> Iterator[Named]:
-        """Yield name, source and target of what is learned from: pairs, or what they are cut into.
+        """Yield name, source and target of the training pairs, which may be split.
 
-        ``whole``: source lines that are not cut.
+        ``whole``: source lines not to split.
         """
         if not (self.cut or self.paired_by == VERSE):
             yield from named
@@ -245,7 +245,7 @@ class SourceText:
                 yield (name if len(cut) == 1 else f"{name}.{number}"), one, other
 
     def named(self, left_out: Counter[str]) -> Iterator[Named]:
-        """Yield pairs with their names; tell ``left_out`` how many verses are not paired, by the reason."""
+        """Yield pairs with their names; adds unpaired verses to ``left_out``, by reason."""
         if self.paired_by == VERSE:
             return paired_verses(self.bitext[0], self.bitext[1], left_out)
         pairs = read_bitext(*self.bitext, languages=self.languages)
@@ -262,9 +262,10 @@ def write_words(
 ) -> StageReport:
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
-    Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
-    those that were there before; verses without a partner. ``cut``: each makes a sentence of a line of its
-    side; None of a blank one. ``trees``: gold trees over some of the source lines, in their order.
+    Left out, and counted: pairs with a blank side, equal sides, or more than MOST_WORDS words; repeated
+    pairs; verses without a partner. ``cut``: tokenizers of both sides, from a line to a sentence, None for a
+    blank line. ``trees``: gold trees over some of the source lines, in text order.
+
     Raises DataError when fewer than FEWEST_PAIRS pairs are left.
     """
     left_out: Counter[str] = Counter()
@@ -319,7 +320,7 @@ def _cut_pair(
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
-    """Build the error of a bitext with fewer than FEWEST_PAIRS pairs that can be learned from."""
+    """Build the error of a bitext with fewer than FEWEST_PAIRS usable pairs."""
     return DataError(
         path,
         None,
@@ -330,7 +331,7 @@ def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataErr
 
 
 def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[bytes]) -> str:
-    """Say why a pair is left out, or nothing; one that is not is among those ``seen`` from now on."""
+    """Return the reason to leave out a pair, or ""; adds pairs that are kept to ``seen``."""
     sizes = [0 if side is None else len(side) for side in sides]
     if not all(sizes):
         return BLANK_SIDE

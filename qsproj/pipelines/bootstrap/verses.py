@@ -1,7 +1,7 @@
-"""Two translations of one text, lines of ``reference TAB text`` in any order, paired by reference.
+"""Pair two translations by reference, from lines of ``reference TAB text`` in any order.
 
-Bibles in USFM or USX, as translators keep them, are read as such lines: verses out of the markup, by the
-package usfmtc. A file holds a book, or several; an archive (``.zip``) has a file for each.
+Bibles in USFM or USX, the formats of translators, are converted to such lines by the package usfmtc. A file
+holds one book or several; an archive (``.zip``) has a file for each.
 """
 
 import re
@@ -23,42 +23,42 @@ from qsproj.errors import DataError, UsageError, pluralise
 
 ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
-# Text of verses stands in paragraphs of these categories of markers, tables aside; headings do not.
+# Marker categories of paragraphs with verse text, beside tables; headings have others.
 _OF_VERSES = frozenset({"versepara", "otherpara", "list"})
-# What stands beside the text of verses: notes, pictures, sidebars, matter before and after a book.
+# Elements outside the verse text: notes, pictures, sidebars, matter before and after a book.
 _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 # Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
 _CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
 _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
-# What a reference that is left out leaves.
+# Brackets left empty by a removed reference.
 _NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
 NAMELESS = "no book"
 
 
 def is_scripture(path: str) -> bool:
-    """Tell by its name whether a file is a Bible in USFM or USX."""
+    """Return whether a file is a Bible in USFM or USX, by its suffix."""
     return PurePath(path).suffix.lower() in SUFFIXES
 
 
 def scripture_lines(path: str) -> tuple[str, ...]:
-    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse go together.
+    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
 
-    Raises UsageError without the package, DataError when the file is not what its name says.
+    Raises UsageError without the package, DataError when the file is not in the format of its suffix.
     """
     return tuple(line for _, line in _numbered_lines(path))
 
 
 def _numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
-    """Return the verses of :func:`scripture_lines`, each with its line where the format has lines."""
+    """Return the verses of :func:`scripture_lines`, each with its line number if the format has lines."""
     stamp = None
-    with suppress(OSError):  # which is told where the file is opened
+    with suppress(OSError):  # reported when the file is opened
         found = Path(path).stat()
         stamp = found.st_mtime_ns, found.st_size
     return _lines_at(path, stamp)
 
 
 class _Piece(NamedTuple):
-    """Text of a verse, and where the verse stands."""
+    """Text of a verse, with its reference and line."""
 
     book: str
     chapter: str
@@ -69,7 +69,7 @@ class _Piece(NamedTuple):
 
 @cache
 def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | None, str], ...]:
-    """Return the lines of a file as it is now: one that was written since has another ``stamp``."""
+    """Return the lines of a file, cached until its ``stamp`` (modification time and size) changes."""
     texts: dict[tuple[str, str, int | str], str] = {}
     numbers: dict[tuple[str, str, int | str], set[int]] = {}
     lines: dict[tuple[str, str, int | str], int | None] = {}
@@ -90,14 +90,14 @@ def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | Non
 
 
 def _written(verses: Sequence[int]) -> str:
-    """Write numbers of verses as a range where they follow each other, else as a list."""
+    """Format consecutive verse numbers as a range, others as a list."""
     if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
         return f"{verses[0]}-{verses[-1]}"
     return ",".join(map(str, verses))
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:
-    """Yield name and content of a file, or of those of an archive that are Scripture."""
+    """Yield name and content of a file, or of the USFM and USX files of an archive."""
     if PurePath(path).suffix.lower() != ARCHIVE:
         with open_text(path) as text:
             yield path, text.read()
@@ -116,26 +116,26 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(path: str, name: str, text: str) -> list[_Piece]:
-    """Return the pieces of text that a file has, in their order, as the package reads it."""
+    """Parse a file with the package and return its pieces of text in order."""
     try:
         from usfmtc import USX, usfmGrammar
     except ImportError as error:
         raise UsageError(
             "found no package that reads USFM and USX; install it: pip install 'qsproj[bible]'"
         ) from error
-    # A stream: the package takes a string for the name of a file where there is one.
+    # A stream, because the package reads a string as a file name if such a file exists.
     stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
     try:
         read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
         return list(_walked(read(stream, grammar=grammar)))
-    except Exception as error:  # of any kind: the package does not check what it is given
+    except Exception as error:  # of any kind: the package does not validate its input
         raise DataError(
             path, None, found=f"{name}, which cannot be read ({error})", expected="USFM or USX"
         ) from error
 
 
 def _walked(document: Any) -> Iterator[_Piece]:
-    """Yield pieces of text with the verse that they belong to, in their order."""
+    """Yield pieces of text with their verses, in document order."""
     categories = document.grammar.marker_categories
     book, chapter, verse, line = NAMELESS, "1", "", None
 
@@ -182,12 +182,12 @@ def _reference(text: str) -> re.Match[str] | None:
 
 
 def _visible(text: str) -> str:
-    """Return a text without marks of the direction of writing; a soft hyphen stays, as a dash."""
+    """Return a text without invisible format characters; a soft hyphen is kept as a dash."""
     return "".join(c for c in text if c == "\u00ad" or character_category(c) != "Cf")
 
 
 def verse_numbers(text: str) -> tuple[int, ...] | None:
-    """Return the verses that a range or a list names, ascending; None where it names none, or goes back."""
+    """Return the verses of a range or a list, ascending; None without any, or if the numbers decrease."""
     visible = _visible(text)
     verses: list[int] = []
     at = 0
@@ -201,20 +201,20 @@ def verse_numbers(text: str) -> tuple[int, ...] | None:
     return tuple(verses) if verses and at == len(visible) else None
 
 
-# What stands where a verse is merged with the one before.
+# Text of a verse that is merged with the one before.
 _MERGED = "<range>"
 _NO_TEXT = re.compile(r"[\W\d_]*")
-# Tags of HTML and of the formats of Bible programs; << and < that enclose speech are none.
+# Tags of HTML and of Bible software, as opposed to << and < around speech.
 _TAG = (
     r"</?(?i:a|b|big|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|n|ol|p|pb|q|s|small|span|strong|sub|sup|t|"
     r"table|td|tr|u|ul|e|f|j|f[iorub]|r[fb]|c[lmi]|p[fi]\d|ts\d?|w[ght]\d[\w-]*)"
     r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+))*\s*/?>"
 )
-# Marks of footnotes (a letter, a number or signs), numbers of verses within the text, tags. Longer words in
-# brackets are supplied by the translators: they stay.
+# Footnote marks (a letter, a number or signs), verse numbers within the text, tags. Longer words in brackets
+# are additions of the translators and are kept.
 _NOTES = re.compile(rf"\s?\[(?:[^\W\d_]|\d{{1,3}}|[*†‡¶]+)\]|[*†‡¶]|[¹²³⁰-⁹]+|{_TAG}")
 _QUOTATION_MARKS = (("<<", "“"), (">>", "”"), ("<", "‘"), (">", "’"))
-# A chapter is numbered otherwise where its verses clearly fit others; of 25 verses, right ones have 6 to 8.
+# Threshold of a clear fit of shifted verses; in chapters of 25 verses, true shifts reach 6 to 8.
 CLEAR_IN_CHAPTER = 5.0
 
 ALONE, OTHERWISE, REPEATED, UNREADABLE = (
@@ -232,21 +232,21 @@ Verse = tuple[Chapter, int]
 class Verses:
     """The verses of one file, by (chapter, verse)."""
 
-    # in the order of the file; verses that are merged have their text at the first, and none at the others
+    # in file order; merged verses have their text at the first, none at the others
     texts: dict[Verse, str]
-    # the first of the verses that another is merged with
+    # first verse of the group, for each other verse of it
     merged: dict[Verse, Verse]
-    repeated: set[Verse]  # those with two different texts
-    cleaned: int  # number of those that had verse numbers or marks of footnotes in their text
-    quoted: int  # number of those with << >> for quotation marks
-    unreadable: tuple[DataError, ...]  # an error for each that was left out as its reference cannot be read
+    repeated: set[Verse]  # verses with two different texts
+    cleaned: int  # number of verses that had verse numbers or footnote marks in their text
+    quoted: int  # number of verses with << >> for quotation marks
+    unreadable: tuple[DataError, ...]  # one error for each verse left out for its unreadable reference
 
 
 def read_verses(path: str) -> Verses:
     """Read a file of ``reference TAB text``, or of USFM or USX; ``<<`` and ``<`` become quotation marks.
 
-    A line without a reference that can be read is left out. Raises DataError when half of the lines are such,
-    or there is no verse.
+    Lines without a readable reference are left out. Raises DataError when these are half of the lines, or
+    when there is no verse.
     """
     texts: dict[Verse, str] = {}
     merged: dict[Verse, Verse] = {}
@@ -302,7 +302,7 @@ def _lines(path: str) -> Iterator[Iterable[tuple[int | None, str]]]:
 
 
 def _plain(text: str, verses: Sequence[int]) -> str:
-    """Return the text of a verse, or of merged ones, without numbers of verses and marks of footnotes."""
+    """Return the text of one or more merged verses without verse numbers and footnote marks."""
     plain = re.sub(rf"^\s*[\[(]?{verses[0]}[\]).:]?\s+(?=\D)", "", text)
     for verse in verses[1:]:
         plain = re.sub(rf"(?<=[^\w\s])\s+[\[(]?{verse}[\]).:]?\s+(?=\D)", " ", plain, count=1)
@@ -327,10 +327,10 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
 
 
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield name, source and target of the verses that both files have, in the order of the source.
+    """Yield name, source and target of the verses in both files, in the order of the source.
 
-    Verses that one side has merged are merged on the other. ``left_out`` counts those that are not paired, by
-    the reason. Raises DataError when no verse is in both.
+    Verses that are merged on one side are merged on the other. Adds unpaired verses to ``left_out``, by
+    reason. Raises DataError when no verse is in both.
     """
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
@@ -339,7 +339,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
         for verse, text in side.texts.items():
             if text:
                 of_side[first_of.get(verse, verse)].append((verse[1], text))
-    # Merged verses go in the order of their numbers, whatever their order in the file.
+    # Merged verses are sorted by number, whatever their order in the file.
     texts = [
         {verse: [text for _, text in sorted(found)] for verse, found in side.items()} for side in numbered
     ]
@@ -371,7 +371,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
 
 
 def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
-    """Return for each verse that a side has merged the first of all that go together on either side."""
+    """Return the first verse of its group, over both sides, for each merged verse."""
     first_of: dict[Verse, Verse] = {}
 
     def first(verse: Verse) -> Verse:
@@ -388,7 +388,7 @@ def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
 
 
 def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse, list[str]]) -> set[Chapter]:
-    """Return the chapters whose verses clearly fit those some numbers further up or down."""
+    """Return the chapters whose verses clearly fit shifted numbers better."""
     last: dict[Chapter, int] = {}
     for chapter, verse in (*source, *target):
         last[chapter] = max(last.get(chapter, 0), verse)
@@ -402,7 +402,7 @@ def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse,
 
 
 def said_of_verses(path: str, verses: Verses) -> list[str]:
-    """Return what is odd about the text of a file."""
+    """Return warnings about the text of a file."""
     texts = [text for text in verses.texts.values() if text]
     capitals = sum(text.upper() == text != text.lower() for text in texts)
     lines = []

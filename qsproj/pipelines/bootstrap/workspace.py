@@ -1,4 +1,4 @@
-"""Stages of a long job, each kept under a key of what it was made from: none is made twice."""
+"""Cache of the stages of a long job, each stored under a key of its inputs and options."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Figures = Mapping[str, Any]
 
 
 class InputPath(str):
-    """A path of the user's: what is made of it depends on what the file holds, not on its name."""
+    """A path of a user's file; keys depend on its content, not on its name."""
 
     __slots__ = ()
 
 
 class StageOutput(str):
-    """A path that a stage made: what is made of it depends on the key of that stage."""
+    """A path written by a stage; keys of later stages depend on the key of that stage."""
 
     key: str
 
@@ -41,13 +41,13 @@ class StageOutput(str):
         return made
 
     def __reduce__(self) -> tuple[type[StageOutput], tuple[str, str]]:
-        """Say what another process makes it of."""
+        """Pickle the path together with its key."""
         return StageOutput, (str(self), self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """Report of a stage on itself: one line for the user, and the numbers in it for the report."""
+    """Report of a stage: one line for the user, and its figures."""
 
     line: str
     figures: Figures
@@ -58,21 +58,21 @@ class Recipe:
     """A kind of stage."""
 
     name: str  # in the workspace and the report
-    # takes the paths to write, each complete or not at all, and the stage's arguments by name
+    # takes the paths to write, each atomically, and the stage's arguments by name
     make: Callable[..., StageReport]
-    # to be raised whenever the same arguments make other files: what was kept then no longer counts
+    # to be raised whenever the same arguments make other files, so that kept ones are no longer used
     version: int
-    files: tuple[str, ...] = (".model",)  # suffixes of the files that it makes, dot included
+    files: tuple[str, ...] = (".model",)  # suffixes of its files, dot included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage that is done."""
+    """A completed stage."""
 
-    name: str  # that of its recipe, with a label where several stages have it
+    name: str  # name of its recipe, with a label if several stages share it
     files: tuple[StageOutput, ...]
     told: StageReport
-    seconds: float  # wall time of making it, in the run that made it
+    seconds: float  # wall time, in the run that made it
     kept: bool  # whether an earlier run made it
 
     @property
@@ -84,7 +84,7 @@ class Stage:
         return "kept" if self.kept else f"{self.seconds:.0f} s"
 
     def in_full(self) -> str:
-        """Return the line of the log that has all that the stage reports."""
+        """Return the log line with the full report of the stage."""
         return f"{self.name}: {self.told.line} ({self.time})"
 
 
@@ -92,13 +92,12 @@ _NOT_MADE = StageReport(line="", figures={})
 
 
 class Workspace:
-    """A folder of stages, ``run`` telling apart those of several target languages. Mutable; final.
+    """A folder of stages; ``run`` names the target language they belong to. Mutable; final.
 
-    Stages of another run there are used again if they were made of the same inputs with the same options by
-    the same version; all else is left alone, but for what a killed run left half-written. ``say`` is given
-    the line that ``line_of`` makes of each stage that is done, if any; ``begun`` and ``ended`` the name of
-    each that is made, before and after, then also its seconds. ``stages`` are those that this run asked for,
-    in order.
+    Stages of earlier runs are reused if inputs, options and version are the same. Other files are left alone,
+    except incomplete files of killed runs, which are removed. Callbacks: ``say`` receives the line that
+    ``line_of`` returns for each completed stage, unless None; ``begun`` the name of each stage before it is
+    made; ``ended`` its name and seconds afterwards. ``stages``: those requested by this run, in order.
     """
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
@@ -132,14 +131,13 @@ class Workspace:
     ) -> Stage:
         """Return a stage, made now or by an earlier run.
 
-        ``label``: said after the name, where several stages have it; one that is numbered otherwise is not
-        made again. ``files``: in place of those of the recipe. ``aside``: more arguments, which the content
-        does not depend on: who computes, what messages call a file. ``arguments``: all that the content
-        depends on, as ``recipe.make`` takes it: paths as :class:`InputPath` or :class:`StageOutput`, what
-        JSON can hold, and dataclasses, tuples and lists of these.
+        ``label``: appended to the name if several stages share it; not part of the key. ``files``: suffixes
+        in place of those of the recipe. ``aside``: arguments that do not affect the content: parallelism,
+        file names in messages. ``arguments``: all that affect the content, for ``recipe.make``: paths as
+        :class:`InputPath` or :class:`StageOutput`, JSON values, and dataclasses, tuples and lists of these.
 
-        Raises UsageError when an input cannot be read, DataError when a file that was kept is not as it was
-        made. What ``make`` raises is passed on; nothing counts as done then.
+        Raises UsageError when an input cannot be read, DataError when a kept file was changed. Errors of
+        ``make`` are passed on, and nothing is recorded.
         """
         key, record, paths = self._place(recipe, arguments, files)
         earlier = self._read_record(record, paths)
@@ -173,7 +171,7 @@ class Workspace:
         workers: Workers,
         files: Sequence[str] = (),
     ) -> list[Stage]:
-        """Return a stage for each set of arguments; those that are missing are made at the same time."""
+        """Return a stage for each set of arguments; missing ones are made in parallel."""
         missing = {}
         for arguments in each:
             _, record, paths = self._place(recipe, arguments, files)
@@ -200,7 +198,7 @@ class Workspace:
         return key, Path(f"{start}{RECORD_SUFFIX}"), paths
 
     def plan(self, job: Callable[[], object]) -> list[Stage]:
-        """Return the stages that a job asks this workspace for, and whether each is kept; none is made."""
+        """Return the stages that a job requests, with whether each is kept, without making any."""
         before = self.stages, self._used
         self.stages, self._used, self._planning = [], set(), True
         try:
@@ -211,11 +209,11 @@ class Workspace:
             self._planning = False
 
     def unused(self) -> list[Path]:
-        """Return files of stages of this language that this run did not ask for, sorted."""
+        """Return the files of this language's stages that this run did not request, sorted."""
         return [path for path in self._left() if not self._runs_of(path) - {self.run}]
 
     def of_other_runs(self) -> dict[str, list[Path]]:
-        """Return what only runs of other languages asked for: files by the languages, sorted."""
+        """Return the files requested only by runs of other languages, sorted, by these languages."""
         found: dict[str, list[Path]] = {}
         for path in self._left():
             others = self._runs_of(path) - {self.run}
@@ -224,7 +222,7 @@ class Workspace:
         return found
 
     def remove_unused(self) -> None:
-        """Remove :meth:`unused` files, the record of a stage last, as it tells whose they are."""
+        """Remove :meth:`unused` files, records last, because they hold the language of the other files."""
         for path in sorted(self.unused(), key=lambda path: path.suffix == RECORD_SUFFIX):
             try:
                 path.unlink(missing_ok=True)
@@ -239,12 +237,12 @@ class Workspace:
         )
 
     def _runs_of(self, path: Path) -> set[str]:
-        """Return the languages whose runs asked for the stage of a file."""
+        """Return the languages whose runs requested the stage of a file."""
         record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
         return set(_runs(_read_json(record)))
 
     def _settled(self, value: Any) -> object:
-        """Return what the content depends on, as JSON can hold it."""
+        """Return the part of an argument that the content depends on, as a JSON value."""
         if isinstance(value, StageOutput):
             return value.key
         if isinstance(value, InputPath):
@@ -258,7 +256,7 @@ class Workspace:
         return value
 
     def _digest(self, path: str) -> str:
-        """Return the digest of a file, which stays as it is while this workspace is used."""
+        """Return the digest of a file, cached: files must not change while the workspace is in use."""
         if path not in self._digests:
             self._digests[path] = digest_of(path)
         return self._digests[path]
@@ -274,7 +272,7 @@ class Workspace:
         _write_json(record, known)
 
     def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[StageReport, float] | None:
-        """Return what a stage told and its seconds; None where it is to be made; DataError after changes."""
+        """Return report and seconds of a kept stage, None if missing; DataError if a file was changed."""
         known = _read_json(record)
         if not all(path.exists() for path in paths):
             return None
@@ -298,7 +296,7 @@ class Workspace:
 
 
 def _make(recipe: Recipe, given: tuple[Sequence[Path], Mapping[str, object]]) -> tuple[StageReport, float]:
-    """Make a stage; return what it tells and how many seconds it took."""
+    """Make a stage; return its report and seconds."""
     paths, arguments = given
     start = perf_counter()
     return recipe.make(paths, **arguments), perf_counter() - start
@@ -310,7 +308,7 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """Return what a record holds; nothing when it is missing or damaged."""
+    """Return the content of a record; empty when it is missing or damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -332,6 +330,6 @@ def digest_of(path: str) -> str:
 
 
 def copy_to(source: str, target: str) -> None:
-    """Copy a file; what was there is replaced once the copy is whole."""
+    """Copy a file, replacing the target atomically."""
     with Path(source).open("rb") as handle, open_binary_output(target) as out:
         shutil.copyfileobj(handle, out)
