@@ -1,4 +1,4 @@
-"""The analyses that a treebank's words have: language-specific tag and features under each UPOS."""
+"""The analyses of a treebank's words: language-specific tag and features under each UPOS."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from qsproj.corpus.cells import UNSPECIFIED
 
 XPOS_ATTRIBUTE = "XPOS"
-# With more of them XPOS is taken to be written letter by letter, each place an attribute of its own.
+# Above this number, XPOS is read letter by letter, each position an attribute of its own.
 MOST_XPOS = 200
-# What one ending tells together in languages that have genders: Latin -am is accusative, feminine, singular.
+# Attributes fused in one ending in languages with gender: Latin -am is accusative, feminine, singular.
 AGREEMENT = "Agreement"
 TOGETHER = frozenset({"Animacy", "Case", "Definite", "Gender", "Number", "Person"})
 _NONE, _START = 0, 1
@@ -24,7 +24,7 @@ ChainTable = tuple[NDArray[np.int64], ...]
 
 
 class Analysis(NamedTuple):
-    """Cells of a word: ``xpos`` or ``feats`` is ``_`` where the column is empty or not learned."""
+    """Analysis of a word: ``xpos`` or ``feats`` is ``_`` where the column is empty or not trained."""
 
     upos: str
     xpos: str
@@ -40,29 +40,29 @@ def feature_pairs(feats: str) -> Attributes:
 
 
 def features_of(feats: str) -> dict[str, str]:
-    """Return the features of a cell, in whatever order; no value of UD (``Case=nom``) is none."""
+    """Return the features of a FEATS cell, in any order, without values that are not UD's (``Case=nom``)."""
     return {name: value for name, value in feature_pairs(feats) if value[:1].isupper() or value[:1].isdigit()}
 
 
 def feature_cell(features: Mapping[str, str]) -> str:
-    """Return the cell of FEATS of these values, sorted as UD asks."""
+    """Return the FEATS cell of these values, sorted in UD order."""
     pairs = sorted(features.items(), key=lambda pair: pair[0].lower())
     return "|".join(f"{name}={value}" for name, value in pairs) or UNSPECIFIED
 
 
 def shared_features(told: str, feats: str) -> tuple[int, int]:
-    """Return how many features two cells have in common, and minus how many the second has beside."""
+    """Return the number of features that two cells share, and minus the number that only the second has."""
     one, other = (set(feature_pairs(cell)) for cell in (told, feats))
     return len(one & other), -len(other - one)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisTable:
-    """The A analyses, sorted, and the arrays by which :mod:`qsproj.kernels.tagging.analyses` scores them.
+    """The A analyses, sorted, and the arrays for scoring in :mod:`qsproj.kernels.tagging.analyses`.
 
     ``ranges``: first and last, exclusive, of the analyses under each UPOS. ``chain``: ``table`` of the
     kernels. ``n_parts``, ``n_pairs``: lengths of a row of emission weights, and of the transitions.
-    ``fused``: whether the values of TOGETHER are a part, beside those of each attribute.
+    ``fused``: whether the values of TOGETHER form an additional part, beside those of each attribute.
     """
 
     analyses: tuple[Analysis, ...]
@@ -74,12 +74,12 @@ class AnalysisTable:
 
     @property
     def decided(self) -> bool:
-        """Whether UPOS alone tells the analysis of every word."""
+        """Whether UPOS alone determines the analysis of every word."""
         return len(self.ranges) == len(self.analyses)
 
 
 def has_genders(found: Iterable[Analysis]) -> bool:
-    """Whether nouns or adjectives have a gender; that pronouns have one says nothing of endings."""
+    """Return whether nouns or adjectives have a gender; that of pronouns alone does not affect endings."""
     inflected = (one for one in found if one.upos in ("ADJ", "NOUN"))
     return any(name == "Gender" for one in inflected for name, _ in feature_pairs(one.feats))
 
@@ -119,7 +119,7 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
 def _telling(
     ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the parts that some but not all analyses of a UPOS have, by its first analysis."""
+    """Return the parts that some but not all analyses of a UPOS have, stored at its first analysis."""
     telling: list[list[int]] = [[] for _ in parts]
     for first, last in ranges.values():
         of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]
@@ -129,7 +129,7 @@ def _telling(
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:
-    """Return what an analysis is made of: UPOS, XPOS or its letters, features, and some of these as one."""
+    """Return the attributes of an analysis: UPOS, XPOS or its letters, features, and fused features."""
     if letters and analysis.xpos != UNSPECIFIED:
         xpos = tuple((f"{XPOS_ATTRIBUTE}{place:02}", sign) for place, sign in enumerate(analysis.xpos))
     else:

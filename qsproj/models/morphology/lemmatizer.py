@@ -1,7 +1,7 @@
-"""Lemmas: those of the lexicon, and for other words the likeliest edit script that fits.
+"""Lemmas: from the lexicon, and for other words by the most probable edit script that fits.
 
-A script says how the lemma is made of the form, the same for words that inflect alike: ``ging -> gehen`` is
-"take away nothing, then ing, and put ehen after". It is text, as it is stored.
+A script turns a form into its lemma, and is the same for words that inflect alike: ``ging -> gehen`` is
+"remove no prefix, remove the suffix ing, add the suffix ehen". Scripts are stored as text.
 """
 
 from collections import defaultdict
@@ -29,21 +29,21 @@ _CASINGS: dict[str, Callable[[str], str]] = {
     UPPER: str.upper,
     AS_IT_IS: lambda text: text,
 }
-# A form and a lemma that share less are a pair of words, not of an inflection.
+# With fewer shared letters, form and lemma are listed whole, not as an inflection.
 SHARED = 1
 
 
 def cased_as(casing: str, form: str) -> str:
-    """Return a form as scripts of a casing see it."""
+    """Return a form in the casing that scripts of this casing apply to."""
     return _CASINGS.get(casing, _CASINGS[AS_IT_IS])(form)
 
 
 class EditScript(NamedTuple):
-    """What is cut off and put on at both ends of a form, and how the lemma is cased.
+    """An edit of both ends of a form, and the casing of the lemma.
 
     ``casing``: ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the
-    lemma is ``suffix``, whatever the form. ``cut_prefix``, ``prefix``, ``cut_suffix``, ``suffix``: of the
-    form as cased.
+    lemma is ``suffix``, whatever the form. ``cut_prefix``, ``prefix``, ``cut_suffix``, ``suffix``: removed
+    from and added to the cased form.
     """
 
     casing: str
@@ -53,7 +53,7 @@ class EditScript(NamedTuple):
     suffix: str = ""
 
     def fits(self, form: str) -> bool:
-        """Tell whether the form, cased already, has what is to be cut off."""
+        """Return whether the cased form has the prefix and the suffix to remove."""
         room = len(self.cut_prefix) + len(self.cut_suffix)
         return (
             len(form) >= room + (self.casing != WHOLE)
@@ -71,14 +71,14 @@ class EditScript(NamedTuple):
         return self.prefix + cased[len(self.cut_prefix) : len(cased) - len(self.cut_suffix)] + self.suffix
 
     def text(self) -> str:
-        """Return the script in one line, by which its features are hashed."""
+        """Return the script in one line; its features are hashed from it."""
         return "\t".join(self)
 
     @staticmethod
     def from_fields(fields: Sequence[str]) -> "EditScript":
         """Make a script of its five fields.
 
-        Raises ValueError when these are no script.
+        Raises ValueError for invalid fields.
         """
         if len(fields) != 5 or fields[0] not in (*_CASINGS, WHOLE):
             raise ValueError(f"found {list(fields)!r:.60}, expected the five fields of an edit script")
@@ -86,7 +86,7 @@ class EditScript(NamedTuple):
 
 
 def edit_script(form: str, lemma: str) -> EditScript:
-    """Return the script that makes the lemma of the form, with the longest stem that both share."""
+    """Return the script that makes the lemma from the form, with the longest stem that both share."""
     for casing, cased in _CASINGS.items():
         if cased(lemma) == lemma or casing == AS_IT_IS:
             own = cased(form)
@@ -98,14 +98,14 @@ def edit_script(form: str, lemma: str) -> EditScript:
 
 
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
-# Past this many words that are not in the lexicon, those seen before are forgotten.
+# Size of the cache of words that are not in the lexicon; it is emptied when full.
 _MOST_REMEMBERED = 1 << 16
-# By casing, the longest suffix that is cut off, and by suffix the scripts.
+# By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
 
 class Word(NamedTuple):
-    """A form with what is known of it when its lemma is looked for."""
+    """A form with its known analysis, for the prediction of its lemma."""
 
     form: str
     analysis: Analysis
@@ -113,10 +113,10 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lemmatizer:
-    """Chooses among edit scripts.
+    """Log-linear choice among edit scripts.
 
-    ``allowed``: of each UPOS the scripts that its words are tried with, by number, ascending. ``lemmas``:
-    lemmas of the lexicon. ``weights`` float32[2^b]: natural-log potentials of hashed features.
+    ``allowed``: for each UPOS the numbers of the candidate scripts, ascending. ``lemmas``: lemmas of the
+    lexicon. ``weights`` float32[2^b]: natural-log potentials of hashed features.
     """
 
     scripts: tuple[EditScript, ...]
@@ -127,7 +127,7 @@ class Lemmatizer:
     _of_tags: dict[str, _BySuffix] = field(default_factory=dict, repr=False)
 
     def lemma(self, word: Word) -> str:
-        """Return the lemma of a word that the lexicon lacks; the form itself where no script is known."""
+        """Return the lemma of a word missing from the lexicon; the form itself where no script is known."""
         if word not in self._found:
             if len(self._found) >= _MOST_REMEMBERED:
                 self._found.clear()
@@ -144,7 +144,7 @@ class Lemmatizer:
         return list(found.values())[int(scores.argmax())]
 
     def candidates(self, word: Word) -> Iterator[tuple[int, str]]:
-        """Yield the number of each script that fits, and the lemma that it gives, never empty."""
+        """Yield the number of each script that fits, and its lemma, never empty."""
         fitting: list[int] = []
         for casing, (longest, by_suffix) in self._indexed(word.analysis.upos).items():
             cased = cased_as(casing, word.form)
@@ -156,7 +156,7 @@ class Lemmatizer:
                 yield number, lemma
 
     def _indexed(self, upos: str) -> _BySuffix:
-        """Return the scripts of a tag by casing and what they cut off the end of a form."""
+        """Return the scripts of a tag by casing and suffix to remove."""
         if upos not in self._of_tags:
             found: dict[str, tuple[int, dict[str, list[int]]]] = {}
             for number in self.allowed.get(upos, ()):
@@ -194,7 +194,7 @@ def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
 
 
 def _word_features(word: Word) -> Iterator[str]:
-    """Yield what a script is chosen by, all of it the same for every script."""
+    """Yield the features of a word, the same for every script."""
     upos, _, feats = word.analysis
     lower = word.form.lower()
     yield from _analysis_features(word.analysis)
@@ -221,9 +221,9 @@ def _hashes(features: Iterator[str]) -> NDArray[np.uint64]:
 
 
 def allowed_scripts(words: Mapping[tuple[str, int], int], *, least: int) -> dict[str, tuple[int, ...]]:
-    """Return the scripts of each UPOS that at least so many forms have.
+    """Return the scripts of each UPOS with at least ``least`` forms.
 
-    ``words``: by UPOS and script the number of forms.
+    ``words``: number of forms by UPOS and script.
     """
     allowed: dict[str, list[int]] = defaultdict(list)
     for (upos, script), forms in sorted(words.items()):

@@ -39,12 +39,12 @@ from qsproj.models.schema import (
     text_rows,
 )
 
-# The columns that can be learned, and the cells of a sentence that hold them.
+# The columns that can be trained, and the fields of a sentence that hold them.
 COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 COLUMNS = tuple(COLUMN_CELLS)
-# Candidates of a word that are linked to those of its neighbours.
+# Candidates of a word that enter the chain.
 PLACES = 8
-# Past this many words with their tags, those seen before are forgotten.
+# Size of the cache of tagged words; it is emptied when full.
 _MOST_REMEMBERED = 1 << 16
 _TAG = "tag"
 TEMPLATES = (
@@ -55,9 +55,9 @@ TEMPLATES = (
     *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
     *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
 )
-# Where the treebank tells lemmas: agglutinating words of unknown forms begin with known lemmas.
+# For treebanks with lemmas: agglutinated words of unknown forms begin with known lemmas.
 STEM_TEMPLATES = (*STEM_AND_ENDING, "tag & ending")
-# Analyses and scripts of a form under a UPOS, with how often each occurs.
+# Analyses and scripts of a form under a UPOS, with the count of each.
 Entries = Sequence[tuple[int, int, int]]
 NO_SCRIPT = -1
 # Candidates int64[n, PLACES], potentials float64[n, PLACES], those of neighbours float64[n, PLACES, PLACES].
@@ -65,7 +65,7 @@ Lattice = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
 class AnalysisFeatures:
-    """Turns words and their UPOS into feature keys, by templates; ``lemmas``: see WordTable."""
+    """Extractor of feature keys from words and their UPOS, by templates; ``lemmas``: see WordTable."""
 
     def __init__(
         self, templates: tuple[str, ...] = TEMPLATES, lemmas: Mapping[str, str] | None = None
@@ -101,12 +101,12 @@ class AnalysisWeights:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Morphology:
-    """What tells lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
+    """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
 
-    ``columns``: which of COLUMNS it fills. ``lexicon``: by form and UPOS, what the treebank has: analysis,
-    number of the edit script or NO_SCRIPT, count; 0 where only a list of lemmas has it. ``weights``: None
-    where UPOS alone tells the analysis. ``lemmatizer``: for words that the lexicon lacks; None where no lemma
-    was learned.
+    ``columns``: the members of COLUMNS that it fills. ``lexicon``: by form and UPOS, the treebank's analyses,
+    each with the number of its edit script or NO_SCRIPT, and count; 0 where only a list of lemmas has it.
+    ``weights``: None where UPOS alone determines the analysis. ``lemmatizer``: for words missing from the
+    lexicon; None where lemmas were not trained.
     """
 
     columns: tuple[str, ...]
@@ -116,15 +116,15 @@ class Morphology:
     features: AnalysisFeatures = field(default_factory=AnalysisFeatures)
     weights: AnalysisWeights | None
     lemmatizer: Lemmatizer | None
-    # of words met before, by form and UPOS, what the kernels are told of them: analyses and counts by turns
+    # Cache by form and UPOS: analyses and counts in alternation, as the kernels read them.
     _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def fill(
         self, sentence: Sentence, *, columns: Sequence[str] | None = None, confidence: bool = False
     ) -> Sentence:
-        """Return the sentence with these learned columns filled in by its forms and UPOS; None: all.
+        """Return the sentence with the given trained columns filled in from its forms and UPOS; None: all.
 
-        With ``confidence`` MISC says how probable all features of a word are: ``FeatProb=0.9123``.
+        With ``confidence`` MISC has the probability of all features of a word together: ``FeatProb=0.9123``.
         """
         wanted = [column for column in self.columns if columns is None or column in columns]
         if not wanted:
@@ -148,11 +148,11 @@ class Morphology:
         return with_probabilities(filled, FEATURE_PROBABILITY, chances)
 
     def analyses(self, forms: Sequence[str], upos: Sequence[str]) -> list[Analysis]:
-        """Return the best sequence of analyses under the tags; of a tag that was never seen, an empty one."""
+        """Return the best sequence of analyses under the tags; empty ones for tags not seen in training."""
         return self._best(self._lattice(forms, upos), upos)
 
     def _best(self, lattice: Lattice | None, upos: Sequence[str]) -> list[Analysis]:
-        """Return what :meth:`analyses` does, by the lattice of the words."""
+        """Run :meth:`analyses` on the lattice of the words."""
         numbers = [self.table.ranges.get(tag, (0, 1))[0] for tag in upos]
         if lattice is not None:
             candidates, scores, links = lattice
@@ -171,7 +171,7 @@ class Morphology:
     ) -> NDArray[np.float64]:
         """Return the probability that all features of a word are these, given its tag and the words.
 
-        A word with a tag that was never seen has no features.
+        A word whose tag was not seen in training has no features.
         """
         return self._probabilities(self._lattice(forms, upos), upos, feats)
 
@@ -208,13 +208,13 @@ class Morphology:
         return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
 
     def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
-        """Return by what the lemma of an entry is preferred to others: features in common, then its count."""
+        """Return the rank of an entry's lemma: shared features first, then its count."""
         return shared_features(analysis.feats, self.table.analyses[entry[0]].feats), entry[2]
 
     def encoded(
         self, forms: Sequence[str], upos: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return what the kernels of analyses call ``words``."""
+        """Return the array ``words`` of the kernels of analyses."""
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
         seen: list[int] = [0]
         known: list[int] = []
@@ -229,7 +229,7 @@ class Morphology:
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def _counts(self, form: str, tag: str) -> dict[int, int]:
-        """Return how often a form has each analysis; one that is not known has those of its lower case."""
+        """Return the count of each analysis of a form, or of its lower case if the form is unknown."""
         form = plain_form(form)
         counts: dict[int, int] = {}
         for known in (form, form.lower()):
@@ -304,7 +304,7 @@ class Morphology:
                 "templates": names,
             },
         )
-        # Older files do not say it: there each attribute is a part of its own.
+        # Older files lack the field: there each attribute is a part of its own.
         fused = header.get("fused", False)
         flag(fused)
         table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
@@ -344,7 +344,7 @@ class Morphology:
 
 
 def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> dict[str, str]:
-    """Return by lemma the one form that has it, in lower case, or an empty text where several have."""
+    """Return by lower-cased lemma its only form, or an empty text where it has several."""
     found: dict[str, str] = {}
     made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
     for form, script in made:

@@ -52,26 +52,27 @@ from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import RowAdaGrad
 
-# A feature of one word alone teaches nothing of others; the commonest count, at most so many.
+# Least count of a feature, as those of one word do not generalise; largest number of features.
 RAREST, MOST_FEATURES = 2, 250_000
-# Features whose weights all stay below this are dropped, and weights below the second; of scripts, the last.
+# Features whose weights all stay below the first are dropped, and weights below the second; of scripts, the
+# last.
 FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
-# A script of fewer forms is an exception, known to the lexicon alone.
+# A script of fewer forms is an exception, only in the lexicon.
 FORMS_OF_A_SCRIPT = 2
-# So many entries of the lexicon, drawn by chance, tell which script a word has.
+# Entries of the lexicon, drawn at random, that train the choice of scripts.
 MOST_ENTRIES = 50_000
-# Under a tag that no lemma is known of, a sign is its own lemma, what does not inflect is, in small letters,
-# and other words have none.
+# Under a tag without known lemmas, signs are their own lemmas, uninflected words are too, in lower case, and
+# other words have none.
 SIGNS = frozenset({"PUNCT", "SYM"})
 UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
-# Sentences of at least so many words that are expected to have features, and have none, were not annotated.
+# Sentences without features where at least this many words should have some were not annotated.
 EXPECTED_FEATURES = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MorphologyOptions:
-    """How to learn; chosen on development files of Greek, Hungarian and Turkish.
+    """Training options, chosen on development files of Greek, Hungarian and Turkish.
 
     ``lemma_epochs``: passes over the distinct words. ``lemma_buckets``: hash buckets, a power of two.
     """
@@ -84,7 +85,7 @@ class MorphologyOptions:
 
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return which of COLUMNS are shown: lemma and XPOS by half of the sentences or more, features by any."""
+    """Return the annotated COLUMNS: lemma and XPOS in half of the sentences or more, features in any."""
     return tuple(
         column
         for column, shown in sentences_that_show(treebank).items()
@@ -111,13 +112,13 @@ def train_morphology(
     inflections: Sequence[Inflection] = (),
     options: MorphologyOptions | None = None,
 ) -> Morphology | None:
-    """Learn columns of CoNLL-U beside UPOS.
+    """Train a model of columns of CoNLL-U other than UPOS.
 
-    ``treebank``: with UPOS on every word. Sentences that lack a column, where others have it, do not teach
-    it. ``rng``: orders the sentences. ``columns``: some of COLUMNS; None: those that the treebank has. None
-    of them: nothing is learned, None returned. ``inflections``: forms with lemmas, where the treebank has
-    none; of two with the same features the first counts. Raises UsageError when a column is unknown, or empty
-    in most sentences.
+    ``treebank``: with UPOS on every word. Sentences that lack a column which others have are left out of its
+    training. ``rng``: orders the sentences. ``columns``: some of COLUMNS; None: those that the treebank has.
+    Without any column, None is returned. ``inflections``: forms with lemmas, where the treebank has none; of
+    two with the same features the first counts. Raises UsageError when a column is unknown, or empty in most
+    sentences.
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
@@ -145,7 +146,7 @@ def train_morphology(
         key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
         for key, entries in sorted(lexicon.items())
     }
-    # A list of lemmas tells nothing of features.
+    # A list of lemmas has no information on features.
     stemmed = "lemma" in chosen and not listed
     lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if "lemma" in chosen else {}
     morphology = Morphology(
@@ -171,7 +172,7 @@ Analysed = tuple[Sentence, tuple[Analysis, ...]]
 
 
 def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Analysed]:
-    """Return the sentences whose analyses are annotated, with these."""
+    """Return the sentences with annotated analyses, and these."""
     found = []
     featured = _share_with_features(treebank)
     for sentence in treebank:
@@ -184,7 +185,7 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
         cells = zip(
             sentence.upos,
             sentence.xpos if "xpos" in columns else empty,
-            # Sorted, each once, without values that are not UD's: as it is to be written.
+            # In output form: sorted, without duplicates and without values that are not UD's.
             [feature_cell(features_of(cell)) for cell in sentence.feats] if "feats" in columns else empty,
             strict=True,
         )
@@ -193,7 +194,7 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
 
 
 def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
-    """Return the share of the words of each UPOS that have features, in sentences where some word has."""
+    """Return the share of words with features for each UPOS, in sentences where some word has features."""
     words: Counter[str] = Counter()
     featured: Counter[str] = Counter()
     for sentence in treebank:
@@ -204,7 +205,7 @@ def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
 
 
 class _Scripts:
-    """Edit scripts as they are met. Mutable."""
+    """Numbers of edit scripts in order of first occurrence. Mutable."""
 
     def __init__(self) -> None:
         self.numbers: dict[EditScript, int] = {}
@@ -213,12 +214,12 @@ class _Scripts:
         return self.numbers.setdefault(edit_script(form, lemma), len(self.numbers))
 
 
-# By form and UPOS the number of each analysis and script.
+# Counts of analyses and scripts by form and UPOS.
 _Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
 
 
 def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
-    """Count analyses and scripts of each form under each UPOS."""
+    """Count the analyses and scripts of each form under each UPOS."""
     made: dict[tuple[str, str], int] = {}
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
@@ -236,9 +237,9 @@ def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -
 def _add_inflections(
     lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, scripts: _Scripts
 ) -> None:
-    """Give words without a lemma one of those that are listed, and words that do not occur all of them.
+    """Give words without a lemma a listed one, and add all lemmas of words that do not occur.
 
-    What occurs nowhere has the analysis of its tag that shares most features with it, and the count 0.
+    Words that do not occur get the analysis of their tag that shares most features, with count 0.
     """
     listed: dict[tuple[str, str], dict[str, str]] = {}
     for form, lemma, tags, feats in inflections:
@@ -263,7 +264,7 @@ def _add_inflections(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Example:
-    """Rows of weights that fire int32[n, T], right analyses int64[n], and the words as kernels know them."""
+    """Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them."""
 
     rows: NDArray[np.int32]
     gold: NDArray[np.int64]
@@ -271,7 +272,7 @@ class _Example:
 
 
 class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
-    """Learns the chain over analyses by likelihood among the candidates of each word. Mutable; final."""
+    """Trainer of the chain over analyses, by likelihood among each word's candidates. Mutable; final."""
 
     def __init__(self, table: AnalysisTable, index: FeatureIndex, *, rate: float) -> None:
         self._table = table
@@ -304,7 +305,7 @@ class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
         return loss
 
     def averaged(self) -> AnalysisWeights:
-        """Return the mean of all weights, faint ones dropped, with the digits that a file keeps."""
+        """Return the mean of all weights, faint ones dropped, with the precision of a model file."""
         kept = strongest(self._index, without_faint(self._emissions.mean(), FAINT), least=FAINTEST)
         return AnalysisWeights(*kept, self._transitions.mean(), self._support.mean())
 
@@ -344,10 +345,10 @@ def _train_lemmatizer(
     *,
     listed: bool,
 ) -> Lemmatizer:
-    """Learn scripts from the distinct words of the lexicon, each once, whatever its count.
+    """Train scripts on the distinct words of the lexicon, each once, whatever its count.
 
-    Inflected words of a tag under which no lemma is known have none: the script that fits them makes ``_``.
-    ``listed``: lemmas are those of a list alone, where words of a tag without scripts have none, either.
+    Inflected words of a tag without known lemmas have none: the script that fits them makes ``_``.
+    ``listed``: lemmas come only from a list; then words of a tag without scripts have none either.
     """
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
@@ -390,8 +391,8 @@ def _train_lemmatizer(
 
 
 def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[Choice]:
-    """Return features, candidates and the right one of each word that has a choice."""
-    # By lemma the forms that have it: a lemma is known where another form has it.
+    """Return features, candidates and the right candidate of each word that has a choice."""
+    # Forms by lemma: a lemma is known where another form has it.
     forms_of: dict[str, set[str]] = {}
     for word, script in words:
         lemma = lemmatizer.scripts[script].apply(word.form) or word.form

@@ -1,7 +1,7 @@
 """Tags of one side of a bitext with those of the other as evidence: a verb is linked to a verb.
 
-A tagger that has learned from a hundred trees is often wrong, the source's hardly ever. What a word is linked
-to is uncertain; its tag is a mixture over that (:mod:`qsproj.training.sense_mixture`).
+A tagger trained on a hundred trees is often wrong, the source's rarely. The link of a word is uncertain; its
+tag is a mixture over links (:mod:`qsproj.training.sense_mixture`).
 """
 
 from collections.abc import Sequence
@@ -24,21 +24,21 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags
 from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
-# Before anything is learned a tag makes the same one of the other side likelier by so much, natural log.
+# Initial score, natural log, of the same tag on the other side.
 SAME = 2.0
-# How sure links are, by their probability: features.
+# Features of links: thresholds of their probability.
 SURE = (0.3, 0.6, 0.9)
-# No tag is held to be less probable by the tagger alone.
+# Lower bound of the tagger's own probabilities.
 LEAST_TAG = 1e-9
 TAGGER = "tagger_"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkTagger:
-    """A tagger of the target that hears the tags of the source words that its words may be linked to.
+    """A tagger of the target with the tags of linked source words as evidence.
 
-    ``table``: rows by source tag, then by how sure the link is and source tag; columns by the tags of
-    ``tagger``. The scale is that of the logarithm of the tagger's probabilities.
+    ``table``: rows by source tag, then by bin of the link's probability and source tag; columns by the tags
+    of ``tagger``. The scale is that of the logarithm of the tagger's probabilities.
     """
 
     tagger: Tagger
@@ -46,15 +46,15 @@ class LinkTagger:
     table: SenseWeights
 
     def tag(self, pair: SentencePair) -> Sentence:
-        """Return the target sentence; words that have no UPOS have got one."""
+        """Return the target sentence with missing UPOS filled in."""
         return self.decided(pair, self.scores(pair.target))
 
     def tag_alone(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence without a source; words that have no UPOS have got one."""
+        """Return a target sentence without a source, with missing UPOS filled in."""
         return self._filled(sentence, self.scores(sentence))
 
     def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
-        """Do what :meth:`tag` does with the tagger's scores float64[n+1, T], natural log."""
+        """Run :meth:`tag` with the tagger's scores float64[n+1, T], natural log."""
         return self._filled(pair.target, self._with_evidence(pair, scores))
 
     def chances(self, pair: SentencePair, scores: Scores) -> Scores:
@@ -67,13 +67,13 @@ class LinkTagger:
         return weights / weights.sum(axis=1, keepdims=True)
 
     def scores(self, sentence: Sentence) -> Scores:
-        """Return what the tagger alone says of tags, float64[n+1, T], natural log; row 0 is of the root."""
+        """Return the tagger's own scores of tags, float64[n+1, T], natural log; row 0 is of the root."""
         return _log_chances(self.tagger.tag_distribution(sentence))
 
     def of_links(self, source_tags: Sequence[str], chances: Floats) -> Scores:
         """Return the evidence of L links for the tag of their target words, float64[L, T], natural log.
 
-        ``source_tags``: of unknown ones nothing is said. ``chances`` float64[L]: how sure the links are.
+        ``source_tags``: unknown ones give no evidence. ``chances`` float64[L]: probabilities of the links.
         """
         numbers = {tag: number for number, tag in enumerate(self.source_tags)}
         tags = np.array([numbers.get(tag, -1) for tag in source_tags], dtype=np.int32)
@@ -81,12 +81,12 @@ class LinkTagger:
         return np.where(tags[:, None] < 0, 0.0, said)
 
     def _with_evidence(self, pair: SentencePair, scores: Scores) -> Scores:
-        """Return the tagger's scores with what the links say of the tags."""
+        """Return the tagger's scores combined with the evidence of the links."""
         evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
         return scores + evidence
 
     def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
-        """Return the sentence with the best tags by float64[n+1, T] where it has none."""
+        """Return the sentence with missing tags replaced by the best ones of float64[n+1, T]."""
         best = [self.tagger.tags[number] for number in scores[1:].argmax(axis=1).tolist()]
         tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(sentence.upos, best, strict=True)]
         return with_columns(sentence, upos=tags)
@@ -109,7 +109,7 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
     """Return the source words that each target word may be linked to, as rows of a :class:`LinkTagger`.
 
     Their chances are the aligner's, divided by their sum where those of a word sum to more than one.
-    Source words without a known tag say nothing.
+    Source words without a known tag give no evidence.
     """
     numbers = {tag: number for number, tag in enumerate(source_tags)}
     tags = np.array([-1, *(numbers.get(tag, -1) for tag in pair.source.upos)], dtype=np.int32)
@@ -123,7 +123,7 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
 
 
 def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.int32]:
-    """Return the rows of links, int32[L, 2]: by source tag, and by how sure the link is and source tag."""
+    """Return the rows of links, int32[L, 2]: by source tag, and by bin of link probability and source tag."""
     sure = (1 + np.digitize(chances, SURE)) * n_tags + tags
     return np.stack([tags, sure], axis=1).astype(np.int32)
 
@@ -131,10 +131,10 @@ def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.i
 def train_link_tagger(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator
 ) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
-    """Learn to tag the target side of pairs, which has UPOS on every word.
+    """Train a tagger for the target side of pairs, which has UPOS on every word.
 
-    Returns also the target sides and scores of tags float64[n+1, T], by a tagger that has not seen them.
-    UsageError when there are too few pairs, or a word has no UPOS.
+    Also returns the target sides and scores of tags float64[n+1, T], by a tagger that has not seen them.
+    Raises UsageError when there are too few pairs, or a word has no UPOS.
     """
     if len(pairs) < TAGGER_FOLDS:
         raise UsageError(
@@ -170,7 +170,7 @@ def untagged(pair: SentencePair) -> SentencePair:
 
 
 def _log_chances(chances: Floats) -> Scores:
-    """Return logarithms of tags' probabilities float64[n, T] with a row for the root, float64[n+1, T]."""
+    """Return log probabilities of tags float64[n, T] with a row for the root, float64[n+1, T]."""
     scores: Scores = np.log(np.maximum(chances, LEAST_TAG))
     return np.vstack([np.zeros(chances.shape[1]), scores])
 

@@ -1,6 +1,6 @@
-"""Learning which ways to cut a line make words: a tagger with one tag more, for what is cut wrongly.
+"""Training of a reranker of segmentations: a tagger with an additional tag for wrongly cut words.
 
-Words and their tags are so chosen together, among the ways that the tokeniser finds most probable.
+Words and their tags are thus chosen jointly, among the tokeniser's most probable segmentations.
 """
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 
-# The ways of each part are those of a tokeniser of the others; so many of each line are learned from.
+# Folds for tokenisers that have not seen a sentence; segmentations of each line to train on.
 FOLDS, LEARNED = 3, 3
 
 
 def train_segmentation_reranker(
     treebank: Sequence[Sentence], *, rng: np.random.Generator, language: str | None = None
 ) -> Tagger | None:
-    """Learn from a tagged treebank, and from what tokenisers of parts of it make of the rest.
+    """Train on a tagged treebank, and on segmentations of each part by tokenisers of the others.
 
-    Sentences with words that have no tag are left out. None where fewer than FOLDS show their text, or all is
-    cut as in the treebank.
+    Sentences with untagged words are left out. Returns None where fewer than FOLDS have their text, or all
+    segmentations are those of the treebank.
     """
     examples = [one for one in treebank if UNSPECIFIED not in one.upos]
     shown = [(one, text) for one in examples if (text := tokenized_text(one, language)) is not None]
@@ -49,14 +49,14 @@ def segmentation_reranker_for(
     rng: np.random.Generator,
     language: str | None = None,
 ) -> Tagger | None:
-    """Train a reranker where the tokeniser was learned from words without spaces between them; else None."""
+    """Train a reranker where the tokeniser's script puts no spaces between words; else return None."""
     if tokenizer is None or not tokenizer.known:
         return None
     return train_segmentation_reranker(treebank, rng=rng, language=language)
 
 
 def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:
-    """Return a line cut in some way, with tags: NOT_A_WORD of what the treebank cuts otherwise."""
+    """Return a segmented line with tags: NOT_A_WORD for words that differ from the treebank's."""
     tags = dict(
         zip(_places([(text.text[a:b], words) for a, b, words in text.tokens]), gold.upos, strict=True)
     )
@@ -65,7 +65,7 @@ def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:
 
 
 def _places(tokens: Tokens) -> list[tuple[int, int, str]]:
-    """Return each word, and between which characters, white space left out, its token is."""
+    """Return each word with first and last character of its token, white space left out."""
     places, at = list[tuple[int, int, str]](), 0
     for token, words in tokens:
         end = at + len(token.replace(" ", ""))

@@ -40,20 +40,20 @@ from qsproj.models.storage import Stored, load_model_of
 from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 
-# What is taken off the potentials of tags that a word of characters never seen hardly has.
+# Subtracted from the potentials of tags that words of unknown characters rarely have.
 FOREIGN = 20.0
-# Fields that a tagger may lack; their arrays stand under their names.
+# Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
-# The judge's tag of what is cut wrongly; no treebank has one with spaces.
+# The reranker's tag for wrongly cut words; no treebank has one with spaces.
 NOT_A_WORD = "not a word"
-# So many ways to cut a line are judged, by their log probability, and for each word this, and that share of
-# the log probability of being one: docs/notes/words-and-tags.md.
+# Segmentations to rerank; their score is their log probability plus, for each word, the second number and
+# the third times its log probability of being a word: docs/notes/words-and-tags.md.
 WAYS, EACH_WORD, TRUST, SUREST = 10, 0.5, 0.7, 1.0 - 1e-9
 
 
 class FeatureExtractor:
-    """Turns words into feature keys, by templates and sets of word classes."""
+    """Extractor of feature keys from words, by templates and sets of word classes."""
 
     def __init__(self, templates: tuple[str, ...], class_sets: Mapping[str, Classes]) -> None:
         self.templates = templates
@@ -70,7 +70,7 @@ class FeatureExtractor:
         return keys
 
     def unspelled(self, rows: NDArray[np.int32]) -> bool:
-        """Tell whether no affix of a word, by the rows int32[K] of its features, was ever learned from."""
+        """Return whether no affix of a word was seen in training, by the rows int32[K] of its features."""
         return bool(self._spelling) and bool((rows[self._spelling] < 0).all())
 
 
@@ -79,13 +79,13 @@ class Tagger(Stored):
     """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
 
     ``tags``: the T tags, sorted. ``extractor``: templates and word classes. ``index``: the R features that
-    have weights. ``weights`` float32[R, T]: natural-log potentials, of the digits that
-    :func:`~qsproj.models.packing.in_half_the_bytes` leaves; of all in older models. ``transitions``
+    have weights. ``weights`` float32[R, T]: natural-log potentials, with the precision of
+    :func:`~qsproj.models.packing.in_half_the_bytes`; full precision in older models. ``transitions``
     float64[T+1, T]: those of [previous tag, tag]; row T is for the first tag of a sentence. ``contractions``:
     how the training treebanks split multiword tokens, lower-cased token to lower-cased words. ``language``:
-    its code, for tokenising plain text; None where it was not told. ``tokenizer`` cuts plain text as the
-    treebanks do, ``splitter`` finds sentences in running text, ``morphology`` tells lemmas, XPOS and FEATS by
-    the tags: each where the treebanks showed it. ``judge``: scores candidate words where a
+    its code, for tokenising plain text; None where it is unknown. ``tokenizer`` cuts plain text as the
+    treebanks do, ``splitter`` finds sentences in running text, ``morphology`` predicts lemmas, XPOS and FEATS
+    from the tags: each where the treebanks had these. ``judge``: scores candidate words where a
     script puts no spaces between words; see :mod:`qsproj.models.tagging.segmentation_reranker`.
     """
 
@@ -113,17 +113,18 @@ class Tagger(Stored):
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words and not yet tagged.
 
-        Text is cut as was learned from a treebank, contractions too. Where nothing was learned, or for a
+        Text is cut as in the training treebank, contractions included. Without a trained tokeniser, or for a
         ``language`` that is not that of the model, the rules of the language cut it.
 
         ``split_contractions``: where rules cut, split tokens as the training treebanks did: zum to zu dem.
         ``paragraphs``: whether lines hold several sentences, or parts of some: see
-        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: yield each line cut in so
-        many ways, see :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. ``name``: what a message calls
-        the text.
+        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: number of segmentations to
+        yield for each line, see :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. ``name``: name of the
+        text in messages.
 
-        Raises UsageError when there are no learned tokens and no language, or several segmentations of what
-        is cut by rules or runs over lines; DataError at a line of a script that rules cannot cut.
+        Raises UsageError when there is neither a trained tokeniser nor a language, or for several
+        segmentations of text that is cut by rules or runs over lines; DataError at a line of a script that
+        rules cannot cut.
         """
         if segmentations is not None:
             if self.tokenizer is None or language not in (None, self.language):
@@ -141,7 +142,7 @@ class Tagger(Stored):
     def reader(
         self, *, language: str | None = None, split_contractions: bool = False, name: str = "text"
     ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-        """Return what :meth:`read` cuts lines by; it goes to other processes without the weights of tags."""
+        """Return a function that cuts lines as :meth:`read` does; it pickles without the tagger's weights."""
         if self.tokenizer is not None and language in (None, self.language):
             return partial(self.tokenizer.read, name=name, cut=self._cut if self.judge else None)
         code = language or self.language
@@ -151,12 +152,12 @@ class Tagger(Stored):
         return partial(read_text, language=code, contractions=contractions, name=name)
 
     def _cut(self, text: str) -> Tokens:
-        """Return the tokens of a line: of the ways that the tokeniser gives the one that is liked best."""
+        """Return the tokens of a line: the tokeniser's segmentation with the best score."""
         assert self.tokenizer is not None
         return max(self.tokenizer.segmentations(text, WAYS), key=self._liking)[0]
 
     def _liking(self, way: tuple[Tokens, float]) -> float:
-        """Return what is chosen by: log probability of a way, and of its words to be words."""
+        """Return the score of a segmentation: its log probability, and that of its words to be words."""
         assert self.judge is not None
         forms = tuple(word for _, words in way[0] for word in words)
         emissions = self.judge.emissions(forms)
@@ -168,7 +169,7 @@ class Tagger(Stored):
         return tuple([self.tags[tag] for tag in self.best_numbers(self.emissions(forms)).tolist()])
 
     def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
-        """Return the most probable sequence of tags, int32[n], by their places in ``tags``."""
+        """Return the most probable tag sequence, int32[n], as indices into ``tags``."""
         tags = np.empty(len(emissions), dtype=np.int32)
         if len(emissions):
             viterbi(emissions, self.transitions, tags)
@@ -182,14 +183,14 @@ class Tagger(Stored):
     def tag(
         self, sentence: Sentence, *, confidence: bool = False, columns: Sequence[str] | None = None
     ) -> Sentence:
-        """Return the sentence with UPOS, and other columns that were learned, replaced; all else as it was.
+        """Return the sentence with UPOS and other trained columns replaced; everything else is unchanged.
 
-        With ``confidence`` MISC says how probable each word's tag is, and its features given the tag:
-        ``TagProb=0.9876``, ``FeatProb=0.9123``. ``columns``: replace these of :attr:`columns` alone; without
-        ``upos``, by the tags that the sentence has.
+        With ``confidence`` MISC has the probability of each word's tag, and of its features given the tag:
+        ``TagProb=0.9876``, ``FeatProb=0.9123``. ``columns``: replace only these of :attr:`columns`; without
+        ``upos``, by the tags of the sentence.
 
         Raises UsageError when the model does not fill one of the columns; SentenceError when a word has no
-        tag and none is to be replaced.
+        tag and UPOS is not replaced.
         """
         check_sentence(sentence, most=None)
         wanted = self.columns if columns is None else tuple(columns)
@@ -215,7 +216,7 @@ class Tagger(Stored):
         return tagged
 
     def with_morphology(self, sentence: Sentence, *, anew: bool) -> Sentence:
-        """Return a tagged sentence with the learned columns filled in: all, or those that are empty."""
+        """Return a tagged sentence with the trained columns filled in: all, or those that are empty."""
         if self.morphology is None:
             return sentence
         columns = [
@@ -226,7 +227,7 @@ class Tagger(Stored):
         return self.morphology.fill(sentence, columns=columns)
 
     def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Do what :meth:`tag` does, under the name that every model answers to."""
+        """Run :meth:`tag`, under the method name that all models share."""
         return self.tag(sentence, confidence=confidence)
 
     def cut(self, text: str) -> Iterator[Sentence]:
@@ -241,16 +242,16 @@ class Tagger(Stored):
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``.
 
-        ``emissions``: those of the words, where they are known already.
+        ``emissions``: those of the words, where already computed.
         """
         return self._marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
     def distribution_within(self, forms: tuple[str, ...], allowed: Mask) -> Floats:
-        """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""
+        """Return :meth:`tag_distribution` where each word has one of the tags in bool[n, T]."""
         return self._marginals(np.where(allowed, self.emissions(forms), -np.inf))
 
     def distribution_given(self, forms: tuple[str, ...], log_evidence: NDArray[np.float32]) -> Floats:
-        """Return what :meth:`tag_distribution` does where more is known of each word, [n, T], natural log."""
+        """Return :meth:`tag_distribution` given log evidence for each word's tags, [n, T], natural log."""
         return self._marginals(self.emissions(forms) + log_evidence)
 
     def _marginals(self, emissions: Floats) -> Floats:
@@ -271,7 +272,7 @@ class Tagger(Stored):
         return emissions
 
     def knows(self, forms: tuple[str, ...]) -> Mask:
-        """Tell of each word whether it was learned from, in any case: bool[n]."""
+        """Return for each word whether it was seen in training, in any casing: bool[n]."""
         lower = [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
         rows = self.index.rows(self.extractor.keys(forms))
         return np.asarray((rows[:, lower] >= 0).any(axis=1))

@@ -1,12 +1,12 @@
 """Training of the tagger: conditional likelihood by AdaGrad, from tags or from weighted sets of tags.
 
-Raw text helps twice. Word classes learned from it tie words that the treebanks lack to words they have.
-Then a first tagger tags some of it and a second is trained on treebanks and that text together, the
-tagged sentences counting for less: what the contexts of a new domain teach outweighs the errors.
+Raw text helps twice. Word classes induced from it relate words that the treebanks lack to words they have.
+Then a first tagger tags some of it and a second is trained on treebanks and that text together, with a lower
+weight for the tagged sentences: the gain from contexts of a new domain outweighs the errors.
 
 Where each word has a weighted set of tags, the objective is the log-probability of all tag sequences that
-the sets leave, each times its weight. A word with one tag is learned as from a treebank, a word with all tags
-teaches nothing of itself but lets its neighbours speak.
+the sets allow, each times its weight. A word with one tag counts as in a treebank; a word with all tags
+gives no evidence of itself but passes on that of its neighbours.
 
 *Source* of the sets: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for
 cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
@@ -29,15 +29,16 @@ from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.training.loop import learn
 
-# Features whose weights all stay below this are dropped, and weights below the second that treebanks teach.
+# Features whose weights all stay below the first are dropped, and weights of treebank features below the
+# second.
 FAINTEST, FAINT = 0.1, 0.05
 
 
 UNTAGGED = "_"
-# Features that only raw text has must occur this often. With the faintest dropped as well, the model is a
-# quarter of the size at the same accuracy.
+# Least count of features that only raw text has. With faint features dropped as well, the model is a quarter
+# of the size at the same accuracy.
 RAREST_OF_RAW = 3
-# Of a treebank at most so many, the commonest: those of a single word do nothing for a large one.
+# Largest number of a treebank's features, the commonest: those of a single word do not help in a large one.
 MOST_FEATURES = 500_000
 Words = tuple[str, ...]
 
@@ -145,7 +146,7 @@ def train_tagger(
         return replace(tagger, weights=np.where(faint, np.float32(0.0), tagger.weights))
 
     tagger = learned(gold)
-    # Fragments teach little and very long lines are lists and tables.
+    # Fragments have little information; very long lines are lists and tables.
     usable = [forms for forms in raw_words if 4 < len(forms) < 50]
     tagged = [
         _Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength, gold=False)
@@ -162,7 +163,7 @@ def fine_tuned_tagger(
     epochs: int = 5,
     rate: float = 0.05,
 ) -> Tagger:
-    """Return a tagger that has learned from some more sentences; those with new tags are left out."""
+    """Return a tagger trained further on some more sentences; those with new tags are left out."""
     numbers = {tag: number for number, tag in enumerate(tagger.tags)}
     usable = [one for one in sentences if set(one.upos) <= set(numbers)]
     if not usable:
@@ -181,7 +182,7 @@ def fine_tuned_tagger(
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
-    """Return the share of words, in percent, whose UPOS the tagger gives."""
+    """Return the percentage of words whose UPOS the tagger predicts."""
     right = total = 0
     for sentence in sentences:
         tags = tagger.tag_words(sentence.forms)
@@ -212,7 +213,7 @@ def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Ex
     return examples
 
 
-# So many sentences' features are counted at a time.
+# Sentences whose features are counted at a time.
 BLOCK_SENTENCES = 2048
 
 # Natural-log weights, at most 0; -inf forbids.
@@ -221,11 +222,10 @@ LogEvidence = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetExample:
-    """A sentence with what is known of its tags.
+    """A sentence with evidence about its tags.
 
-    ``log_evidence`` float32[n, T]: natural-log weight of each tag, at most 0, -inf for one that is ruled out;
-    one or more finite a word. ``trusted``: whether all its features are learned, not only those that occur
-    often.
+    ``log_evidence`` float32[n, T]: natural-log weight of each tag, at most 0, -inf for excluded ones; at
+    least one finite per word. ``trusted``: whether all its features are trained, not only frequent ones.
     """
 
     forms: Words
@@ -236,7 +236,7 @@ class SetExample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTrainingOptions:
-    """Training from sets: features of sentences that are not trusted must occur ``rarest`` times."""
+    """Training from sets: features of untrusted sentences must occur at least ``rarest`` times."""
 
     epochs: int = 5
     rate: float = 0.1
@@ -253,7 +253,7 @@ def train_on_sets(
     start: Tagger | None = None,
     what: str = "training the tagger",
 ) -> Tagger:
-    """Return the average of all weights visited, going on from those of ``start``, where there is one.
+    """Return the average of all weights visited, starting from those of ``start``, if given.
 
     Memory: 4 bytes for each word and template, and 12 T for each feature. Time: O(epochs words (K T + T^2)).
     """
@@ -275,7 +275,7 @@ def train_on_sets(
 def _supported_in_sets(
     examples: Sequence[SetExample], extractor: FeatureExtractor, rarest: int, start: Tagger | None
 ) -> NDArray[np.uint64]:
-    """Return the distinct features of trusted sentences and of ``start``, and of all those not too rare."""
+    """Return the distinct features of trusted sentences and of ``start``, and frequent ones of all others."""
     known = [] if start is None else [start.index.keys]
     parts, counts = [], []
     for first in range(0, len(examples), BLOCK_SENTENCES):
@@ -295,7 +295,7 @@ def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
     """Return the tagger whose potentials are the mean of those of others with the same tags and extractor.
 
     A feature that one of them lacks counts 0 there; all else is that of the first. The mean of log potentials
-    is a product of experts: what each learned by the chance of its sample is averaged away.
+    is a product of experts: it averages out the sampling noise of each.
     """
     index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
     weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)

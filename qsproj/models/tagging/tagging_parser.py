@@ -1,7 +1,7 @@
-"""A parser that is given words alone and infers their tags and the tree together, by belief propagation.
+"""A parser that infers tags and tree jointly from words alone, by belief propagation.
 
-A tagger and a first-order parser that reads its tags leave a few tags for each word and a few heads; over
-these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
+A tagger, and a first-order parser that reads its tags, leave a few tags and heads for each word; the factor
+graph over these has the factors TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
@@ -41,7 +41,7 @@ from qsproj.models.storage import described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tree_decoder import TreeDecoder
 
-# Where groups stand. The tree comes last, and so has the last word in every iteration.
+# Order of the groups. The tree comes last, so that every iteration ends with it.
 LINK, TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK, TREE = range(6)
 
 Numbers = NDArray[np.int32]
@@ -71,11 +71,11 @@ class TaggingGraph:
 
     ``heads``, ``dependents`` int32[E]: the ends of each arc.
     ``possible`` bool[n, K]: the tags that each word may have, at least one.
-    ``candidate_words``, ``candidate_tags`` int32[C]: the root, with tag 0 which means nothing; then each word
+    ``candidate_words``, ``candidate_tags`` int32[C]: the root, with the placeholder tag 0; then each word
         with each tag that it may have.
     ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: for each pair of tags of each arc, the arc, and
         the candidates that are its head and its dependent.
-    ``pair_slots`` int64[P]: the place of its score in ROOT_TAGLINK or, for an arc between words, TAGLINK.
+    ``pair_slots`` int64[P]: index of its score in ROOT_TAGLINK or, for an arc between words, TAGLINK.
     ``graph``: groups in the order above; all scores zero.
     """
 
@@ -94,7 +94,7 @@ class TaggingGraph:
         return int(np.searchsorted(self.pair_arcs, np.count_nonzero(self.heads == ROOT)))
 
     def with_scores(self, scores: FactorValues) -> FactorGraph:
-        """Return the graph with scores, natural log; those of tags that a word may not have are not read."""
+        """Return the graph with scores, natural log; scores of impossible tags are not read."""
         groups = self.graph.groups
         rooted = self.n_root_pairs
         of_root, between = scores.tag_links[:rooted], scores.tag_links[rooted:]
@@ -116,7 +116,7 @@ def tagging_graph(
     *,
     spans: Sequence[tuple[int, int]] = (),
 ) -> TaggingGraph:
-    """Lay out the factors over arcs bool[n+1, n+1], with a tree among them, and tags bool[n, K], K >= 2.
+    """Build the factors over arcs bool[n+1, n+1], which contain a tree, and tags bool[n, K], K >= 2.
 
     Of the arcs into each of the ``spans`` from outside, exactly one is in the tree.
     """
@@ -240,7 +240,7 @@ TAG_LINK_BUCKETS = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingFeatures:
-    """The graph of a sentence and all that its scores are computed from, whatever the weights.
+    """The graph of a sentence and all inputs of its scores that do not depend on the weights.
 
     ``encoded``: with the tagger's best tags, which the templates of arcs read. ``tag_scores`` float64[n, K]:
     log-probability of each tag by the tagger. ``tag_links``: features of each pair of tags of each arc.
@@ -254,7 +254,7 @@ class TaggingFeatures:
 
 @lru_cache
 def trigram_rows(n_tags: int) -> NDArray[np.int32]:
-    """Return int32[(K+1)^3, 3]: for each trigram the numbers of its own weight, its bigram's, its tag's."""
+    """Return int32[(K+1)^3, 3]: the weight indices of each trigram, its bigram and its tag."""
     side = n_tags + 1
     codes = np.arange(side**3)
     rows = np.stack([codes, side**3 + codes % side**2, side**3 + side**2 + codes % side], axis=1)
@@ -267,9 +267,9 @@ def _trigram_weights(n_tags: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingWeights:
-    """Learned weights of the factors over tags and arcs.
+    """Trained weights of the factors over tags and arcs.
 
-    ``arcs``: of LINK, the tagger's best tags taken as given. ``tag_links`` float32[TAG_LINK_BUCKETS].
+    ``arcs``: of LINK, given the tagger's best tags. ``tag_links`` float32[TAG_LINK_BUCKETS].
     ``trigrams`` float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and single tags, as
     :func:`trigram_rows` numbers them.
     """
@@ -312,19 +312,19 @@ class TaggingWeights:
         )
 
 
-# Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.
+# Tags and arcs are decoded by their beliefs; there is no search for the best joint assignment.
 DECODERS = ("mbr",)
-# The tagger's probabilities below this are all the same to the graph.
+# Lower bound of the tagger's probabilities in the graph.
 LEAST_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggingOptions:
-    """The shape of the graphs, and how long messages are passed.
+    """Pruning of the graphs, and number of message-passing iterations.
 
-    ``iterations``: of belief propagation, as many in training as in parsing. ``arc_threshold``: an arc whose
-    first-order probability is below it is no candidate, unless the best tree has it. ``tag_threshold``: a tag
-    to which the tagger gives less is not possible, unless it is its best.
+    ``iterations``: of belief propagation, the same in training and parsing. ``arc_threshold``: an arc whose
+    first-order probability is below it is no candidate, unless the best tree has it. ``tag_threshold``: tags
+    with a lower tagger probability are impossible, except the best.
     """
 
     iterations: int = option_field(5, least=1)
@@ -339,8 +339,8 @@ class TaggingOptions:
 class TagsAndArcs:
     """Beliefs about the tags and arcs of a sentence.
 
-    ``tags`` float64[n, K]: probability of each tag, as the tagger lists them. ``arcs`` float64[n+1, n+1]: of
-    each arc; columns 1..n sum to one. After a contradiction, tagger and first-order parser are believed.
+    ``tags`` float64[n, K]: probability of each tag, in the tagger's order. ``arcs`` float64[n+1, n+1]: of
+    each arc; columns 1..n sum to one. After a contradiction, those of tagger and first-order parser.
     """
 
     tags: Floats
@@ -380,11 +380,11 @@ class TaggingParser(Parser):
         return ArcPosterior(self.beliefs(sentence, given).arcs)
 
     def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> TagsAndArcs:
-        """Return what is believed of the sentence; of its columns only FORM is read."""
+        """Return the beliefs about the sentence; of its columns only FORM is read."""
         return self._beliefs(sentence, given)[0]
 
     def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeDecoder]:
-        """Return beliefs, and the inference over the trees that they are of."""
+        """Return beliefs, and the inference over the trees that they refer to."""
         check_sentence(sentence)
         tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
@@ -418,7 +418,7 @@ class TaggingParser(Parser):
         return TagsAndArcs(found.expected.tags, arcs, found.status), inference
 
     def _known_tags(self, given: Constraints) -> dict[int, int]:
-        """Return the number of each known tag, by word from 0; SentenceError for one that is not known."""
+        """Return the number of each known tag, by word from 0; raise SentenceError for an unknown one."""
         known = {}
         for word, own in enumerate(given.tags):
             if own == UNSPECIFIED:
@@ -444,11 +444,11 @@ class TaggingParser(Parser):
         inference: TreeDecoder | None = None,
         spans: Sequence[tuple[int, int]] = (),
     ) -> TaggingFeatures:
-        """Prune and lay out the graph of a sentence.
+        """Prune and build the graph of a sentence.
 
         ``distribution`` float64[n, K], ``marginals`` float64[n+1, n+1]: of tags and arcs by tagger and first
-        order. ``required_arcs``, ``required_tags`` bool of these shapes: what must not be pruned away, in
-        training. ``inference``, ``spans``: the trees to choose from, where they are constrained.
+        order. ``required_arcs``, ``required_tags`` bool of these shapes: exempt from pruning, in training.
+        ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
         inference = inference or self.inference
         candidates = candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
@@ -480,8 +480,8 @@ class TaggingParser(Parser):
     ) -> Iterator[Sentence]:
         """Yield each sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
 
-        Each tag is the most probable one, and the tree that of most expected right heads. The chances are
-        ``ArcProb=`` and ``UposProb=``.
+        Each tag is the most probable one, and the tree the one with most expected right heads. The chances
+        are ``ArcProb=`` and ``UposProb=``.
         """
         check_name("decoder of a parser that tags", decode, DECODERS)
         for sentence in sentences:
@@ -499,7 +499,7 @@ class TaggingParser(Parser):
     refuses_training = None
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TaggingParser":
-        """Learn scores of the first order; see :meth:`Parser.fine_tuned`."""
+        """Train scores of the first order further; see :meth:`Parser.fine_tuned`."""
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def cut(self, text: str) -> Iterator[Sentence]:

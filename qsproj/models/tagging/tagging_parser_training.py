@@ -1,7 +1,7 @@
 """Training of the parser of words alone: stochastic gradient through belief propagation (thesis 2.7).
 
-In training a sentence is seen as in parsing: its tags come from a tagger, its pruned arcs from a parser, that
-have not seen it. One that has is too sure of the right answer and leaves nothing to learn from.
+Training sentences are treated as in parsing: their tags come from a tagger, and their pruned arcs from a
+parser, that have not seen them. Models that have are too sure of the right answer and leave nothing to learn.
 """
 
 from collections.abc import Sequence
@@ -42,16 +42,16 @@ TAGGER_FOLDS = 4
 PARSER_FOLDS = 2
 PRUNING_EPOCHS = 5
 
-# Half the first-order step size: beliefs that are far off teach what is wrong.
+# Half the first-order step size: beliefs that are far off give misleading gradients.
 RATE_SHARE = 0.5
-# What squared gradients of TAGLINK start from. Other factors over several variables take 1; not tried here.
+# Initial squared gradients of TAGLINK. Other factors over several variables take 1; not tried here.
 INITIAL_SQUARES = 0.1
 NEGLIGIBLE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingExample:
-    """A sentence to learn from: ``agrees`` bool[E] are the arcs of its tree, ``observed`` is what fires."""
+    """A training sentence: ``agrees`` bool[E] are the arcs of its tree, ``observed`` its factor counts."""
 
     features: TaggingFeatures
     agrees: Mask
@@ -68,7 +68,7 @@ def train_tagging_parser(
 ) -> tuple[TaggingParser, TrainingReport]:
     options = options or TrainingOptions()
     margin_of(options.objective, KIND)
-    # Nothing but words and UPOS is read.
+    # Only words and UPOS are read.
     options = replace(options, template_set=options.template_set or TEMPLATE_SETS[0])
     check_name("features of a parser that tags", options.template_set, TEMPLATE_SETS)
     tagger = train_tagger(sentences, rng=rng)
@@ -108,7 +108,7 @@ def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
 def tagging_examples(
     sentences: Sequence[Sentence], start: TaggingParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[TaggingExample]:
-    """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
+    """Build the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
     whole = [
         i
@@ -140,8 +140,7 @@ def cross_fitted_tags(
 ) -> tuple[list[Floats], list[Sentence]]:
     """Tag each sentence by a tagger that was not trained on it.
 
-    Returns also float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other knows it
-    not.
+    Also returns float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other lacks it.
     """
 
     def fit(others: list[int]) -> Tagger:
@@ -193,7 +192,7 @@ def tagging_loss(
 
 
 class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
-    """Learns the weights of all factors together, one sentence a step. Mutable; final."""
+    """Trainer of the weights of all factors together, one sentence a step. Mutable; final."""
 
     def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
         rate = RATE_SHARE * options.rate

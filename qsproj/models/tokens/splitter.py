@@ -1,7 +1,7 @@
-"""Sentences in running text: at each piece of a text, logistic regression tells whether one begins there.
+"""Sentence splitting of running text: logistic regression at each piece of a text.
 
-Rules are a feature with a weight of its own from the start, so that a few sentences are enough not to be
-worse than they are.
+The rules are a feature with an initial weight of its own, so that with few training sentences the splitter
+is no worse than the rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,19 +21,19 @@ from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
 from qsproj.kernels.tagging.logistic import log_odds, logistic_gradient
 from qsproj.models.schema import ascending, checked, names, optional, shaped, text
 
-# Chosen on development files of English, Greek, Hungarian and Turkish: the strength of
-# the L2 penalty, steps of L-BFGS, the weight of what rules say before anything is learned.
+# Chosen on development files of English, Greek, Hungarian and Turkish: strength of the L2 penalty, steps of
+# L-BFGS, initial weight of the rules.
 L2, STEPS, TRUST = 1.0, 60, 2.0
-# Features of one place alone teach nothing of others; weights that stay below this are dropped.
+# Features of one place do not generalise; weights that stay below the second are dropped.
 RAREST, FAINTEST = 2, 0.01
-# Texts without paragraphs are taken to be of so many sentences.
+# Texts without paragraphs are cut into texts of this many sentences.
 LONGEST_TEXT = 50
 _BREAKS = ("# newpar", "# newdoc")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Splitter:
-    """Finds where sentences begin; :func:`train_splitter` makes one.
+    """A model of sentence starts; :func:`train_splitter` makes one.
 
     ``language``: its rules are a feature. ``index``: the R features that have weights. ``weights``
     float32[R]: log-odds that they add.
@@ -44,7 +44,7 @@ class Splitter:
     weights: NDArray[np.float32]
 
     def starts(self, paragraph: str) -> list[int]:
-        """Return where sentences begin in a text with single spaces, 0 first; O(characters)."""
+        """Return the sentence starts in a text with single spaces, 0 first; O(characters)."""
         shown, places = readable(paragraph)
         found = pieces(shown)
         starts = [0]
@@ -72,10 +72,10 @@ class Splitter:
 
 
 def running_texts(treebank: Iterable[Sentence]) -> Iterator[tuple[str, list[int]]]:
-    """Yield paragraphs of a treebank: a text with single spaces, and where its sentences begin.
+    """Yield paragraphs of a treebank: a text with single spaces, and its sentence starts.
 
-    Sentences go on from one to the next without a space where the last word has ``SpaceAfter=No``. Those
-    without ``# text`` part paragraphs, as ``# newpar`` and ``# newdoc`` do.
+    Sentences follow without a space where the last word has ``SpaceAfter=No``. Sentences without ``# text``
+    separate paragraphs, as do ``# newpar`` and ``# newdoc``.
     """
     parts, starts, length = list[str](), list[int](), 0
     for sentence in treebank:
@@ -103,7 +103,7 @@ def _goes_on(sentence: Sentence) -> bool:
 
 
 def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None) -> Splitter | None:
-    """Learn where sentences begin from consecutive ones with ``# text``; None where there are not two."""
+    """Train on consecutive sentences with ``# text``; return None where there are not two."""
     keys, outcomes = list[NDArray[np.uint64]](), list[NDArray[np.bool_]]()
     for whole, firsts in running_texts(treebank):
         for begin, end in pairwise([*range(0, len(firsts), LONGEST_TEXT), len(firsts)]):
@@ -112,7 +112,7 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
             wanted = {start - firsts[begin] for start in firsts[begin:end]}
             found = pieces(own)
             blocks = start_keys(own, found, set(rule_starts(own, language)))
-            # Where a text begins is no question.
+            # The start of a text is certain.
             keys.append(np.concatenate(blocks)[1:])
             outcomes.append(np.array([place in wanted for place, _ in found[1:]], dtype=bool))
     if not any(one.any() for one in outcomes):
@@ -133,8 +133,8 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
 def _fit(
     rows: NDArray[np.int32], outcomes: NDArray[np.bool_], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the weights that tell outcomes best, not too far from ``prior``."""
-    # Imported here: it takes a tenth of a second, and whoever reads a model does not need it.
+    """Return the weights that fit the outcomes best, under a penalty for distance from ``prior``."""
+    # Imported here: it takes a tenth of a second, and only training needs it.
     from scipy.optimize import minimize
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

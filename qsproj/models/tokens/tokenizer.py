@@ -1,8 +1,8 @@
-"""The tokeniser: a linear-chain conditional random field over characters, learned from treebanks.
+"""The tokeniser: a linear-chain conditional random field over characters, trained on treebanks.
 
-Every character of a line begins a token, begins a token of several words, goes on with a token, or is white
-space between tokens. What rules would do is a feature, so that a few sentences are enough to learn where the
-treebank differs from them.
+Every character of a line begins a token, begins a token of several words, continues a token, or is white
+space between tokens. The decision of the rules is a feature, so that a few sentences are enough to learn
+where the treebank differs from them.
 """
 
 from collections import Counter
@@ -45,12 +45,12 @@ from qsproj.models.schema import (
 )
 
 Words = tuple[str, ...]
-# A rule: a token that begins with the first and ends with the second string becomes the words, in which STEM
-# stands for what is between.
+# A rule: a token with this prefix and this suffix becomes the words, in which STEM stands for the part
+# between.
 Rule = tuple[str, str, Words]
 
 STEM = "*"
-# Letters of the stem that rules may be made to need at either side, so that they do not fit everywhere.
+# Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
 CONTEXT = 3
 
 
@@ -66,13 +66,13 @@ class Expansions:
     rules: Mapping[tuple[str, str], Words]
 
     def words(self, token: str) -> Words:
-        """Return the words of a multiword token; the token alone where nothing is known that fits it."""
+        """Return the words of a multiword token; the token alone where neither table nor rule fits."""
         lower = token.lower()
         parts = self.table.get(lower) or self._by_rule(lower)
         return (token,) if parts is None else tuple(cased_like(token, parts))
 
     def _by_rule(self, token: str) -> Words | None:
-        """Return what the rule of the longest affixes makes of a token; of those the longest suffix.
+        """Split a token by the rule with the longest affixes; of those with the longest suffix.
 
         Linear in the token: only lengths of affixes that rules have are looked up.
         """
@@ -108,26 +108,26 @@ class Expansions:
 
 
 def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
-    """Learn from the multiword tokens of a treebank and their words; the same for any order of them."""
+    """Learn from a treebank's multiword tokens and their words; the result does not depend on their order."""
     seen: dict[str, Counter[Words]] = {}
     for token, words in tokens:
         seen.setdefault(token.lower(), Counter())[tuple(word.lower() for word in words)] += 1
     table = {token: _most_common(seen[token]) for token in sorted(seen)}
     votes: dict[tuple[str, str], Counter[Words]] = {}
     for token, words in table.items():
-        # Each type votes once: a rule is about tokens that are not in the table.
+        # Each type votes once: rules are for tokens that are not in the table.
         for prefix, suffix, parts in _rules_of(token, words):
             votes.setdefault((prefix, suffix), Counter())[parts] += 1
     return Expansions(table, {affixes: _most_common(votes[affixes]) for affixes in sorted(votes)})
 
 
 def _most_common(counts: Counter[Words]) -> Words:
-    """Return the most frequent; of those equally frequent the first in the alphabet."""
+    """Return the most frequent; of equally frequent ones the first in alphabetical order."""
     return min(counts.items(), key=lambda item: (-item[1], item[0]))[0]
 
 
 def _rules_of(token: str, words: Words) -> Iterable[Rule]:
-    """Yield the rules that split a token so, from the shortest affixes to longer ones."""
+    """Yield the rules that split a token this way, from the shortest affixes to longer ones."""
     stretches = ((_common_stretch(token, word), -at) for at, word in enumerate(words))
     stem, place = max(stretches, key=lambda found: (len(found[0]), found[1]))
     if len(stem) < 2:
@@ -145,7 +145,7 @@ def _rules_of(token: str, words: Words) -> Iterable[Rule]:
 
 
 def _common_stretch(first: str, second: str) -> str:
-    """Return the longest string that both contain, the first of them."""
+    """Return the longest common substring, the first of several in ``first``."""
     best = ""
     for begin in range(len(first)):
         while first[begin : begin + len(best) + 1] in second and begin + len(best) < len(first):
@@ -153,18 +153,18 @@ def _common_stretch(first: str, second: str) -> str:
     return best
 
 
-# A token and its words; those of a line.
+# A token and its words, then those of a line.
 Token = tuple[str, tuple[str, ...]]
 Tokens = list[Token]
 SEGMENTATION_PROBABILITY = "segmentation_probability"
-# States of a character, by number: it begins a token, goes on with one, is a space, begins a multiword token.
+# States of a character, by number: begins a token, continues one, is a space, begins a multiword token.
 BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
 N_STATES = 4
-# Those of characters of tokens.
+# States of characters within tokens.
 _OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
-# So many sequences of states are looked at for each way to cut a line.
+# State sequences listed for each segmentation of a line.
 MOST_SEQUENCES = 32
-# Added to the score of what cannot be: small beside it is every sum of weights.
+# Score of impossible states: every sum of weights is small beside it.
 IMPOSSIBLE = -1e6
 
 
@@ -175,8 +175,8 @@ class Tokenizer:
     ``language``: its rules are a feature; None: those of no language in particular. ``index``: the R features
     that have weights. ``weights`` float32[R, 4]: natural-log potentials of the states. ``transitions``
     float64[5, 4]: natural-log potentials of [previous state, state]; the last row is for the first character.
-    ``expansions``: how tokens are split into words. ``known``: words of the treebank; empty where spaces part
-    words. ``inner_spaces``: whether tokens may hold spaces, as in 10 000.
+    ``expansions``: how tokens are split into words. ``known``: words of the treebank; empty where spaces
+    separate words. ``inner_spaces``: whether tokens may contain spaces, as in 10 000.
     """
 
     language: str | None
@@ -197,9 +197,9 @@ class Tokenizer:
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of text that is not blank, cut into tokens and words.
 
-        ``sent_id`` is the number of the line, ``# newpar`` says that it follows a blank one.
-        ``segmentations``: yield so many for each line, those of :meth:`segmentations`; the second best of
-        line 7 is *7.2*, and a comment has its probability. ``cut``: takes the place of :meth:`tokens`.
+        ``sent_id`` is the number of the line; ``# newpar`` marks a line that follows a blank one.
+        ``segmentations``: the number of segmentations to yield for each line, see :meth:`segmentations`; the
+        second best of line 7 is *7.2*, and a comment has its probability. ``cut``: replaces :meth:`tokens`.
 
         Raises DataError at a line without spaces between words, for a tokeniser of a language that has them;
         ``name`` is its file's.
@@ -233,11 +233,11 @@ class Tokenizer:
         return self._cut(text, states)
 
     def segmentations(self, text: str, k: int) -> list[tuple[Tokens, float]]:
-        """Return the k best ways to cut a line with single spaces, best first, each with its probability.
+        """Return the k best segmentations of a line with single spaces, best first, with probabilities.
 
-        Sequences of states are listed, most probable first, until what is not listed is less probable than
-        the last of k, at most MOST_SEQUENCES k of them; probabilities are exact: sums over all sequences that
-        make the same words. Fewer than k where there are no more. O(k log k) time for each character.
+        State sequences are listed, most probable first, until all others are less probable than the last of
+        k, at most MOST_SEQUENCES k of them; probabilities are exact: sums over all sequences that make the
+        same words. Fewer than k where there are no more. O(k log k) time for each character.
         """
         if not text:
             return [([], 1.0)]
@@ -265,15 +265,15 @@ class Tokenizer:
         return found
 
     def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return what forbids the states by which a line would be cut otherwise, float64[n, 4]."""
+        """Return scores, float64[n, 4], that exclude all states of other segmentations of the line."""
         other = np.full((len(states), N_STATES), IMPOSSIBLE)
         other[np.arange(len(states)), states] = 0.0
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
         for begin, (token, words) in zip(begins, tokens, strict=True):
-            # A token that no rule splits is the same whichever way it begins.
+            # Both ways to begin make the same token where no rule splits it.
             if words == (token,) == self.expansions.words(token):
                 other[begin, [BEGIN, MULTIWORD]] = 0.0
-            # So is one that ends in a space inside and one before a gap.
+            # A space before a gap makes the same token whether inside it or not.
             if begin and states[begin - 1] == SPACE:
                 other[begin - 1, INSIDE] = 0.0
         return other
@@ -311,7 +311,7 @@ class Tokenizer:
 
     @cached_property
     def _possible_transitions(self) -> NDArray[np.float64]:
-        """The transitions without those after which a token would go on that has not begun."""
+        """The transitions, with those excluded that would continue a token which has not begun."""
         possible = self.transitions.copy()
         possible[SPACE, INSIDE] += IMPOSSIBLE
         possible[SPACE, SPACE] += IMPOSSIBLE
@@ -356,8 +356,8 @@ def _without_gaps(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the chain without spaces: emissions float64[m, 9], transitions float64[10, 9], places int64[m].
 
-    A state is that of a character and of the one before it, so that spaces between are summed out: a space
-    that goes on with a token which ends there makes the same tokens as one that parts them.
+    A state combines those of a character and of the previous one, so that spaces between are summed out: a
+    space that continues a token which ends there makes the same tokens as one between tokens.
     """
     places = np.array([at for at, character in enumerate(text) if character != " "], dtype=np.int64)
     size = len(_OF_TOKENS)
@@ -379,7 +379,7 @@ def _without_gaps(
 
 
 def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int) -> NDArray[np.int32]:
-    """Return the states of all characters of a line: a space before a token that goes on is inside it."""
+    """Return the states of all characters of a line: a space before a continued token is inside it."""
     whole = np.full(length, SPACE, dtype=np.int32)
     whole[places] = _OF_TOKENS[states % len(_OF_TOKENS)]
     inner = places[whole[places] == INSIDE] - 1
@@ -388,7 +388,7 @@ def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int
 
 
 def _log_sum(emissions: NDArray[np.float64], transitions: NDArray[np.float64]) -> float:
-    """Return the natural log of the sum over sequences of states."""
+    """Return the natural log of the sum over state sequences."""
     return posterior(emissions.copy(), transitions, np.empty_like(emissions), np.zeros_like(transitions))
 
 

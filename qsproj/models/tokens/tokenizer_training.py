@@ -1,4 +1,4 @@
-"""Training of the tokeniser from the tokens that a treebank shows."""
+"""Training of the tokeniser on the tokens and texts of a treebank."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ from qsproj.models.tokens.tokenizer import (
 )
 from qsproj.training.loop import learn
 
-# Share of the tokens that follow a letter without a space and begin with one, from which on a script is taken
-# to put no spaces between words.
+# A script counts as written without spaces above this share of tokens that begin with a letter directly after
+# a letter.
 UNSPACED_SHARE = 0.2
-# Features whose weights all stay below this are dropped, and weights below the second; the commonest are
-# learned, at most so many.
+# Features whose weights all stay below the first are dropped, and weights below the second; then the number
+# of features, the commonest.
 FAINTEST, FAINT = 0.05, 0.03
 MOST_FEATURES = 650_000
 
@@ -41,9 +41,9 @@ MOST_FEATURES = 650_000
 class TokenizerOptions:
     """Options of training a tokeniser; defaults chosen on dev files (docs/notes/words-and-tags.md).
 
-    ``spaced``: weight of a copy of each sentence whose tokens are parted by spaces, as text is that some
-    earlier tool has cut; 0 for none. ``trust``: weight, in nats, that what rules say has before anything is
-    learned. ``folds``: words are known from the other folds, where the script puts no spaces between words.
+    ``spaced``: weight of a copy of each sentence with spaces between all tokens, as in tokenised text; 0 for
+    none. ``trust``: initial weight of the rules, in nats. ``folds``: known words come from the other folds,
+    where the script puts no spaces between words.
     """
 
     epochs: int = 10
@@ -61,9 +61,9 @@ class TokenizedText(NamedTuple):
 
 
 def tokenized_text(sentence: Sentence, language: str | None = None) -> TokenizedText | None:
-    """Return the text of a sentence and where its tokens are; None where the treebank does not show it.
+    """Return the text of a sentence and the places of its tokens; None where the treebank lacks it.
 
-    The comment ``# text`` is taken where it spells the tokens, else ``SpaceAfter=No`` tells the text.
+    The comment ``# text`` is used where it spells the tokens, else ``SpaceAfter=No``.
     """
     if sentence.layout is None:
         return None
@@ -78,7 +78,7 @@ def tokenized_text(sentence: Sentence, language: str | None = None) -> Tokenized
 
 
 def shows_tokens(sentences: Iterable[Sentence]) -> bool:
-    """Return whether some token of a treebank stands directly before the next one in its text."""
+    """Return whether some token of a treebank directly precedes the next one in its text."""
     for sentence in sentences:
         found = tokenized_text(sentence)
         if found is not None and any(
@@ -95,7 +95,7 @@ def train_tokenizer(
     language: str | None = None,
     options: TokenizerOptions | None = None,
 ) -> Tokenizer:
-    """Learn from the sentences of a treebank that show their text; UsageError where none does.
+    """Train on the sentences of a treebank that have their text; raise UsageError where none has.
 
     The rules of the ``language``, a code, are a feature.
     """
@@ -135,7 +135,7 @@ def train_tokenizer(
 
 
 def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:
-    """Return the weights to start from, float32[R, 4]: those of what rules say, all others zero."""
+    """Return the initial weights, float32[R, 4]: those of the rules, all others zero."""
     weights = np.zeros((len(index.keys), N_STATES), dtype=np.float32)
     # In this line rules begin a token at the first character and none at the second, in any language.
     rows = index.rows(keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
@@ -146,7 +146,7 @@ def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDA
 
 
 def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], list[bool]]:
-    """Return the tokens, each with its words, and whether the next one follows each without a space."""
+    """Return the tokens with their words, and whether the next token follows each without a space."""
     assert sentence.layout is not None
     misc = {}
     for line in sentence.layout.lines:
@@ -168,7 +168,7 @@ def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], lis
 
 
 def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
-    """Find tokens one after the other in a text; None where they do not spell it."""
+    """Find consecutive tokens in a text; return None where they do not spell it."""
     placed, at = [], 0
     for form, words in tokens:
         at += text.startswith(" ", at)
@@ -180,7 +180,7 @@ def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> Tokeniz
 
 
 def spaced(found: TokenizedText) -> TokenizedText:
-    """Return the same tokens, parted by single spaces."""
+    """Return the same tokens, separated by single spaces."""
     tokens, at = [], 0
     for begin, end, words in found.tokens:
         tokens.append((at, at + end - begin, words))
