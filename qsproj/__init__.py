@@ -1,8 +1,8 @@
 """qsproj: project, adapt and jointly parse dependency treebanks across languages and styles.
 
-Sentences are read or made of words; models are trained on them, saved and loaded; models give sentences back.
-Inference over trees is in :mod:`qsproj.trees`. The names below are imported at first use: ``qsproj --help``
-should not wait for numpy.
+Read sentences or build them from words; train, save and load models; parse with them. Inference over trees is
+in :mod:`qsproj.trees`. The names below are imported at first use, so that ``qsproj --help`` does not wait for
+numpy.
 """
 
 from __future__ import annotations
@@ -114,15 +114,15 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # Type checkers know the names above, and no others.
+if not TYPE_CHECKING:  # Type checkers see only the names above.
 
     def __getattr__(name: str) -> object:
-        """Import a public name from its home when it is first asked for."""
+        """Import a public name from its module at first access."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    """Name what can be asked for, imported or not, and nothing that is only needed in here."""
+    """Return the public names, imported or not."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

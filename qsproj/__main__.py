@@ -1,4 +1,4 @@
-"""``python -m qsproj`` and the ``qsproj`` command: all else is imported where an interrupt is caught."""
+"""``python -m qsproj`` and the ``qsproj`` command; imports happen inside the handler of interrupts."""
 
 import gc
 import os
@@ -10,7 +10,7 @@ from qsproj import interrupts
 
 
 def run() -> None:
-    """Run the command that the arguments name and leave with its exit code."""
+    """Run the command named by the arguments and exit with its code."""
     try:
         interrupts.raise_stopped()
         # One thread per process: parallelism here is over sentences, and BLAS threads would compete with it.
@@ -24,36 +24,36 @@ def run() -> None:
         finally:
             interrupts.ignore()
     except BaseException as error:
-        # C code that is interrupted may make another error of it, such as SystemError.
+        # Interrupted C code may raise another error instead, such as SystemError.
         if not (isinstance(error, KeyboardInterrupt) or interrupts.was_interrupted()):
             raise
         word, code = interrupts.exit_status()
         print(f"qsproj: {word}", file=sys.stderr)
-    # Those of a command that is done have no work; they clear away what they hold of the system.
+    # After a finished command the processes are idle; they release their system resources.
     if (parallel := sys.modules.get("qsproj.parallel")) is not None:
         parallel.stop_processes(at_once=code != 0)
-    # Python would look for garbage once more, among all that numba has made: a tenth of a second.
+    # Without this, a last garbage collection over numba's objects takes a tenth of a second.
     gc.freeze()
     sys.exit(code)
 
 
 class UnfailingStream:
-    """Passes text on to a stream, and drops what that does not take, as on a full disk. Final.
+    """Writes to a stream and discards unwritable text, as on a full disk. Final.
 
-    What is said of the work must not end it, nor get into its results.
+    Logging failures must not stop the run or reach its results.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write, or not; return the length of the text."""
+        """Write the text if possible; return its length."""
         with suppress(OSError, ValueError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush what can be."""
+        """Flush the stream if possible."""
         with suppress(OSError, ValueError):
             self._stream.flush()
 
@@ -62,10 +62,10 @@ class UnfailingStream:
 
 
 def make_unfailing() -> None:
-    """Put an unfailing stream in the place of the standard error.
+    """Replace the standard error by an unfailing stream.
 
-    Python has None for one that is closed, which `print` takes for the standard output; the next file that is
-    opened would have its number, too.
+    A closed one is None, for which `print` uses the standard output; the next opened file would also get its
+    descriptor.
     """
     stream: TextIO = sys.stderr if sys.stderr is not None else open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = UnfailingStream(stream)

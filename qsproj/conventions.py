@@ -1,4 +1,4 @@
-"""Conventions that every layer shares: indices, dtypes and the checks on them.
+"""Conventions of all layers: indices, dtypes and their checks.
 
 Words are 1..n and 0 is the artificial root. A heads array has shape (n+1,), dtype int32, and
 ``heads[0] == NO_HEAD``. Arc scores have shape (n+1, n+1), dtype float64, axes [head, dependent],
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 ROOT = 0
 NO_HEAD = -1
-# What parsers take at most: time grows with the cube of the length.
+# The parsers' limit: time grows with the cube of the length.
 MAX_WORDS = 1000
 
 Heads = NDArray[np.int32]
@@ -37,19 +37,20 @@ def frozen_heads(heads: ArrayLike) -> Heads:
 
 
 def is_whole(heads: Heads) -> bool:
-    """Tell whether every word has a head."""
+    """Return whether every word has a head."""
     return not np.any(heads[1:] == NO_HEAD)
 
 
 def check_scores(scores: ArrayLike) -> Scores:
-    """Return ``scores`` as a C-contiguous float64[n+1, n+1] array (copied only where it must be).
+    """Return ``scores`` as a C-contiguous float64[n+1, n+1] array, copied only where necessary.
 
-    Raises ValueError when the array is not square, has no word, or holds NaN or +inf where a score is read.
+    Raises ValueError when the array is not square, has no word, or holds NaN or +inf outside column 0 and the
+    diagonal.
     """
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise ValueError(f"arc scores have shape {array.shape}, expected (n+1, n+1) with n >= 1")
-    # The greatest of all is looked at first, since that is quick; it is NaN where one is.
+    # A quick first test: the maximum over the whole array is NaN if any entry is.
     if not np.maximum.reduce(array, axis=None) < np.inf:
         bad = np.argwhere(~(array[:, 1:] < np.inf))
         bad = bad[bad[:, 0] != bad[:, 1] + 1]

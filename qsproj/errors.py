@@ -1,26 +1,26 @@
-"""Errors that a user can cause and mend; the command line turns each into one line and exit code 2."""
+"""Errors that users can cause and fix; the command line prints each in one line with exit code 2."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-# No name of a file is longer; a word of a text may be.
+# The longest file name has 255 characters; words of a text may be longer.
 _LONGEST_SHOWN, _SHOWN_OF_LONGER = 255, 60
 _LONG = re.compile(rf"[^\s/]{{{_LONGEST_SHOWN + 1},}}")
 
 
 class QsprojError(Exception):
-    """Base of every error that is the input's or the caller's, not a bug of ours.
+    """Base of all errors caused by the input or the caller rather than by a bug.
 
-    All of them can be pickled, and so come back from other processes, whatever their constructors take. Words
-    of more than 255 characters are shortened in their text.
+    All subclasses can be pickled, and so returned from other processes, whatever their constructors take.
+    Words of more than 255 characters are shortened in the text.
     """
 
     def __init__(self, text: str = "") -> None:
         super().__init__(truncate(text))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how it is made again: from its text, without its constructor."""
+        """Pickle the text, to be restored without the constructor."""
         return _made_again, (type(self), *self.args), self.__dict__
 
 
@@ -34,7 +34,7 @@ def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:
 
 
 class DataError(QsprojError, ValueError):
-    """A file holds something it should not.
+    """A file has invalid content.
 
     The text reads ``path:line: found X, expected Y; what to do``.
     """
@@ -48,44 +48,44 @@ class DataError(QsprojError, ValueError):
         super().__init__(f"{text}; {remedy}" if remedy else text)
 
     def at(self, line: int | None, path: str | None = None) -> "DataError":
-        """Return the same error of another line, or of another file."""
+        """Return the same error for another line or file."""
         return DataError(self.path if path is None else path, line, **self._facts)
 
 
 class UsageError(QsprojError, ValueError):
-    """An argument is wrong: an unknown name, a file that is not there, options that exclude each other."""
+    """An argument is wrong: an unknown name, a missing file, conflicting options."""
 
 
 class WrongTypeError(UsageError, TypeError):
-    """An argument of a public function is of a type that is not taken: a string where a list is expected."""
+    """An argument of a public function has a wrong type, such as a string where a list is expected."""
 
 
 class WordIndexError(UsageError, IndexError):
-    """A sentence has no word of this number."""
+    """A sentence has no word with this number."""
 
 
 class MissingMethodError(UsageError, AttributeError):
-    """A model does not do this; another kind of model does."""
+    """A method that this kind of model lacks and another kind has."""
 
 
 class NothingToLearnError(UsageError):
-    """There is nothing to learn from; whoever knows the names of the files says these, too."""
+    """The training data is empty or unusable; callers that know the file names add them."""
 
 
 class SentenceError(UsageError):
-    """A sentence is not what is taken; whoever knows its file and line, or that of ``word``, says these."""
+    """A sentence is invalid; callers that know its file and line, or that of ``word``, add them."""
 
     def __init__(self, *, found: str, expected: str, remedy: str, word: int = 0) -> None:
         self.found, self.expected, self.remedy, self.word = found, expected, remedy, word
         super().__init__(f"found {found}, expected {expected}; {remedy}")
 
     def at(self, path: str, line: int | None) -> DataError:
-        """Return the error of the sentence at a line of a file."""
+        """Return the error with the path and line of the sentence."""
         return DataError(path, line, self.found, self.expected, self.remedy)
 
 
 class SentenceLengthError(SentenceError):
-    """A sentence has no words, or more than a model takes."""
+    """A sentence has no words, or more than the model's limit."""
 
     def __init__(self, words: int, limit: int) -> None:
         found = f"a sentence of {pluralise(words, 'word')}"
@@ -93,7 +93,7 @@ class SentenceLengthError(SentenceError):
 
 
 class UntaggedError(SentenceError):
-    """A sentence has none of the tags that a parser reads, columns of CoNLL-U."""
+    """A sentence lacks all the tag columns of CoNLL-U that the parser reads."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         super().__init__(
@@ -105,7 +105,7 @@ class UntaggedError(SentenceError):
 
 
 class MissingTreeError(SentenceError):
-    """A sentence has no head at all where a tree is read."""
+    """A sentence without any head where a tree is required."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -116,12 +116,12 @@ class MissingTreeError(SentenceError):
 
 
 def pluralise(count: int, noun: str) -> str:
-    """Say how many there are of what ``noun`` names in the singular, for a message: 1 word, 1,001 words."""
+    """Format a count with its noun, given in the singular: 1 word, 1,001 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def listed_reasons(counts: Mapping[str, int]) -> str:
-    """Say how many were left out for each reason, for a message."""
+    """Format the number of left-out items by reason."""
     return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 

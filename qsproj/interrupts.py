@@ -1,8 +1,8 @@
-"""Signals that end a command: Ctrl-C, SIGTERM and a terminal that goes away are one error, ``Stopped``.
+"""Signals that end a command: Ctrl-C, SIGTERM and a closed terminal all raise ``Stopped``.
 
-Python raises ``KeyboardInterrupt`` wherever its main thread happens to be. Where C code called that place, as
-while a C extension is imported, or where a finalizer runs, it is printed, lost, or becomes another error.
-Hence an import is waited for, and an error that was lost is raised once more.
+Python raises ``KeyboardInterrupt`` wherever its main thread happens to be. Below C code, as in the import of
+a C extension, or in a finalizer, it is printed, lost, or turned into another error. Therefore signals wait
+for imports to end, and a lost error is raised again.
 """
 
 import signal
@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# Seconds until it is looked again whether an import has ended.
+# Seconds between checks whether an import has ended.
 AGAIN = 0.02
-# Those that this system has of the signals that end a command.
+# The signals that end a command, as far as this system has them.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _SIGNAL_CODES = 128
-# The signals that were heard, and how many blocks hold them back.
+# The received signals, and one entry for each active ``held`` block.
 _HEARD: list[int] = []
 _HOLDING: list[None] = []
 
@@ -28,7 +28,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def raise_stopped() -> None:
-    """From here on, signals raise :class:`Stopped`; those that were ignored, as behind nohup, still are."""
+    """Make signals raise :class:`Stopped` from now on; ignored ones, as under nohup, stay ignored."""
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
@@ -37,7 +37,7 @@ def raise_stopped() -> None:
 
 
 def ignore() -> None:
-    """From here on, no signal breaks off the exit, which takes a moment."""
+    """Ignore signals from now on, so that none interrupts the exit, which takes a moment."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "setitimer"):
@@ -46,13 +46,13 @@ def ignore() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Have signals that end a command wait for the end of a block, which takes a moment.
+    """Delay signals that end a command until the end of a short block.
 
-    They stay blocked in processes, and threads, that are started meanwhile.
+    They stay blocked in processes and threads started in it.
     """
     masks = hasattr(signal, "pthread_sigmask")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING) if masks else ()
-    _HOLDING.append(None)  # another thread may take the signal, and Python still tells this one
+    _HOLDING.append(None)  # another thread may receive the signal; Python still runs the handler in this one
     try:
         yield
     finally:
@@ -62,12 +62,12 @@ def held() -> Iterator[None]:
 
 
 def was_interrupted() -> bool:
-    """Tell whether a signal has asked this process to end."""
+    """Return whether this process has received a signal to end."""
     return bool(_HEARD)
 
 
 def exit_status() -> tuple[str, int]:
-    """Return the word that says what happened, and the exit code: what a shell makes of the signal."""
+    """Return ``interrupted`` or ``terminated``, and the exit code that a shell gives for the signal."""
     number = _HEARD[0] if _HEARD else signal.SIGINT
     return "interrupted" if number == signal.SIGINT else "terminated", _SIGNAL_CODES + number
 
@@ -81,14 +81,14 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Tell whether a module is being imported, by this frame or by one that called it."""
+    """Return whether this frame or one of its callers is importing a module."""
     while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
     return frame is not None
 
 
 def _stop_later(number: int) -> None:
-    """Have the signal come once more; by a timer, since nothing else wakes a thread that waits."""
+    """Repeat the signal by a timer, which alone wakes a waiting thread."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda _, frame: _stop(number, frame))
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
@@ -97,7 +97,7 @@ def _stop_later(number: int) -> None:
 
 
 def _lost(unraisable: Any) -> None:
-    """Raise an interrupt again that came where none can be raised; what it left half made is no news."""
+    """Repeat an interrupt that came where none can be raised; do not report objects it left half made."""
     if isinstance(unraisable.exc_value, Stopped):
         _stop_later(_HEARD[0])
     elif not was_interrupted():
@@ -105,6 +105,6 @@ def _lost(unraisable: Any) -> None:
 
 
 def _of_a_thread(error: threading.ExceptHookArgs) -> None:
-    """Say nothing of a thread that fails as its processes are stopped: loky's own does, in some versions."""
+    """Silence threads that fail once processes are stopped, as loky's own does in some versions."""
     if not was_interrupted():
         threading.__excepthook__(error)

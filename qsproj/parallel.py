@@ -1,7 +1,6 @@
-"""One function over many items: in this process, in several of this machine, or on a Dask cluster.
+"""Map a function over items: in this process, in several on this machine, or on a Dask cluster.
 
-Results come in the order of the items, whoever computed them, so that what is summed over them is summed in
-the same order, and gives the same bytes, with any number of workers.
+Results come in the order of the items, so that sums over them give the same bytes with any number of workers.
 """
 
 import os
@@ -22,16 +21,16 @@ from qsproj.errors import UsageError, check_name
 from qsproj.interrupts import held, was_interrupted
 
 BACKENDS = ("processes", "dask")
-# Items that are sent out for each worker before the first result is taken: one to work at, and more, so that
-# there is work left while the result that is due takes longer.
+# Items submitted for each worker ahead of the first result: one in work, the others to keep workers busy
+# while the next result in order takes longer.
 AHEAD = 4
-# How long processes without work live on, and how long the first worker of a cluster is waited for.
+# Lifetime of idle processes, and the wait for the first worker of a cluster.
 IDLE_SECONDS = 300
 WORKER_SECONDS = 60
-# How often a process looks whether the one that started it is there.
+# Interval at which a process checks that its parent is alive.
 WATCH_SECONDS = 1.0
 
-# The executor whose processes live on, for :func:`stop_processes`.
+# The executor with live processes, for :func:`stop_processes`.
 _STARTED: list[Any] = []
 
 Item = TypeVar("Item")
@@ -40,12 +39,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Who computes.
+    """Parallelism; does not change results.
 
-    ``jobs``: processes on this machine; 1: this process itself, -1: as many as there are cores. On a cluster
-    it is not looked at: all of its workers are used. ``backend``: ``processes`` or ``dask``. ``scheduler``:
-    address of the Dask scheduler, ``tcp://host:8786``. Raises UsageError when the backend is unknown, there
-    is no job, or a scheduler is missing or of no use.
+    ``jobs``: processes on this machine; 1: this process itself, -1: one for each core. Ignored on a cluster,
+    where all workers are used. ``backend``: ``processes`` or ``dask``. ``scheduler``: address of the Dask
+    scheduler, ``tcp://host:8786``. Raises UsageError when the backend is unknown, ``jobs`` is invalid, or the
+    backend does not match the presence of a scheduler.
     """
 
     jobs: int = 1
@@ -61,7 +60,7 @@ class Workers:
 
     @property
     def several_processes(self) -> bool:
-        """Whether there are several on this machine, which see its files."""
+        """Whether there are several processes on this machine, which share its files."""
         return self.backend == "processes" and self.jobs != 1
 
 
@@ -77,12 +76,11 @@ def map_in_order(
 ) -> Iterator[Result]:
     """Yield ``function(item)`` for each item, in the order of the items.
 
-    ``function``: pure, and possible to send to another process: a function of a module, or a partial of one.
-    ``items``: may be larger than memory: at most ``AHEAD`` blocks for each worker are on their way or wait to
-    be taken, however slowly results are taken. ``workers``: work that is lost with a worker of a cluster is
-    done again by another one. ``block``: how many items are sent to a worker at once: more than one where an
-    item takes no longer than the way there. Raises UsageError when the cluster cannot be reached, ``dask`` is
-    not installed, or a process of this machine dies.
+    ``function``: pure and picklable: a function of a module, or a partial of one. ``items``: may be larger
+    than memory: at most ``AHEAD`` blocks for each worker are pending, however slowly results are consumed.
+    ``workers``: work lost with a worker of a cluster is repeated by another. ``block``: number of items sent
+    to a worker at once; more than one where sending an item takes as long as computing it. Raises UsageError
+    when the cluster cannot be reached, ``dask`` is not installed, or a process of this machine dies.
     """
     if workers.backend == "processes" and workers.jobs == 1:
         yield from map(function, items)
@@ -94,7 +92,7 @@ def map_in_order(
 
 
 def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield so many items at a time, in the end what is left."""
+    """Yield lists of ``size`` items; the last one may be shorter."""
     remaining = iter(items)
     while block := list(islice(remaining, size)):
         yield block
@@ -105,11 +103,10 @@ def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Res
 
 
 def start_task(function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
-    """Begin ``function(item)`` in another process of this machine, and return what waits for its result.
+    """Start ``function(item)`` in another process of this machine; return a function that waits for it.
 
-    With a single core it is computed here, when it is asked for.
-
-    Raises UsageError from what waits: when the process dies.
+    With a single core, the returned function computes the result itself. It raises UsageError when the other
+    process dies.
     """
     from joblib import cpu_count
 
@@ -136,37 +133,37 @@ def _on_processes(
 
 
 def _started(processes: int) -> Executor:
-    """Return the executor below joblib.Parallel, which itself takes new items as results are computed.
+    """Return the executor that joblib.Parallel uses.
 
-    Ours are sent out as results are taken. The processes wait some minutes for the next call, such as an
-    iteration of EM.
+    joblib.Parallel itself takes new items as results are computed; ours are submitted as results are
+    consumed. The processes wait some minutes for the next call, such as an iteration of EM.
     """
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky import get_reusable_executor
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    # What keeps track of shared memory, loky's and Python's own, lets interrupts through once it has started.
-    # Of processes that are stopped it finds names left, or gone already: no news to whoever stopped them.
+    # The resource trackers of loky and Python let interrupts through once they have started. Their warnings
+    # about shared memory that killed processes left behind are silenced.
     sys.warnoptions.append("ignore:resource_tracker")
     try:
         ensure_running()
         resource_tracker.ensure_running()
     finally:
         sys.warnoptions.pop()
-    # This process gets the signals that end a command, and stops the others.
+    # Only this process receives the signals that end a command; it stops the others.
     with held():
         executor: Executor = get_reusable_executor(
             max_workers=processes, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
         )
         _STARTED[:] = [executor]
-        executor.submit(int)  # no work, for processes to be started
+        executor.submit(int)  # an empty task, to start the processes
     return executor
 
 
 @contextmanager
 def _deaths_told() -> Iterator[None]:
-    """Tell the death of a process as an error of the user, who may have asked for too much memory."""
+    """Convert the death of a process, often for lack of memory, to a UsageError."""
     try:
         yield
     except BrokenExecutor as error:
@@ -174,13 +171,13 @@ def _deaths_told() -> Iterator[None]:
 
 
 def stop_processes(*, at_once: bool = True) -> None:
-    """Stop the processes of this machine that were started, whatever they are at, or once they are done."""
+    """Stop the started processes of this machine, at once or when their work is done."""
     while _STARTED:
         _STARTED.pop().shutdown(kill_workers=at_once)
 
 
 def _end_with(parent: int) -> None:
-    """Have this process end soon after the one that started it, also when that is killed."""
+    """End this process soon after its parent, also when the parent is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -227,7 +224,7 @@ def _results(
     finally:
         if (
             not was_interrupted()
-        ):  # Then all processes are stopped, and older versions of loky fail over what is cancelled.
+        ):  # After an interrupt all processes are stopped, and older versions of loky fail on cancelled work.
             for future in waiting:
                 future.cancel()
 
@@ -235,7 +232,7 @@ def _results(
 def _submitted(
     executor: Executor, function: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[Future[Result]]:
-    """Yield what will be the results; an error of the items takes its place after those before it."""
+    """Yield futures of the results; an error while iterating over the items becomes the last future."""
     try:
         for item in items:
             yield executor.submit(function, item)

@@ -1,6 +1,6 @@
-"""What is shown while work goes on: progress bars, and lines for whoever asked to be told.
+"""Progress bars and log lines.
 
-Bars are on stderr, only for work of more than two seconds, on a terminal and in notebooks.
+Bars are shown on stderr, for work of more than two seconds, on a terminal and in notebooks.
 """
 
 import sys
@@ -14,18 +14,18 @@ from typing import Any, TypeVar
 Say = Callable[[str], None]
 Item = TypeVar("Item")
 
-# None: where the standard error is a terminal.
+# None: shown where the standard error is a terminal.
 _SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
-# Who is told how far long work is, and every how many seconds.
+# The receiver of progress lines, and the interval in seconds.
 _LOGGED: ContextVar[tuple[Say, float] | None] = ContextVar("logged", default=None)
 _TOLD: ContextVar[Say | None] = ContextVar("told", default=None)
 
 
 @contextmanager
 def progress_bars(shown: bool = True) -> Iterator[None]:
-    """Show progress bars inside a ``with`` block wherever stderr goes, or nowhere.
+    """Show or hide progress bars inside a ``with`` block, wherever stderr goes.
 
-    Without it, bars are shown on a terminal and in a notebook; scripts whose output goes to a file see none.
+    By default, bars are shown on a terminal and in a notebook, and hidden when the output goes to a file.
     ``shown``: False hides them everywhere.
 
     Examples
@@ -43,7 +43,7 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
 
 @contextmanager
 def notices(say: Say) -> Iterator[None]:
-    """Have each line of :func:`notice` said once inside a ``with`` block; without it nothing is."""
+    """Pass each distinct line of :func:`notice` to ``say`` once inside a ``with`` block."""
     said: set[str] = set()
 
     def once(line: str) -> None:
@@ -59,7 +59,7 @@ def notices(say: Say) -> Iterator[None]:
 
 
 def notice(line: str) -> None:
-    """Tell of what is no error, but not to be passed over in silence: what was left out, what looks wrong."""
+    """Report a notable fact that is no error, such as left-out data; silent outside :func:`notices`."""
     say = _TOLD.get()
     if say is not None:
         say(line)
@@ -67,7 +67,7 @@ def notice(line: str) -> None:
 
 @contextmanager
 def logged(say: Say, *, every: float = 60.0) -> Iterator[None]:
-    """Have long work in a ``with`` block say each ``every`` seconds how far it is, where no bar shows it."""
+    """Log the progress of long work in a ``with`` block each ``every`` seconds where no bar is shown."""
     token = _LOGGED.set((say, every))
     try:
         yield
@@ -82,9 +82,9 @@ def track(
     total: int | Callable[[], int | None] | None = None,
     unit: str = "it",
 ) -> Iterator[Item]:
-    """Yield ``items`` while a bar that names ``description`` shows how far they are, of ``total`` if known.
+    """Yield ``items`` under a progress bar named ``description``, of ``total`` items if known.
 
-    A total that has to be found out first is only where anything is shown.
+    ``total`` may be a function, which is called only where progress is shown.
     """
     if _hidden() and _LOGGED.get() is None:
         yield from items
@@ -96,12 +96,12 @@ def track(
     yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
-# When something was last said, by any work: lines do not come more often with more of it.
+# Time of the last log line, shared by all work: more work does not log more often.
 _LAST_SAID = [0.0]
 
 
 def _saying(items: Iterable[Item], description: str, total: int | None, unit: str) -> Iterator[Item]:
-    """Yield items; now and then say how many there were."""
+    """Yield items and log their number at intervals."""
     told = _LOGGED.get()
     assert told is not None
     say, every = told
@@ -115,7 +115,7 @@ def _saying(items: Iterable[Item], description: str, total: int | None, unit: st
 
 @contextmanager
 def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[[], None]]:
-    """Show a bar that moves on by one with each call of what is yielded, for work that is no single loop."""
+    """Show a bar for work that is no single loop; yield a function that advances it by one."""
     with _tqdm()(
         desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False
     ) as moving:
@@ -124,7 +124,7 @@ def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[
 
 @contextmanager
 def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """Show how many bytes have come, of ``total`` if it is known; call what is yielded with their number."""
+    """Show a bar of received bytes, of ``total`` if known; yield a function that adds to their number."""
     with _tqdm()(
         desc=description,
         total=total,
@@ -139,7 +139,7 @@ def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[
 
 
 def _hidden() -> bool:
-    """Return whether no bar is shown: unless it was asked for, a terminal or a notebook shows one."""
+    """Return whether bars are hidden: by default all but those on a terminal or in a notebook."""
     shown = _SHOWN.get()
     if shown is not None:
         return not shown
@@ -156,7 +156,7 @@ def _in_notebook() -> bool:
 
 
 def _tqdm() -> Any:
-    """Import what shows bars, which takes a thirtieth of a second; in a notebook, widgets."""
+    """Import tqdm, which takes a thirtieth of a second; in a notebook, its widgets."""
     if not _in_notebook():
         from tqdm import tqdm
 

@@ -1,1 +1,1 @@
-"""The first-order parser: scores of arcs, exact tree inference, relations."""
+"""The first-order parser: arc scores, exact tree inference, relations."""

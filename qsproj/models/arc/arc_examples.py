@@ -1,4 +1,4 @@
-"""Lessons of trees for arc weights, and the dev score of all parsers."""
+"""Training examples for arc weights, and the dev score of all parsers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ Example = ArcExample | MarginExample | DualExample
 
 
 def why_unusable(sentence: Sentence) -> str | None:
-    """Say why nothing can be learned from a sentence: too many words, or no head; None otherwise."""
+    """Return why a sentence cannot be learned from (too many words, or no head), or None."""
     if len(sentence) > MAX_WORDS:
         return f"more than {MAX_WORDS} words"
     return None if has_tree(sentence) else "no head given"
@@ -39,9 +39,9 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
 def tree_objective(
     heads: Heads, inference: TreeDecoder, name: str = "likelihood"
 ) -> objectives.Objective | None:
-    """Return the objective, by its name, of heads int32[n+1]; None when the model can build no such tree.
+    """Return the named objective for heads int32[n+1]; None when the model can build no such tree.
 
-    UsageError when it is no loss with a gradient.
+    Raises UsageError when the objective has no gradient.
     """
     right = gold_trees(heads, inference)
     lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
@@ -60,7 +60,7 @@ def tree_examples(
 def training_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[Example | None]:
-    """Encode sentences, each with what the objective makes of its tree; None where it teaches nothing."""
+    """Encode sentences, each with the objective of its tree; None for a sentence without one."""
     objective = objective_named(options.objective)
     examples: list[Example | None] = []
     for sentence in sentences:
@@ -77,7 +77,7 @@ def _example(encoded: EncodedSentence, lesson: ArcLoss) -> Example:
 
 
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
-    """Return the example, counting ``weight`` times; UsageError where it has no gradient."""
+    """Return the example with its loss times ``weight``; UsageError where it has no gradient."""
     if not isinstance(example, ArcExample):
         raise UsageError(
             f"sentences that count more or less need an objective with a gradient, not {options.objective}"
@@ -88,9 +88,9 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
 def entropy_examples(
     sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[ArcExample]:
-    """Encode sentences without trees, each with the entropy of its trees, but for those that are too long.
+    """Encode sentences without trees, except those that are too long, each with the entropy of its trees.
 
-    UsageError when there are some, and the objective is no loss in nats.
+    Raises UsageError when there are some and the objective is not a loss in nats.
     """
     if sentences and "unlabelled" not in objective_named(options.objective).reads:
         beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
@@ -100,7 +100,7 @@ def entropy_examples(
 
 
 def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
-    """Return the percentage of right heads in trees int32[n+1], among the words whose head is given."""
+    """Return the percentage of correct heads in trees int32[n+1], among the words with a gold head."""
     right = total = 0
     for sentence, heads in zip(sentences, trees, strict=True):
         known = sentence.heads[1:] != NO_HEAD
@@ -110,12 +110,12 @@ def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
 
 
 def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
-    """Return what scores a parser by its right heads on held-out trees; None where there are none."""
+    """Return a function that scores a parser by correct heads on held-out trees; None without such trees."""
     if not dev:
         return None
 
     def score(parser: Parser) -> float:
-        # Not by ``parse`` where it refuses a sentence without tags: training does not.
+        # ``parse`` refuses sentences without tags; training does not.
         return right_heads(dev, (sentence.heads for sentence in parser.parse_all(dev)))
 
     return score
@@ -128,7 +128,7 @@ def scorer_score(
     *,
     decode: str = "mbr",
 ) -> Callable[[ArcWeights], float] | None:
-    """Return what scores arc weights by right heads on held-out trees; None where there are none."""
+    """Return a function that scores arc weights as :func:`dev_score` does parsers; None without trees."""
     if not dev:
         return None
     encoded = [encode(sentence) for sentence in dev]

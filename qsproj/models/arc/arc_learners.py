@@ -1,4 +1,4 @@
-"""Arc weights learned by MIRA, by exponentiated gradient, and by general optimisers of the whole loss."""
+"""Training of arc weights by MIRA, by exponentiated gradient, and by batch optimisers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from qsproj.training.loop import EpochRecord
 from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
-# So many constraints are all met at once; of more, only those that are broken, until none is.
+# Up to this number, all constraints are solved together; beyond it, the violated ones, until none is left.
 FEW = 64
 ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginExample:
-    """A sentence to learn arc weights from: its words, encoded, and the margins of its arc scores."""
+    """A training sentence: its encoded words, and the margins of its arc scores."""
 
     encoded: EncodedSentence
     margins: Margins
@@ -55,18 +55,18 @@ class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
         return worst
 
 
-# What the step of a sentence is multiplied by where it would lower the dual objective, how often at most, and
-# what it grows by again where it does not: the line search of Collins et al. 2008, 8.
+# Factor on the step of a sentence that would lower the dual objective, its maximum number, and the growth of
+# the step otherwise: the line search of Collins et al. 2008, 8.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
-# Where half of the sentences take shorter steps than this, nothing comes of them.
+# Training is ineffective where half of the sentences take shorter steps than this.
 SHORTEST = 1e-6
-# Changes too small to be put in may take so much off the dual objective, in proportion to it.
+# Relative decrease of the dual objective that skipped small changes may cause.
 ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DualExample:
-    """A sentence to learn arc weights from: its words, encoded, and a distribution that training changes."""
+    """A training sentence: its encoded words, and a distribution that training changes."""
 
     encoded: EncodedSentence
     tree: DualTree
@@ -75,20 +75,20 @@ class DualExample:
 class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
     """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
 
-    ``cost`` is C: how much a missed margin costs beside half the squared length of the weights. ``dual`` is
+    ``cost`` is C: the cost of a missed margin, relative to half the squared norm of the weights. ``dual`` is
     the dual objective after the last epoch; where it has fallen, steps are halved. A step that would lower it
-    is taken back and halved, as often as it takes: the larger C, the shorter are the steps that fit.
+    is undone and halved until it does not: the larger C, the shorter the steps.
 
-    *Source*: Koo et al. 2007, figure 2; steps that fit: Collins et al. 2008, 8. The first step of a sentence
-    puts in what it would have had from the start, so that no pass over the data is needed to begin with.
+    *Source*: Koo et al. 2007, figure 2; step sizes: Collins et al. 2008, 8. The first step of a sentence also
+    adds its initial contribution to the weights, which saves an initial pass over the data.
     """
 
     def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
         super().__init__(template_set, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
-        # The dearer a missed margin, the smaller the changes that weights must hear of: with C = 10, what
-        # they did not hear of grew to half of the dual objective.
+        # The larger C, the smaller the changes that must be applied: with C = 10, skipped changes grew to
+        # half of the dual objective.
         self._negligible = NEGLIGIBLE * min(1.0, 0.1 / cost)
         self._shares: list[float] = []
         self._share = 1.0
@@ -115,7 +115,7 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         return tree.wrong
 
     def _put_in(self, features: ArcFeatures, change: Scores) -> None:
-        """Take C times the features of arcs float64[n+1, n+1] from the weights."""
+        """Subtract C times the features of arcs, weighted by float64[n+1, n+1], from the weights."""
         self.rule.gather(gather_arcs, features, self._cost * change, self.support, 0.0)
         self.rule.move()
 
@@ -135,27 +135,27 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         return ArcScorer(self.live.template_set, aligned_weights(self.rule.weights))
 
 
-# By the name of an optimiser, scipy's method and what it needs beside. Five pairs of vectors are remembered:
-# each is as long as there are features.
+# For each optimiser, scipy's method and its options. L-BFGS keeps five pairs of vectors: each has one entry
+# for each feature.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {"lbfgs": ("L-BFGS-B", {"maxcor": 5}), "cg": ("CG", {})}
 
 
 class GradientSum(SparseOptimiser):
-    """Hashed weights that stay where they are, while gradients are summed. Mutable; final."""
+    """Fixed hashed weights and the sum of gradients. Mutable; final."""
 
     def __init__(self, weights: Weights) -> None:
-        # The mean of weights that do not move needs no sums.
+        # The mean of fixed weights needs no sums.
         super().__init__(weights, weights[:0], np.zeros(len(weights)), capacity=1 << 20)
 
     def move(self) -> None:
-        """Make room for more buckets; their gradient stays."""
+        """Make room for more buckets; keep their gradient."""
         self.used = 0
 
 
 class BatchLoss(ArcLearner[ArcExample, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
-    The penalty, half of ``l2`` times the squared length of the weights, is that which AdaGrad goes down
+    The penalty, half of ``l2`` times the squared norm of the weights, is the one that AdaGrad minimises
     sentence by sentence. ``buckets`` int64[k] are those of all features of all candidate arcs.
     """
 
@@ -205,9 +205,9 @@ def minimise(
     iterations: int,
     score: Callable[[ArcScorer], float] | None = None,
 ) -> tuple[ArcScorer, list[EpochRecord]]:
-    """Minimise the loss of all sentences by a key of METHODS, in at most so many steps of a few passes each.
+    """Minimise the loss of all sentences by a key of METHODS, in ``iterations`` of a few passes at most.
 
-    Returns the scorer that held-out data like best, or the last one, and records.
+    Returns the scorer with the best score on held-out data, or the last one, and records.
 
     *Source*: Koo et al. 2007, 6.2 (conjugate gradient); thesis A.4.
     """

@@ -19,17 +19,17 @@ from qsproj.models.schema import Archive, Arrays, anything, checked, flag, numbe
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.parallel import blocks_of
 
-# So many sentences go through each kernel at once.
+# Number of sentences that each kernel processes at once.
 BLOCK = 32
 Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
 @dataclass(frozen=True)
 class FirstOrderParser(Parser, Generic[Scorer]):
-    """A trained parser whose trees are sums of arcs. Abstract.
+    """A trained parser whose tree scores are sums of arc scores. Abstract.
 
-    ``scorer`` scores arcs; ``labeller`` is None when the training data had no relations; ``inference`` says
-    which trees are possible.
+    ``scorer`` scores arcs; ``labeller`` is None when the training data had no relations; ``inference``
+    defines the possible trees.
     """
 
     scorer: Scorer
@@ -47,7 +47,7 @@ class FirstOrderParser(Parser, Generic[Scorer]):
         return self.scorer.ignored
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence; SentenceLengthError when it is too long."""
+        """Hash the attributes that the templates read; SentenceLengthError when the sentence is too long."""
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
@@ -64,9 +64,9 @@ class FirstOrderParser(Parser, Generic[Scorer]):
         ``confidence``: put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``,
         that of arc and relation), into MISC.
 
-        Raises SentenceLengthError when the sentence has more than MAX_WORDS words: time grows with the cube
-        of the length; UntaggedError when no word has a tag, and the parser reads tags; UsageError when
-        ``decode`` is unknown. :meth:`parse_all` takes untagged sentences among others.
+        Raises SentenceLengthError when the sentence has more than MAX_WORDS words (time grows with the cube
+        of the length); UntaggedError when no word has a tag and the parser reads tags; UsageError when
+        ``decode`` is unknown. :meth:`parse_all` accepts untagged sentences among others.
         """
         self.scorer.check_tagged(sentence)
         return super().parse(sentence, decode=decode, confidence=confidence, given=given)
@@ -76,9 +76,9 @@ class FirstOrderParser(Parser, Generic[Scorer]):
         return super().arc_probabilities(sentence)
 
     def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
-        """Return inference over the trees that have what is known of a sentence.
+        """Return inference over the trees that agree with the known part of a sentence.
 
-        The relation of a word without a head weighs the arcs into it by how likely each has that relation.
+        A known relation of a word without a head weights the arcs into it by the probability of the relation.
         """
         if given is None or given.leave_trees_free:
             return self.inference
@@ -108,9 +108,9 @@ class FirstOrderParser(Parser, Generic[Scorer]):
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
-        ``encoded``: the sentence, where it has been encoded already. ``probabilities`` float64[n+1, n+1] of
-        each arc: those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added to
-        relations' scores. ``given``: whose known relations stay.
+        ``encoded``: the encoded sentence, if available. ``probabilities`` float64[n+1, n+1] of each arc:
+        those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added to the scores of
+        relations. ``given``: its known relations are kept.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)
@@ -155,7 +155,7 @@ def parts_from(
 
 
 def checked_blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Yield BLOCK sentences at a time; a SentenceLengthError is of the one that was taken last."""
+    """Yield lists of BLOCK sentences; a SentenceLengthError concerns the sentence taken last."""
     return blocks_of(map(_checked, sentences), BLOCK)
 
 
@@ -172,8 +172,8 @@ def unlabelled(sentence: Sentence) -> tuple[str, ...]:
 class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
-    Arc scores are divided by ``temperature`` before probabilities are reported; it is 1 as trained. Trees are
-    decoded from the scores as they are, for which they were learned.
+    Reported probabilities are those of arc scores divided by ``temperature``, which is 1 after training.
+    Trees are decoded from the undivided scores, as in training.
     """
 
     temperature: float = 1.0
@@ -201,10 +201,11 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, a fifth faster than each for itself.
+        """Parse sentences in order, a fifth faster than one by one.
 
-        BLOCK of them at a time are scored, then decoded, then labelled, so that each table of weights is read
-        while it is in the cache. A SentenceLengthError is of the sentence last taken from ``sentences``.
+        Blocks of BLOCK sentences are scored, then decoded, then labelled, so that each table of weights is
+        read while it is in the cache. A SentenceLengthError concerns the sentence last taken from
+        ``sentences``.
         """
         for block in checked_blocks(sentences):
             yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
@@ -249,9 +250,9 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
 
 def mean_parser(parsers: Sequence[ArcParser]) -> ArcParser:
-    """Return the parser whose scores are the mean of those of others with the same templates and inference.
+    """Return the parser whose scores are the mean of the parsers', which share templates and inference.
 
-    The mean is a product of experts: what each learned by chance is averaged away.
+    The mean is a product of experts: it averages out the random differences between them.
     """
     first = parsers[0]
     weights = np.mean([parser.scorer.weights for parser in parsers], axis=0)

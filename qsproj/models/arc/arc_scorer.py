@@ -1,4 +1,4 @@
-"""Scores of arcs from hashed features: weights, which features exist, and the trainer that learns."""
+"""Scores of arcs from hashed features: weights, the choice of features, and the trainer."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ CACHE_LINE = 64
 
 
 def zero_weights(buckets: int) -> NDArray[np.float32]:
-    """Return zeros float32[buckets] that start on a line of the cache, as blocks of 16 buckets should."""
+    """Return zeros float32[buckets], aligned to a cache line, as blocks of 16 buckets should be."""
     room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
     first = -room.ctypes.data % CACHE_LINE // 4
     return room[first : first + buckets]
 
 
 def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Return a copy float32[buckets] of weights that starts on a line of the cache."""
+    """Return a copy float32[buckets] of weights, aligned to a cache line."""
     weights = zero_weights(len(values))
     weights[:] = values
     return weights
@@ -47,8 +47,8 @@ class HashedWeights:
     """A linear model over the features of a set of templates. Abstract.
 
     ``template_set``: a name in TEMPLATE_SETS. ``weights`` float32[buckets]: one for each hash bucket, a power
-    of two of them, zero where no feature exists. Single precision halves the memory that scoring reads at
-    random, where it spends its time; sums are double. ``prefix``: of the names of its arrays in a model file.
+    of two of them, zero where no feature exists. Single precision halves the memory read at random, where
+    scoring spends its time; sums are double. ``prefix``: of the names of its arrays in a model file.
     """
 
     template_set: str
@@ -70,7 +70,7 @@ class HashedWeights:
         return cls(header["template_set"], weights)
 
 
-# Of a sentence, all that templates read but for the words themselves; what CoNLL-U calls it.
+# The attributes of a sentence that templates read, apart from the words, with their names in CoNLL-U.
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
 TAG_COLUMNS = ("upos", "xpos")
 
@@ -82,8 +82,8 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 class ArcWeights(HashedWeights):
     """Weights of the features of arcs. Abstract.
 
-    ``ignored`` are columns that were empty in all that it learned from. They are not read: what they hold
-    elsewhere would be features that were never seen.
+    ``ignored`` are the columns that were empty in all training data. They are not read, since elsewhere they
+    would yield only unseen features.
     """
 
     ignored: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class ArcWeights(HashedWeights):
         return encode(without_columns(sentence, self.ignored), self.templates.attributes)
 
     def check_tagged(self, sentence: Sentence) -> None:
-        """Check that a sentence is one, and that some word of it has a tag that is read."""
+        """Check that the argument is a sentence, and that some word has a tag that the templates read."""
         check_sentence(sentence)
         read = [column for column in TAG_COLUMNS if column in self.templates.attributes]
         read = [column for column in read if column not in self.ignored]
@@ -121,7 +121,7 @@ class ArcWeights(HashedWeights):
 
 
 def ignored_in(header: dict[str, Any]) -> tuple[str, ...]:
-    """Return the columns that a scorer ignores, by its header; ValueError where they are none."""
+    """Return the columns that a scorer ignores, from its header; ValueError where they are invalid."""
     checked(header, {"ignored": optional(some_of(IGNORABLE))})
     return tuple(header.get("ignored") or ())
 
@@ -138,7 +138,7 @@ class ArcScorer(ArcWeights):
     def scores_of(
         self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
     ) -> Floats:
-        """Return what :meth:`scores` gives some arcs, by their ends int32[A] each: float64[A]."""
+        """Return the :meth:`scores` of some arcs, float64[A], given their heads and dependents int32[A]."""
         return kernels.score_chosen_arcs(features, self.weights, heads, dependents)
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
@@ -146,7 +146,7 @@ class ArcScorer(ArcWeights):
         return encode_block(read, self.templates.attributes)
 
     def score_block(self, block: EncodedBlock) -> Floats:
-        """Return what :meth:`scores` gives for each sentence of a block, one after the other, flat."""
+        """Return the flattened :meth:`scores` of the sentences of a block, concatenated."""
         scores = np.zeros(int(np.sum(block.sizes**2)))
         kernels.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
         return scores
@@ -167,8 +167,8 @@ def supported_buckets(
 ) -> NDArray[np.uint64]:
     """Find the buckets, uint64[buckets / 64], of features that fire ``cutoff`` times on given arcs; 0: all.
 
-    Each example is a sentence and the arcs bool[n+1, n+1] that lend support. ``by_sentence`` counts the
-    sentences that have such an arc, not the arcs.
+    Each example is a sentence and its supporting arcs bool[n+1, n+1]. ``by_sentence`` counts the sentences
+    with such an arc, not the arcs.
 
     *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
@@ -184,7 +184,7 @@ def supported_buckets(
 
 
 class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
-    """Weights of an arc scorer that are being learned. Mutable; abstract.
+    """Weights of an arc scorer during training. Mutable; abstract.
 
     ``support`` uint64[buckets / 64]: the features that exist; None: all. ``rule``: makes the optimiser of the
     weights of ``live``. ``start`` float32[buckets] or None: weights to start from.
@@ -216,7 +216,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArcExample:
-    """A sentence to learn arc weights from: its words, encoded, and a loss of its arc scores."""
+    """A training sentence: its encoded words, and a loss of its arc scores."""
 
     encoded: EncodedSentence
     objective: Objective
@@ -241,12 +241,12 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
         return loss
 
 
-# Beyond, distances share features.
+# Longer distances share features.
 SHORT = 5
 
 
 def short_arcs(heads: Heads, most: int) -> Mask:
-    """Return bool[n+1, n+1], true for arcs of at most so many words, and for those from the root."""
+    """Return bool[n+1, n+1], true for arcs of length ``most`` or less, and for those from the root."""
     places = np.arange(len(heads))
     short: Mask = np.abs(places[:, None] - places) <= most
     short[ROOT] = True
@@ -257,7 +257,7 @@ def candidate_arcs(heads: Heads) -> Mask:
     return np.ones((len(heads),) * 2, dtype=np.bool_)
 
 
-# By the name of a criterion, the arcs that it counts.
+# The arcs that each criterion counts.
 SUPPORTS: Mapping[str, Callable[[Heads], Mask]] = {
     "trees": arcs_in,
     "links": candidate_arcs,
@@ -272,9 +272,9 @@ def supported_by(
     """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
 
     Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:
-    ``trees`` counts right arcs, which makes small and accurate models; ``links`` all candidate arcs;
+    ``trees`` counts gold arcs, which makes small and accurate models; ``links`` all candidate arcs;
     ``short`` those of at most SHORT words; ``sentences`` the sentences that have a candidate arc with the
-    feature: for where there are no trees, or very few.
+    feature, for use with few or no trees.
     """
     arcs_of = SUPPORTS[criterion]
     return supported_buckets(

@@ -30,11 +30,11 @@ Trained = TypeVar("Trained")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Sentences made ready for training.
+    """Sentences prepared for training.
 
-    ``sentences``, ``weights``: those that teach something, and how much each counts. ``lessons``: what they
-    teach, weighed, and then what sentences without a tree do. ``support`` uint64[buckets / 64]: the features
-    that exist. ``ignored``: columns that are empty everywhere. ``skipped``: unusable sentences by the reason.
+    ``sentences``, ``weights``: the usable ones with their weights. ``lessons``: their weighted objectives,
+    followed by those of sentences without a tree. ``support`` uint64[buckets / 64]: the features that exist.
+    ``ignored``: columns that are empty everywhere. ``skipped``: counts of unusable sentences by reason.
     """
 
     sentences: list[Sentence]
@@ -61,11 +61,11 @@ def train_arc_parser(
 ) -> tuple[ArcParser, training_options.TrainingReport]:
     """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
-    ``dev``: trees to stop early on. ``weights``: how much the arcs of each sentence count, 0 or more;
-    relations are learned from all alike. ``unlabelled``: sentences without trees, of which the model is to be
-    sure, too; those of more than MAX_WORDS words are left out. UsageError when no sentence has a head, an
-    option names something unknown, features that read tags alone find none, sentences count more or less for
-    an objective without a gradient, or the objective makes parsers with clusters.
+    ``dev``: trees for early stopping. ``weights``: weights of the sentences' arcs, 0 or more; relations are
+    learned without them. ``unlabelled``: sentences without trees, for entropy regularisation; those of more
+    than MAX_WORDS words are left out. Raises UsageError when no sentence has a head, an option has an unknown
+    name, templates of tags alone find no tags, sentences have weights and the objective no gradient, or the
+    objective is that of the parser with clusters.
     """
     options = options or training_options.TrainingOptions()
     training_options.check_unclustered(training_options.objective_named(options.objective))
@@ -100,7 +100,7 @@ def finished(
     rng: np.random.Generator,
     remarks: tuple[str, ...] = (),
 ) -> tuple[Trained, training_options.TrainingReport]:
-    """Learn relations beside a scorer; return the parser and what there is to say of its training."""
+    """Train relations for a scorer; return the parser and the report of its training."""
     labeller = train_labeller(
         prepared.sentences,
         rng=rng,
@@ -118,7 +118,7 @@ def prepare(
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> Prepared:
-    """Choose features and trees, and make lessons, as :func:`train_arc_parser` explains."""
+    """Choose features and trees, and build examples, as :func:`train_arc_parser` explains."""
     training_options.check_optimizer(options)
     check_name("support", options.support, arc_scorer.SUPPORTS)
     usable, skipped = arc_examples.usable_sentences(sentences)
@@ -191,7 +191,7 @@ def train_scorer(
         trainer = arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
     else:
         trainer = arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
-    # Scores without a scale have no probabilities yet.
+    # Unscaled scores do not define probabilities yet.
     decode = "map" if training_options.objective_named(options.objective).scaled else "mbr"
     score = arc_examples.scorer_score(dev, trainer.live.encode, inference, decode=decode)
     if isinstance(trainer, arc_learners.BatchLoss):
@@ -206,7 +206,7 @@ def train_scorer(
 
 
 def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
-    """Return the name of the templates, by what sentences hold where none is asked for."""
+    """Return the name of the templates, chosen by the sentences' columns unless given."""
     chosen = asked or richest_template_set(sentences)
     check_name("features", chosen, TEMPLATE_SETS)
     if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in sentences):
@@ -218,7 +218,7 @@ def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
 
 
 def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentence]) -> list[float]:
-    """Return the weight of each sentence, 1 unless given; UsageError where they do not fit."""
+    """Return the weight of each sentence, 1 by default; UsageError where weights are invalid."""
     if weights is None:
         return [1.0] * len(sentences)
     if len(weights) != len(sentences):
@@ -240,7 +240,7 @@ def richest_template_set(sentences: Sequence[Sentence]) -> str:
     return "words"
 
 
-# A sample is enough for one number. Scores are made to spread by this much, natural log.
+# A sample is enough for one number. Scores are scaled to this spread, natural log.
 MOST_SENTENCES = 300
 LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 
@@ -248,12 +248,12 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 def scaled_to_likelihood(
     scorer: arc_scorer.ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
 ) -> arc_scorer.ArcScorer | None:
-    """Return the scorer with its weights times that factor under which trees are most probable.
+    """Return the scorer with its weights times the factor that maximises the likelihood of trees.
 
-    The perceptron and MIRA learn which tree scores best, and all multiples of their weights agree on that.
-    What asks for probabilities, minimum Bayes risk among them, needs one of these multiples. The first
-    MOST_SENTENCES trees that the model can build are looked at; None where there are none. Held-out ones give
-    probabilities that can be trusted, those that were trained on give too sure ones.
+    The perceptron and MIRA learn the best tree, which does not depend on the scale of the weights.
+    Probabilities, as for minimum Bayes risk, do depend on it. The first MOST_SENTENCES trees that the model
+    can build are used; None where there are none. Held-out trees give calibrated probabilities, training
+    trees overconfident ones.
     """
     trees = ((one, arc_examples.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
@@ -288,13 +288,13 @@ def cross_fitted_scorers(
     folds: int = 5,
     again: Sequence[Sentence] = (),
 ) -> Iterator[tuple[int, arc_scorer.ArcScorer]]:
-    """Train parsers on all but a part of some sentences, and yield each for the sentences of that part.
+    """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
 
-    A parser is surer of its own training trees than of any others: joint weights that were learned beside its
-    scores would find nothing left to explain, and prune as they never will again.
+    A parser is overconfident on its own training trees: joint weights trained with its scores there would
+    find no errors to correct, and pruning that does not occur on other text.
 
-    The sentences, at least two, have whole trees; ``again``: the same with other tags, to learn from as well.
-    Of the ``folds`` parsers one is held in memory at a time.
+    The sentences, at least two, have whole trees; ``again``: the same with other tags, as further training
+    data. One of the ``folds`` parsers is in memory at a time.
     """
     untrained = arc_scorer.ArcScorer.untrained(template_set)
     every = [*sentences, *again]
@@ -322,8 +322,8 @@ def cross_fitted_relations(
 ) -> list[Scores]:
     """Score the relations of each tree by a labeller like ``labeller`` that was not trained on it.
 
-    Returns float64[n+1, L] of each tree, natural log; a relation that the other trees do not have gets the
-    least score of the sentence.
+    Returns float64[n+1, L] for each tree, natural log; a relation that is missing in the other trees gets the
+    lowest score of the sentence.
     """
 
     def fit(others: list[int]) -> Labeller | None:

@@ -1,4 +1,4 @@
-"""The trees that agree with a whole or partial one, and what they teach arc weights."""
+"""The trees that agree with a whole or partial one, and the objectives built from them."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,21 +10,21 @@ from qsproj.models.tree_decoder import TreeDecoder, agreeing_arcs, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 
-# How sharp the risk is in each of the last epochs of its training, and what a wrong head costs in nats of the
-# likelihood before.
+# Sharpness of the risk in each of the last epochs, and the cost of a wrong head in the likelihood before, in
+# nats.
 SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 
-# What the right trees of a sentence teach: a loss of its scores, margins of these, or a distribution.
+# The objective of a sentence's gold trees: a loss of its arc scores, margins, or a distribution.
 ArcLoss = objectives.Objective | Margins | DualTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldTrees:
-    """The trees that agree with a whole or partial one, among those that a model can build; at least one.
+    """The trees that agree with a whole or partial one and that a model can build; at least one.
 
-    ``heads`` int32[n+1]: those that are known, or those of the nearest tree that the model can build.
-    ``allowed`` bool[n+1, n+1]: the arcs of these trees.
+    ``heads`` int32[n+1]: the known heads, or those of the nearest tree that the model can build. ``allowed``
+    bool[n+1, n+1]: the arcs of these trees.
     """
 
     heads: Heads
@@ -39,15 +39,15 @@ class GoldTrees:
         return self.heads if self.whole else self.inference.best(np.where(self.allowed, scores, -np.inf))
 
     def likelihood(self, margin: float = 0.0) -> objectives.Objective:
-        """Return the loss of these trees, of a whole one with a margin for each wrong arc."""
+        """Return the negative log-likelihood of these trees, for a whole tree with a margin per wrong arc."""
         if self.whole:
             return objectives.TreeLikelihood(self.heads, self.inference.infer, margin)
         return objectives.PartialTreeLikelihood(self.allowed, self.inference.infer)
 
     def annealed_risk(self, epochs: int) -> objectives.Objective:
-        """Return the likelihood, and in the last of some epochs ever sharper risk; of partial trees no risk.
+        """Return the likelihood, followed in the last epochs by increasingly sharp risk (whole trees only).
 
-        Risk alone, from weights of zero, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
+        Risk alone, from zero weights, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
         """
         if not self.whole:
             return self.likelihood()
@@ -59,14 +59,14 @@ class GoldTrees:
         return objectives.Mistakes(self.best, self.inference.best)
 
     def margins(self, *, k: int, cost: float = 0.0) -> Margins:
-        """Return margins against the k best trees, found with every wrong arc scoring ``cost`` more."""
+        """Return margins against the k best trees under scores with ``cost`` added to every wrong arc."""
         return TreeMargins(self.heads, self.best, partial(self.inference.ranked, k=k), cost)
 
     def arc_margins(self) -> Margins:
         return ArcMargins(self.heads)
 
     def distribution(self) -> DualTree | None:
-        """Return a distribution over trees for exponentiated gradient; None of a partial tree."""
+        """Return a distribution over trees for exponentiated gradient; None for a partial tree."""
         return DualTree(self.heads, self.inference.infer) if self.whole else None
 
 

@@ -1,4 +1,4 @@
-"""Tags that a parser has learned from, as its weights show them."""
+"""Detection of the tags in a parser's training data from its weights."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,18 +11,19 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.parser import Parser
 
-# Tags that no treebank has: what a parser seems to know of these are features that share buckets with others.
+# Tags that no treebank has: their features have weights only by hash collisions.
 _NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
-# A tag of which so much more of the features have weights was learned from.
+# A tag counts as known if this share of the features that an unknown tag lacks have weights.
 _MORE_KNOWN = 0.08
-# The arcs of a sentence of three words.
+# The arcs of a three-word sentence.
 _ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
 
 
 def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest_words: int) -> float | None:
-    """Return the share of words whose UPOS a parser has learned from; None for fewer words, or other models.
+    """Return the share of words whose UPOS was in a parser's training data.
 
-    The parser knows a tag where enough features of arcs between words of that tag alone have weights.
+    None for fewer words than ``fewest_words`` or other models. A tag counts as known where enough features of
+    arcs between words of that tag alone have weights.
     """
     scorer = getattr(parser.layers()[-1], "scorer", None)
     if not isinstance(scorer, ArcScorer) or "upos" in parser.ignored:
@@ -30,7 +31,7 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest
     counts = Counter(tag for one in sentences for tag in one.upos if tag != UNSPECIFIED)
     if counts.total() < fewest_words:
         return None
-    # Scores by weights of one are numbers of features: of those that have a weight, and of all.
+    # With weights of one, scores are counts of features: of the weighted ones, and of all.
     with_weights, all_of_them = (
         replace(scorer, weights=weights.astype(np.float32))
         for weights in (scorer.weights != 0, np.ones_like(scorer.weights))

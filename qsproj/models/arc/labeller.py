@@ -1,4 +1,4 @@
-"""Relations for the arcs of a tree: one softmax for each arc, independent of the others."""
+"""Relations of the arcs of a tree: an independent softmax for each arc."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class RelationWeights:
 
     @cached_property
     def templates(self) -> arc_templates.CompiledTemplates:
-        """The templates as integer programs, above those of the arcs of the same name."""
+        """The templates as integer programs, which extend the arc templates of the same name."""
         arcs = arc_templates.compile_templates(
             arc_templates.TEMPLATE_SETS[self.template_set.removesuffix(arc_templates.IN_TREE)]
         )
@@ -69,21 +69,21 @@ class RelationWeights:
 
 @dataclass(frozen=True)
 class Labeller(RelationWeights):
-    """Chooses the relation of each arc of a tree by its features there.
+    """A classifier of the relations of a tree's arcs.
 
-    ``ignored``: columns of a sentence that the scorer of the parser's arcs ignores.
+    ``ignored``: columns of a sentence that the parser's arc scorer ignores.
     """
 
     ignored: tuple[str, ...] = ()
     prefix = "label_"
 
     def encode(self, sentence: Sentence) -> atoms.EncodedSentence:
-        """Hash what the templates ask of the words of a sentence: what the scorer of the arcs makes of it."""
+        """Hash the attributes of words that the templates read, as the arc scorer does."""
         attributes = tuple(name for name in self.templates.attributes if not atoms.reads_tree(name))
         return atoms.encode(atoms.without_columns(sentence, self.ignored), attributes)
 
     def encode_tree(self, sentence: Sentence) -> atoms.EncodedSentence:
-        """Hash what the templates ask of a sentence and its tree, or what is known of it."""
+        """Hash the attributes that the templates read of a sentence and its whole or partial tree."""
         return atoms.with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
 
     def features(
@@ -97,8 +97,8 @@ class Labeller(RelationWeights):
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
-        Where the model knows the relation ``root``, it is given to the root's children and to no others.
-        ``evidence`` float64[n+1, L], where there is some, is added to the scores of the relations.
+        Where the model knows the relation ``root``, exactly the children of the root get it. ``evidence``
+        float64[n+1, L], if given, is added to the scores of the relations.
         """
         scores = self.scores(encoded, heads)
         if evidence is not None:
@@ -117,10 +117,10 @@ class Labeller(RelationWeights):
     def evidence(
         self, encoded: atoms.EncodedSentence, heads: Heads, words: Iterable[int], wanted: Sequence[str]
     ) -> Scores:
-        """Return the log probability that an arc into each of some words has the wanted relation of the word.
+        """Return the log probability that each arc into some words has the wanted relation of the word.
 
-        In float64[n+1, n+1], 0 for other words; ``heads`` int32[n+1]: the tree around the arc. ``wanted``: of
-        each word 1..n, for ``words`` relations that the labeller knows.
+        The result is float64[n+1, n+1], 0 for other words. ``heads`` int32[n+1]: the tree around the arc.
+        ``wanted``: a relation for each word 1..n; for ``words``, one that the labeller knows.
         """
         size = len(heads)
         found = np.zeros((size, size))
@@ -134,7 +134,7 @@ class Labeller(RelationWeights):
         return found
 
     def label_block(self, block: atoms.EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
-        """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
+        """Apply :meth:`label` to several sentences; ``heads`` are their trees, concatenated."""
         inside = block.inside
         in_block = np.full(len(inside), NO_HEAD, dtype=np.int32)
         in_block[inside] = np.where(heads == NO_HEAD, NO_HEAD, heads + np.repeat(block.starts, block.sizes))
@@ -152,12 +152,12 @@ class Labeller(RelationWeights):
         """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""
         scores = np.empty((len(heads), len(self.relations)))
         features = self.features(encoded, heads, inside)
-        # A copy, for kernels are compiled apart for arrays that may not be written to.
+        # A copy, since numba would compile another version of the kernel for read-only arrays.
         label_features.score_labels(features, heads.copy(), self.weights, scores)
         return scores
 
     def _give_root(self, scores: Floats, at_root: Mask) -> None:
-        """Change scores so that root's children, and no others, have the relation ``root``."""
+        """Modify scores so that exactly the children of the root have the relation ``root``."""
         if ROOT_RELATION in self.relations and len(self.relations) > 1:
             column = self.relations.index(ROOT_RELATION)
             scores[:, column] = -np.inf
@@ -169,7 +169,7 @@ class Labeller(RelationWeights):
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:
-        """The names of the relations, and last what stands where there is none."""
+        """The names of the relations, followed by the placeholder for a missing one."""
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     @classmethod
@@ -196,10 +196,10 @@ def train_labeller(
     start: Labeller | None = None,
     ignored: tuple[str, ...] = (),
 ) -> Labeller | None:
-    """Learn relations from every word that has a head and a relation; None when there is none.
+    """Train on every word that has a head and a relation; return None when there is none.
 
-    Training goes on from ``start``, where there is one: its templates, relations and ignored columns stay,
-    and a new relation starts from the weights of its bare one.
+    With ``start``, training continues from it: its templates, relations and ignored columns are kept, and a
+    new relation starts from the weights of the relation without subtype.
     """
     found = relations_in(sentences)
     if not found and start is None:
@@ -225,7 +225,7 @@ def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str
 
 
 def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
-    """Return a labeller that knows more relations, each of which starts from the weights of its bare one."""
+    """Add relations to a labeller, each with the weights of the relation without subtype."""
     ordered = tuple(sorted({*labeller.relations, *relations}))
     weights = np.zeros((len(labeller.weights), len(ordered)), dtype=np.float32)
     known = {relation: number for number, relation in enumerate(labeller.relations)}
@@ -240,7 +240,7 @@ LabelExample = tuple[atoms.EncodedSentence, Heads, NDArray[Any]]
 
 
 class LabelTrainer(Trainer[LabelExample, Labeller]):
-    """Learns the weights of a labeller by steps of ``kernel``, one of ``label_features``. Mutable; final."""
+    """Trains a labeller by steps of ``kernel``, a function of ``label_features``. Mutable; final."""
 
     def __init__(self, start: Labeller, kernel: Callable[..., float], *, rate: float) -> None:
         self._start = start
@@ -256,17 +256,17 @@ class LabelTrainer(Trainer[LabelExample, Labeller]):
         return replace(self._start, weights=self._descent.mean())
 
 
-# Of rates .03 and .1, and 2 to 8 passes, none was better by more than .2 on dev files of three languages.
+# Rates .03 and .1, and 2 to 8 passes, differ by at most .2 on dev files of three languages.
 EVIDENCE_RATE = 0.1
 EVIDENCE_EPOCHS = 3
 
 
 def start_above(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
-    """Return where learning starts: the prior's weights under templates that read words as well.
+    """Return the initial labeller: the prior's weights under templates that also read words.
 
-    All templates of the prior are among those of the set, and a feature of the same name has the same bucket
-    in both. It knows the given relations beside the prior's, and reads the tree where the prior does; without
-    a prior all relations are equally likely.
+    The template set contains all templates of the prior, and equal features have equal buckets in both. The
+    labeller has the given relations and the prior's, and reads the tree if the prior does; without a prior
+    all relations are equally likely.
     """
     if prior is None:
         return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)
@@ -275,7 +275,7 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
 
 
 def mean_labeller(labellers: Sequence[Labeller]) -> Labeller:
-    """Return the labeller of all their relations whose scores are the mean of those of others."""
+    """Return the labeller with the relations of all labellers and the mean of their scores."""
     relations = {relation for labeller in labellers for relation in labeller.relations}
     alike = [with_relations(labeller, relations) for labeller in labellers]
     return replace(alike[0], weights=np.mean([one.weights for one in alike], axis=0))
@@ -284,10 +284,10 @@ def mean_labeller(labellers: Sequence[Labeller]) -> Labeller:
 def train_on_evidence(
     start: Labeller, trees: Sequence[Sentence], evidence: Sequence[Floats], *, rng: np.random.Generator
 ) -> Labeller:
-    """Learn relations from evidence for them, above the weights of ``start``.
+    """Train on evidence for relations, starting from the weights of ``start``.
 
-    ``evidence`` float64[n+1, L] of each tree: log of how much likelier what was seen is under each relation;
-    0 where nothing is known. The trees' own relations are not read.
+    ``evidence`` float64[n+1, L] of each tree: log-likelihood ratios of the relations, 0 where nothing is
+    known. The trees' own relations are not read.
     """
     examples = [
         (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)

@@ -1,8 +1,7 @@
-"""Training above a parser whose weights stay as they are: what is learned is added to them.
+"""Residual training: learn weights that are added to a parser's fixed ones.
 
-L2 pulls what is added to zero, so that the sum stays near the parser that was given. Soft projection learns
-so above a parser of other languages, the noisy channel and joint training above one of the target's own
-trees.
+L2 pulls the added weights to zero, so that the sum stays near the given parser. Soft projection starts from a
+parser of other languages, the noisy channel and joint training from one of the target's own trees.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,10 +31,10 @@ def train_residual(
     options: TrainingOptions,
     trained_by: Callable[[ArcTrainer], Trainer[ArcExample, ArcScorer]] = lambda trainer: trainer,
 ) -> ArcParser:
-    """Learn what is to be added to the weights of a parser; return the parser with the sums.
+    """Learn weights to add to those of a parser; return the parser with the sums.
 
-    The objectives of examples, encoded for ``base``, are of its scores plus what is added. ``trained_by``
-    returns a trainer in place of the one that it is given, which it lets learn.
+    Examples are encoded for ``base``; their objectives are of the sums of its scores and the added ones.
+    ``trained_by`` wraps the trainer.
     """
     above = []
     for example in examples:
@@ -47,7 +46,7 @@ def train_residual(
 
 
 def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> ArcParser:
-    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added."""
+    """Return the parser whose weights are those of ``parser`` plus ``added`` divided by ``scale``."""
     weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
     return replace(parser, scorer=replace(parser.scorer, weights=weights))
 
@@ -56,8 +55,9 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
 class FineTuningOptions:
     """Strength of fine-tuning on a few trees.
 
-    ``epochs``, ``label_epochs``: passes over the trees, for arcs and relations. ``l2``: pull of the arcs'
-    weights towards those of the parser. ``alone``: share of a parser of these trees alone that is added.
+    ``epochs``, ``label_epochs``: passes over the trees, for arcs and relations. ``l2``: strength of the
+    penalty on the difference of arc weights from the parser's. ``alone``: share of the weights of a parser
+    trained only on these trees that is added.
     """
 
     epochs: int = 10
@@ -73,16 +73,16 @@ def fine_tuned(
     rng: np.random.Generator,
     options: FineTuningOptions | None = None,
 ) -> ArcParser:
-    """Return a parser that has learned from some more trees, whole or partial.
+    """Fine-tune a parser on some more trees, whole or partial.
 
-    Arcs by conditional likelihood above the parser's own scores; part of the scores of a parser that has seen
-    nothing else is added. Relations by training that goes on from the parser's weights. A relation that is
-    new starts from the weights of its bare one, ``obl:arg`` from ``obl``: from nothing, ten trees do more
-    harm than good. Trees that the parser cannot build are left out; UsageError when none is left.
+    Arc weights are added to the parser's by conditional likelihood, plus a share of the weights of a parser
+    trained only on these trees. Training of relations continues from the parser's weights. A new relation
+    starts from the weights of the relation without subtype, ``obl:arg`` from ``obl``: from zero, ten trees do
+    more harm than good. Trees that the parser cannot build are left out; UsageError when none is left.
 
-    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, both the weak steps of many passes
-    and what is added gained a quarter of a point each. Parsing a bitext again by the result and its evidence,
-    and learning from that and five times the trees, gained no more than either.
+    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, many passes of small steps and the
+    added parser gained a quarter of a point each. Parsing a bitext again by the result and its evidence, and
+    training on that and five copies of the trees, gained no more than either.
     """
     options = options or FineTuningOptions()
     usable, examples = annotated_examples(parser, trees)
@@ -105,7 +105,7 @@ def fine_tuned(
 def annotated_examples(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence]
 ) -> tuple[list[Sentence], list[ArcExample]]:
-    """Return the trees that may be learned from, and those of them that the parser can build, encoded."""
+    """Return the usable trees, and encoded examples of those that the parser can build."""
     usable, _ = usable_sentences(trees)
     made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
     examples = [example for example in made if example]
@@ -117,7 +117,7 @@ def annotated_examples(
 def fine_tuned_labeller(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator, epochs: int = 6
 ) -> Labeller | None:
-    """Return the labeller of a parser after it has learned the relations of some more trees."""
+    """Return a parser's labeller fine-tuned on the relations of some more trees."""
     labeller = train_labeller(
         trees,
         rng=rng,

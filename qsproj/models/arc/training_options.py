@@ -1,6 +1,6 @@
-"""Options of training parsers, and its objectives: all that is known of one is in its row of OBJECTIVES.
+"""Options and objectives of training parsers; each objective is fully described by its row of OBJECTIVES.
 
-The command line, the Python functions and training ask the rows, none of them by name.
+The command line, the Python functions and training read the rows and never test for a name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule
 
-# How much more a wrong arc scores in training with the objective ``margin``, natural log. On the dev files of
-# English, Greek, Hungarian and Turkish 1 gave 0.1 to 0.25 UAS over none, 2 hardly more, and worse
+# Score added to every wrong arc in training with the objective ``margin``, natural log. On the dev files of
+# English, Greek, Hungarian and Turkish 1 gained 0.1 to 0.25 UAS over 0; 2 gained little more and gave worse
 # probabilities.
 MARGIN = 1.0
 
-# Options that go with losses in nats.
+# Options of losses in nats.
 PENALTIES = ("entropy", "l1", "l2", "unlabelled")
 
 
@@ -32,16 +32,16 @@ PENALTIES = ("entropy", "l1", "l2", "unlabelled")
 class ArcObjective:
     """An objective of training.
 
-    ``name``, ``purpose``, ``source``: as users write it; a line each.
-    ``lesson``: what the right trees of a sentence teach, None for nothing; unless given, their likelihood.
-    ``margin``: of a likelihood, how much more each wrong arc scores in training. Relations in the tree,
-        second-order factors and tags can be trained for it too. None: it is something else.
-    ``rule``: makes of the options the rule that weights step by; unless given, AdaGrad.
-    ``reads``: the options that not every objective reads, as the command line stores them.
-    ``epochs``, ``l2``: unless told; chosen on parts of the dev file of Danish.
-    ``scaled``: whether it gives scores no scale of their own, so that they get one when training is over.
-    ``batch``: whether it is one function of the scores, with a gradient, from the first epoch to the last.
-    ``whole``: whether it cannot sum out what a partial tree leaves open.
+    ``name``, ``purpose``, ``source``: the name for users, and a line each.
+    ``lesson``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
+    ``margin``: of a likelihood, the score added to every wrong arc in training; such an objective can also
+        train relations in the tree, second-order factors and tags. None: not a likelihood.
+    ``rule``: makes the update rule from the options; default: AdaGrad.
+    ``reads``: the options that only some objectives read, as the command line stores them.
+    ``epochs``, ``l2``: defaults, chosen on parts of the dev file of Danish.
+    ``scaled``: whether scores have no scale of their own and are rescaled after training.
+    ``batch``: whether it is one differentiable function of the scores in all epochs.
+    ``whole``: whether it cannot sum out missing heads of partial trees.
     ``clustered``: whether arcs are in hidden clusters: its parsers are another kind of model.
     """
 
@@ -161,7 +161,7 @@ def objective_named(name: str) -> ArcObjective:
 
 
 def margin_of(name: str, parser: str) -> float:
-    """Return the margin of a likelihood; UsageError where the objective is none, as ``parser`` needs."""
+    """Return the margin of a likelihood; UsageError for other objectives, naming the kind of ``parser``."""
     summed = {objective.name: objective.margin for objective in OBJECTIVES if objective.margin is not None}
     check_name(f"objective of {parser}", name, summed)
     return summed[name]
@@ -176,23 +176,23 @@ def check_unclustered(objective: ArcObjective) -> None:
 
 
 def objectives_explained() -> str:
-    """Return a paragraph of help: each objective in a line."""
+    """Return a paragraph of help with a line for each objective."""
     width = max(map(len, names_of()))
     return "\n".join(f"  {objective.name:{width}}  {objective.purpose}" for objective in OBJECTIVES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """Training of an arc parser; the fields with help are explained by it.
+    """Options of training an arc parser; see also the help of the fields.
 
-    ``template_set``: what is read of a word: ``delexicalised`` UPOS only, for a parser that is to read
-    another language; ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS
-    and FEATS too. None: ``morphology`` where the training data has any of these, else ``words``.
-    ``objective``: a name in :data:`OBJECTIVES`; ``margin`` and ``risk`` learn partial trees by likelihood.
-    ``epochs``: or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so. ``rate``: step size of
-    AdaGrad. ``cutoff``: 0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with
-    larger files. ``support``: a key of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``,
-    ``single_root``: None: read off the training trees.
+    ``template_set``: the attributes of words that features read: ``delexicalised`` only UPOS, for parsers of
+    other languages; ``words`` also forms, for text with tags alone; ``morphology`` also lemmas, XPOS and
+    FEATS. None: ``morphology`` where the training data has any of these, else ``words``. ``objective``: a
+    name in :data:`OBJECTIVES`; ``margin`` and ``risk`` learn partial trees by likelihood. ``epochs``: or
+    steps of ``lbfgs`` and ``cg``; fewer with early stopping on a dev set. ``rate``: step size of AdaGrad.
+    ``cutoff``: 0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with larger
+    files. ``support``: a key of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``,
+    ``single_root``: None: inferred from the training trees.
     """
 
     template_set: str | None = None
@@ -225,14 +225,14 @@ class TrainingOptions:
     )
     support: str = option_field(
         "trees",
-        help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
+        help="what --cutoff counts: trees, gold arcs (default); links, all candidate arcs; short, those "
         "of up to 5 words; sentences, those that have such an arc",
     )
     projective: bool | None = None
     single_root: bool | None = None
 
     def with_shape(self, template_set: str, inference: TreeDecoder) -> TrainingOptions:
-        """Return the options for another parser of these templates and trees."""
+        """Return the options with these templates and this kind of trees."""
         return replace(
             self,
             template_set=template_set,
@@ -241,7 +241,7 @@ class TrainingOptions:
         )
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
-        """Return the rule that weights step by: the objective's own, or AdaGrad at a share of the rate."""
+        """Return the update rule: the objective's own, or AdaGrad with a share of the rate."""
         if own := objective_named(self.objective).rule:
             return own(self)
         from qsproj.training.optimiser import AdaGrad
@@ -268,7 +268,7 @@ def check_optimizer(options: TrainingOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """A report of training: epochs, sentences left out by the reason, and other remarks."""
+    """A report of training: epochs, counts of left-out sentences by reason, and other remarks."""
 
     epochs: tuple[EpochRecord, ...]
     skipped: dict[str, int]

@@ -36,8 +36,8 @@ from qsproj.models.arc.arc_scorer import HashedWeights
 from qsproj.models.constraints import ConstrainedInference, span_arcs
 from qsproj.models.tree_decoder import TreeDecoder
 
-# Where the groups of the families begin in a sentence's graph: LINK comes before them, and the hard
-# constraint after them, so that it has the last word in every iteration.
+# Index of the first family's group in a sentence's graph: LINK precedes the families, and the hard constraint
+# follows them, so that it is updated last in every iteration.
 FIRST_FAMILY = 1
 
 Table = NDArray[np.int32]
@@ -50,8 +50,8 @@ class FamilyFactors:
     ``name``: in ``FAMILIES``.
     ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
         reads them; members are words plus one.
-    ``scored`` int64[F]: where among the scores of the group, laid flat, the score of each factor stands.
-    ``group``: all scores zero. ``above``: what scores are counted from.
+    ``scored`` int64[F]: the index of each factor's score among the flattened scores of the group.
+    ``group``: all scores zero. ``above``: an offset added to scores.
     """
 
     name: str
@@ -68,7 +68,7 @@ class FamilyFactors:
     def numbered_from(self, first: int) -> "FamilyFactors":
         """Return the family in a larger graph, where arcs are numbered from ``first`` on.
 
-        Only what passes messages is kept: members and places are left behind.
+        Members and places, which message passing does not need, are dropped.
         """
         group: Any = self.group
         moved: FactorGroup = replace(group, edges=group.edges + np.int32(first))
@@ -107,11 +107,11 @@ class SentenceGraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """Arcs between the positions of one sentence, or of several, one after the other.
+    """Arcs between the positions of one sentence, or of several concatenated ones.
 
     ``heads``, ``dependents`` int32[E], head after head; variables are 0..E - 1. ``before``, ``after``
-    int32[positions]: the outside of the sentence that a position is in, on the left and on the right.
-    ``single_root``: what is required of a hidden tree.
+    int32[positions]: the boundary symbols left and right of the position's sentence. ``single_root``: whether
+    a hidden tree must have a single root.
     """
 
     heads: Table
@@ -133,7 +133,7 @@ def sentence_graph(
     constraint: str = "tree",
     spans: Sequence[tuple[int, int]] = (),
 ) -> SentenceGraph:
-    """Lay out factors over candidate arcs; of the arcs into each span from outside exactly one is true."""
+    """Build factors over candidate arcs; exactly one arc enters each span from outside."""
     links, size = chosen_links(candidates), len(candidates)
     heads, dependents, _ = arcs_of(links)
     arcs = Arcs(
@@ -146,7 +146,7 @@ def sentence_graph(
 
 
 def block_graph(arcs: Arcs, trees: Sequence[Tree], *, families: Sequence[str]) -> SentenceGraph:
-    """Lay out the arcs of several sentences, which may not cross, as one graph; ``links`` are left empty."""
+    """Build one graph for the projective trees of several sentences; ``links`` are empty."""
     return _graph_of(np.zeros((0, 0), np.int32), arcs, families, [forest(trees)])
 
 
@@ -173,7 +173,7 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
-    # Each chain's dependents between its two boundaries, all chains in a row.
+    # The dependents of each chain between its two boundaries, chains concatenated.
     bounded = np.insert(chains.dependents, chains.starts[:-1], arcs.before[chains.heads])
     bounded = np.insert(
         bounded, chains.starts[1:] + np.arange(1, len(chains.starts)), arcs.after[chains.heads]
@@ -204,17 +204,16 @@ def _valence(arcs: Arcs) -> FamilyFactors:
 
 
 def _nocross(arcs: Arcs) -> FamilyFactors:
-    # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
-    # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
-    # diverge.
+    # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 include
+    # EXACTLY1 once for every pair of words, in addition to TREE; messages that count it repeatedly diverge.
     variables, words = crossing_pairs(*arcs.ends)
     places = np.ones(len(words), dtype=np.uint64)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 
 
-# How much an arc gains that the hidden tree has, too, before anything is learned: on dev files of Danish,
-# Dutch and Hungarian .2 UAS better than 0 where arcs cross, and as good elsewhere.
+# Initial score of an arc that the hidden tree shares: on dev files of Danish, Dutch and Hungarian .2 UAS
+# better than 0 where arcs cross, and as good elsewhere.
 HIDDEN_GAIN = 2.0
 
 
@@ -229,7 +228,7 @@ def _hidden(arcs: Arcs) -> FamilyFactors:
 
 
 def _with_arcs(chains: Chains) -> Chains:
-    """Leave out chains without an arc, which have nothing to choose."""
+    """Leave out chains without an arc, which have no choice."""
     kept = np.diff(chains.starts) > 0
     return replace(
         chains, starts=np.unique(chains.starts), heads=chains.heads[kept], sides=chains.sides[kept]
@@ -250,8 +249,8 @@ def _tree(links: Table, inference: TreeDecoder) -> list[FactorGroup]:
     return [make(links, single_root=inference.single_root)]
 
 
-# What is required of the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or only
-# what follows from one; a tree is then found in decoding.
+# Hard constraints on the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or weaker
+# necessary conditions, with the tree found in decoding.
 CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
     "tree": _tree,
     "exactly1": lambda links, _: [exactly_one(candidate_heads(links))],
@@ -261,14 +260,14 @@ CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
 }
 
 
-# What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
-# dozens of new features, and together they would move its score by more than messages survive.
+# Initial sum of squared gradients, to limit the first steps of features: a factor has dozens of new features,
+# and full steps of all together would make messages diverge.
 INITIAL_SQUARES = 1.0
 
 
 @dataclass(frozen=True)
 class FactorScorer(HashedWeights):
-    """The score of a factor is the sum of the weights of its features, which all families share.
+    """A linear scorer: a factor's score is the sum of its features' weights, shared by all families.
 
     ``template_set`` is a name in :data:`qsproj.features.second_order.TEMPLATE_SETS`.
     """
@@ -297,14 +296,14 @@ class FactorScorer(HashedWeights):
         return [score_factors(family, self.weights) for family in features]
 
 
-# How far messages are held back: undamped ones overshoot where factors are strong.
+# Damping of messages: undamped ones overshoot where factors are strong.
 DAMPING = 0.3
 
 Expectations = tuple[Floats, list[Floats]]
 
 
 def candidate_arcs(marginals: Scores, inference: TreeDecoder, *, threshold: float) -> Mask:
-    """Return bool[n+1, n+1], the arcs of at least this probability and those of the best tree."""
+    """Return bool[n+1, n+1], the arcs of probability ``threshold`` or more and those of the best tree."""
     candidates = marginals >= threshold
     if isinstance(inference, ConstrainedInference):
         candidates &= inference.allowed
@@ -324,7 +323,8 @@ def propagate(
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family.
 
-    Groups answer in turn, the hard constraint last: so five iterations carry further than by flooding.
+    Groups are updated in turn, the hard constraint last, so that five iterations propagate further than by
+    flooding.
     """
     return run(
         graph.with_scores(link_scores, scores),
@@ -334,10 +334,11 @@ def propagate(
 
 
 def gains(chances: Floats, scores: Floats) -> Floats:
-    """Return how far factors would move the beliefs, each alone: float64[F], in nats.
+    """Return how far each factor alone would move the beliefs: float64[F], in nats.
 
-    ``chances`` float64[F]: the probability of each one firing before it is there; ``scores`` float64[F],
-    natural log. It is the divergence of the belief with the factor from that without (Riedel and Smith 2010).
+    ``chances`` float64[F]: the probability of each one firing without its score; ``scores`` float64[F],
+    natural log. The gain is the divergence of the belief with the factor from that without (Riedel and Smith
+    2010).
     """
     with np.errstate(divide="ignore"):
         fired, missed = np.log(chances) + scores, np.log1p(-np.minimum(chances, 1.0))
@@ -346,10 +347,10 @@ def gains(chances: Floats, scores: Floats) -> Floats:
 
 
 def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
-    """Return the scores of each family, 0 for factors of a gain below ``least``, which are not there then.
+    """Return the scores of each family, with 0 for factors of a gain below ``least``, which removes them.
 
-    ``chances`` float64[E]: probabilities of the arcs in first order; the gain of a factor is taken as if arcs
-    did not depend on each other, chains of dependents apart.
+    ``chances`` float64[E]: first-order probabilities of the arcs; gains are computed as if arcs were
+    independent, chains of dependents apart.
     """
     log_odds = odds_of(chances)
     kept = []
@@ -362,9 +363,8 @@ def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, 
 def arc_log_odds(beliefs: Beliefs) -> Floats:
     """Return the log-odds of every arc, float64[E].
 
-    Where a tree is required, under the belief of that factor: it has heard all others, and it alone knows
-    that every word has one head, so that the probabilities of a word's heads sum to one before messages have
-    settled.
+    Where a tree is required, they are from the belief of that factor: it is updated last, and it alone
+    enforces one head per word, so that the probabilities of a word's heads sum to one before convergence.
     """
     last = beliefs.graph.groups[-1]
     if not isinstance(last, Tree | Forest):

@@ -1,4 +1,4 @@
-"""The second-order parser: first-order pruning, a factor graph over what is left, belief propagation.
+"""The second-order parser: first-order pruning, a factor graph over the remaining arcs, belief propagation.
 
 *Source*: thesis chapters 2 and 3.4.
 """
@@ -29,22 +29,22 @@ from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder
 
-# Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
+# Clipping of log-odds to practical certainty; the tree kernels need finite numbers.
 CERTAIN = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphOptions:
-    """The shape of the graphs, and how long messages are passed.
+    """The structure of the graphs, and the number of iterations.
 
     ``families``: of ``FAMILIES``; None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training
-    fills it in. ``hidden``: a projective tree that nobody sees scores the arcs that both trees have (thesis
-    5.1.1). ``iterations``: of belief propagation in parsing; in training, four at most. ``threshold``: an arc
-    whose first-order probability is below it is no candidate, unless the best tree has it.
-    ``max_factors``: a sentence with more is parsed first-order. ``constraint``: of ``CONSTRAINTS``: what is
-    required of the arcs. ``gain``: in parsing, a factor is left out that would move first-order beliefs by
-    less than so many nats (:func:`qsproj.models.graph.graph_factors.by_gain`); 0: all factors are there.
-    UsageError when a name is unknown or a number is out of range.
+    fills it in. ``hidden``: a hidden projective tree scores the arcs that both trees have (thesis 5.1.1).
+    ``iterations``: of belief propagation in parsing; in training, four at most. ``threshold``: minimum
+    first-order probability of a candidate arc outside the best tree. ``max_factors``: a sentence with more is
+    parsed first-order. ``constraint``: the hard constraint on the arcs, of ``CONSTRAINTS``. ``gain``: in
+    parsing, factors that would move first-order beliefs by fewer nats are left out
+    (:func:`qsproj.models.graph.graph_factors.by_gain`); 0: none are. Raises UsageError when a name is unknown
+    or a number is out of range.
     """
 
     families: tuple[str, ...] | None = option_field(None, known=("factors", graph_factors.FAMILIES))
@@ -79,12 +79,11 @@ class ArcBeliefs:
     """Beliefs about the arcs of a sentence.
 
     ``probabilities`` float64[n+1, n+1]: [head, dependent]; columns 1..n sum to one where a tree is required.
-        After max-product: exp of the differences of max-marginals. Where ``order`` is 1, by the first order
-        at its temperature.
+        After max-product: exp of the differences of max-marginals. Where ``order`` is 1, those of the
+        first-order parser at its temperature.
     ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
     ``status``: how message passing ended; None where it did not start.
-    ``n_factors``: number of scores beside those of LINK that are not 0; 0 where messages were not passed to
-        the end.
+    ``n_factors``: number of nonzero scores other than those of LINK; 0 where message passing did not finish.
     """
 
     probabilities: Scores
@@ -97,9 +96,9 @@ class ArcBeliefs:
 class GraphParser(Parser):
     """A trained second-order dependency parser.
 
-    ``base`` prunes, labels, and parses what is beyond the limit. It prunes by its scores as learned, whatever
-    its temperature: so were the graphs that the factors were learned on. ``links``: scores of LINK, learned
-    together with those of the other ``factors``.
+    ``base`` prunes, labels, and parses sentences beyond the limit. It prunes by its unscaled scores, whatever
+    its temperature, as in training. ``links``: scores of LINK, learned together with those of the other
+    ``factors``.
     """
 
     base: ArcParser
@@ -120,7 +119,7 @@ class GraphParser(Parser):
         return self.base.ignored
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return the believed probability of every arc; see :meth:`arc_beliefs`."""
+        """Return the belief about every arc; see :meth:`arc_beliefs`."""
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -134,12 +133,12 @@ class GraphParser(Parser):
         given: Constraints | None = None,
         decode: str = "mbr",
     ) -> ArcBeliefs:
-        """Return what is believed of the arcs of a sentence.
+        """Return the beliefs about the arcs of a sentence.
 
         ``given``: the known part of the tree. ``decode``: ``map`` for max-product instead of sum-product.
 
-        Raises SentenceLengthError when the sentence has more words than the first-order parser takes,
-        SentenceError when no tree has the known part, UsageError when ``decode`` is not one of DECODERS.
+        Raises SentenceLengthError when the sentence exceeds the first-order parser's limit, SentenceError
+        when no tree has the known part, UsageError when ``decode`` is not one of DECODERS.
         """
         check_decoder(decode)
         inference = self.base.constrained(sentence, given)
@@ -155,7 +154,7 @@ class GraphParser(Parser):
         spans: Sequence[tuple[int, int]] = (),
         maximise: bool,
     ) -> ArcBeliefs:
-        """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
+        """Prune, build the graph, pass messages; fall back to first order where that fails."""
         options = self.options
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
@@ -193,8 +192,8 @@ class GraphParser(Parser):
     ) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
-        A sentence that the first order parses instead has ``Order=1`` there. ``map`` maximises approximately.
-        Raises what :meth:`arc_beliefs` does.
+        A sentence parsed by the first-order parser instead has ``Order=1`` there. ``map`` maximises
+        approximately. Raises the errors of :meth:`arc_beliefs`.
         """
         self.base.scorer.check_tagged(sentence)
         return super().parse(sentence, decode=decode, confidence=confidence, given=given)
@@ -207,10 +206,10 @@ class GraphParser(Parser):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other; trees ``mbr`` without ``confidence`` are found by the block.
+        """Parse sentences in order, with ``mbr`` and without ``confidence`` in blocks.
 
-        Then messages are passed as often as ``iterations`` says, settled or not, so that a tree does not
-        depend on the sentences beside it.
+        In blocks, message passing always runs for ``iterations``, converged or not, so that a tree does not
+        depend on the other sentences of the block.
         """
         check_decoder(decode)
         for block in checked_blocks(sentences):
@@ -238,7 +237,7 @@ class GraphParser(Parser):
             yield with_tree(sentence, own, relations)
 
     def _block_heads(self, block: EncodedBlock) -> Heads | None:
-        """Return the heads of sentences, one after the other; None where that cannot be done at once."""
+        """Return the heads of the sentences, concatenated; None where the block cannot be parsed at once."""
         options, inference, sizes = self.options, self.inference, block.sizes
         families = options.families_for(inference)
         if not inference.projective or options.constraint != "tree" or {"nocross", "hidden"} & set(families):
@@ -298,11 +297,11 @@ class GraphParser(Parser):
     refuses_training = None
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "GraphParser":
-        """Learn scores of the first order; see :meth:`Parser.fine_tuned`."""
+        """Fine-tune the first-order scores; see :meth:`Parser.fine_tuned`."""
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> ArcParser | None:
-        """Return the first-order parser, its arcs free to cross."""
+        """Return the first-order parser with crossing arcs allowed."""
         return self.base.allowing_crossings()
 
     def to_archive(self) -> Archive:
@@ -318,7 +317,7 @@ class GraphParser(Parser):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "GraphParser":
         options = header["options"]
         if isinstance(options, dict):
-            # Older files have a ``doubt``, by which factors were left out.
+            # Older files have a ``doubt``, a former criterion for leaving out factors.
             options = {name: value for name, value in options.items() if name != "doubt"}
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
@@ -331,7 +330,7 @@ class GraphParser(Parser):
 def _arcs_of_block(
     block: EncodedBlock, ends: NDArray[np.int32]
 ) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
-    """Return arcs int32[2, E] between positions, and which sentence each position is of."""
+    """Return arcs int32[2, E] between positions, and the sentence of each position."""
     inside = np.zeros(len(block.words) + 1, dtype=np.int64)
     inside[block.starts[1:]] = 1
     sentence_of = np.cumsum(inside)

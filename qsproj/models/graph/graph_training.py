@@ -1,7 +1,7 @@
 """Training of the second-order parser: stochastic gradient through belief propagation (thesis 2.7).
 
-The gradient of Bethe log Z is what the factors' beliefs expect after some iterations. The evidence is a tree,
-whole or partial.
+The gradient of Bethe log Z is the expectation under the factors' beliefs after some iterations. The evidence
+is a tree, whole or partial.
 """
 
 from collections.abc import Sequence
@@ -32,18 +32,18 @@ from qsproj.progress import track
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
-# Sentences are pruned by a parser trained on the other half, for so many epochs.
+# Sentences are pruned by a parser trained on the other folds, for this number of epochs.
 FOLDS = 2
 PRUNING_EPOCHS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphExample:
-    """A sentence to learn from.
+    """A training sentence.
 
     ``graph``: over the candidate arcs and those that agree with the tree, ``agrees`` bool[E]. ``observed``:
-    the arcs float64[E], and factors of each family float64[F], that the tree has; None where it is partial,
-    or another tree is hidden.
+    the tree's arcs float64[E] and factors of each family float64[F]; None where the tree is partial or a
+    hidden tree exists.
     """
 
     encoded: EncodedSentence
@@ -59,7 +59,7 @@ def graph_examples(
     *,
     graph_options: GraphOptions,
 ) -> list[GraphExample]:
-    """Lay out the graphs of pruned sentences, those with too many factors left out."""
+    """Build the graphs of pruned sentences, leaving out those with too many factors."""
     inference, threshold = base.inference, graph_options.threshold
     hidden = "hidden" in graph_options.families_for(inference)
     examples = []
@@ -69,7 +69,7 @@ def graph_examples(
         candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
         partial = not is_whole(sentence.heads)
         if partial:
-            # A partial tree agrees with many arcs; what fits it and is likely stands for them.
+            # A partial tree agrees with many arcs; they are reduced to the likely ones.
             within = inference.infer(np.where(agreeing, scores, -np.inf))[1]
             agreeing = candidate_arcs(within, inference, threshold=threshold)
         graph = graph_options.layout(candidates | agreeing, inference)
@@ -84,7 +84,7 @@ def graph_examples(
 
 
 def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list[Sentence]:
-    """Return those sentences that can be learned from, by the rules of the first-order parser."""
+    """Return the usable sentences, by the rules of the first-order parser."""
     usable, _ = usable_sentences(sentences)
     return [s for s in usable if base.inference.admits(agreeing_arcs(s.heads, base.inference))]
 
@@ -92,9 +92,9 @@ def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list
 def train_pruners(
     sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[ArcParser]:
-    """Train a parser for every FOLDS-th sentence on all others; labels are not needed.
+    """Train a parser without labels for every fold on all other folds.
 
-    One that has seen the sentence is too sure of its tree and leaves nothing to learn from.
+    A parser trained on the sentence is overconfident in its tree and leaves no errors to learn from.
     """
     if len(sentences) < 2 * FOLDS:
         return [base]
@@ -107,16 +107,16 @@ def train_pruners(
 
 KIND = "a second-order parser"
 
-# Half the first-order step size: beliefs that are far off teach what is wrong. On dev files of English and
-# Hungarian, a quarter of it, or steps that become smaller, gave up to 0.4 UAS less.
+# Half the first-order step size: inaccurate beliefs give wrong gradients. On dev files of English and
+# Hungarian, a quarter of it, or decreasing steps, lost up to 0.4 UAS.
 RATE_SHARE = 0.5
-# Factors start from a trained first order, and settle sooner than it did: so large a share of its epochs, and
-# so many iterations at most. On dev files of English, Hungarian and Turkish, with two seeds, as good as with
-# seven tenths and four iterations (+.05, -.15, +.2 UAS), which was as good as all epochs and five.
+# Factors start from a trained first-order model and converge sooner: the share of its epochs, and the limit
+# of iterations. On dev files of English, Hungarian and Turkish, with two seeds, as good as seven tenths and
+# four iterations (+.05, -.15, +.2 UAS), which was as good as all epochs and five.
 EPOCH_SHARE = 0.6
 ITERATIONS = 3
-# How much of the penalty of arcs is on factors; chosen together with the start from first order and the
-# damping of messages. With half as strong penalties on both it was 0.4 UAS less on the dev file of English.
+# The factors' share of the penalty on arcs, chosen together with the first-order initialisation and the
+# damping of messages. Half as strong penalties on both lost 0.4 UAS on the dev file of English.
 L2_SHARE = 1 / 3
 
 
@@ -128,7 +128,7 @@ def train_graph_parser(
     options: TrainingOptions | None = None,
     graph_options: GraphOptions | None = None,
 ) -> tuple[GraphParser, TrainingReport]:
-    """Train a second-order parser on trees; where a head is missing, it is summed out."""
+    """Train a second-order parser on trees; missing heads are summed out."""
     options = options or TrainingOptions()
     graph_options = graph_options or GraphOptions()
     margin_of(options.objective, KIND)
@@ -151,9 +151,9 @@ def train_factors(
     graph_options: GraphOptions,
     dev: Sequence[Sentence] = (),
 ) -> tuple[GraphParser, list[EpochRecord]]:
-    """Learn the factors of a second-order parser whose first order is given.
+    """Train the factors of a second-order parser with a given first-order parser.
 
-    Others as for :func:`train_graph_parser`.
+    Other parameters as for :func:`train_graph_parser`.
     """
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options=graph_options)
@@ -170,7 +170,7 @@ def train_factors(
 def graph_loss(
     example: GraphExample, link_scores: Floats, scores: Sequence[Floats], *, iterations: int, margin: float
 ) -> tuple[float, Expectations]:
-    """Return minus the sum of the log-beliefs of the tree's arcs, and slopes of minus log F by all scores."""
+    """Return minus the sum of log-beliefs of the tree's arcs, and the gradients of minus log F by scores."""
     graph = example.graph
     check_finite(link_scores, *scores)
     handicapped = link_scores + margin * ~example.agrees
@@ -180,7 +180,7 @@ def graph_loss(
         within = np.where(example.agrees, link_scores, -np.inf)
         observed = expectations(graph, within, scores, iterations=iterations)[1]
     slopes = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
-    # Where nothing is observed, the belief may be 0 and its logarithm infinite.
+    # The belief about an unobserved arc may be 0, and its logarithm infinite.
     missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
     return float(observed[0] @ missed), (chances - observed[0], slopes)
 
@@ -188,9 +188,9 @@ def graph_loss(
 class _Trainer(Trainer[GraphExample, GraphParser]):
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
         template_set = base.scorer.template_set
-        # LINK starts from what the first order knows: with weights of zero the beliefs of the first epoch are
-        # far off, and what they teach the factors stays. L2 takes that knowledge back where no step confirms
-        # it. Worth 0.2 to 0.4 UAS on the dev file of English, with small first steps as those of the factors.
+        # LINK starts from the first-order weights: from zero, the inaccurate beliefs of the first epoch have
+        # lasting effects on the factors. L2 shrinks initial weights that no step confirms. Worth 0.2 to 0.4
+        # UAS on the dev file of English, with small first steps like those of the factors.
         self._arcs = ArcTrainer(
             template_set,
             rule=options.rule(share=RATE_SHARE, first_squares=INITIAL_SQUARES),
