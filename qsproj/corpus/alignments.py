@@ -13,8 +13,8 @@ format         a link                                                  words cou
 ``giza``       ``NULL ({ }) the ({ 1 }) house ({ 2 3 })``              1
 ============== ======================================================= =================================
 
-In the first two, and in ``tsv``, a line is a sentence; in triples a blank line ends one; in ``giza``, which
-is ``A3.final`` of GIZA++, three lines are one. Source comes first in all of them.
+``pharaoh``, ``talp`` and ``tsv`` have one line per sentence, ``triples`` a blank line after each sentence,
+and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes first in all formats.
 """
 
 import math
@@ -42,7 +42,7 @@ _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0
 _SCORE = re.compile(r"\s*\|\|\|\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*$")
 _MAX_WORD = 2**31 - 2
 _OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or another of those in the help"
-# What a line of each format looks like.
+# Pattern of a line of each format.
 _LINE_OF = {
     "giza": re.compile(r"# Sentence pair|NULL \(\{"),
     "tsv": re.compile(r"[^\t]*\t[^\t]*\t([0-9]+[-p?][0-9]+(:\S+)?\s*)+$"),
@@ -53,14 +53,14 @@ _LINE_OF = {
 
 
 class Base(NamedTuple):
-    """The number of the first word, and the format that differs in this alone, where there is one."""
+    """The number of the first word, and the format that differs only in this number, if there is one."""
 
     first_word: int
     other: str | None
 
 
 class Links(NamedTuple):
-    """The k links of a sentence pair, their words 1-based, and the line from which on they stand."""
+    """The k links of a sentence pair, with 1-based words, and the number of their first line."""
 
     line: int
     lines: list[int]
@@ -72,7 +72,7 @@ class Links(NamedTuple):
 
 
 _NO_GIZA = "check that it is A3.final of GIZA++"
-# Among so many pairs with links, one has a first word that is linked.
+# Of this many pairs with links, at least one links its first word.
 ENOUGH_PAIRS = 20
 _NO_LINKS = Links(0, [], [], [], [], None)
 
@@ -87,9 +87,9 @@ def write_alignments(
 ) -> None:
     """Write alignments, one at a time, in any format of this module but ``tsv`` and ``giza``.
 
-    ``with_weights``: write those that there are, to six digits. ``with_counts``: of a file with a line for
-    each pair, write beside it how many words the pairs have, so that who reads it with other words is told.
-    Raises UsageError for another format.
+    ``with_weights``: write the weights, if any, to six digits. ``with_counts``: for formats with one line per
+    pair, also write a file of word counts, so that a reader can detect links of other words. Raises
+    UsageError for another format.
     """
     check_name("alignment format to write", format, WRITERS)
     if with_counts and isinstance(path, str | PathLike) and path != "-":
@@ -110,7 +110,7 @@ def write_alignments(
 def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Do for the formats of this module what :func:`qsproj.corpus.formats.read_alignments` does for all."""
+    """Read the formats of this module; see :func:`qsproj.corpus.formats.read_alignments`."""
     read, base = READERS[format]
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
@@ -134,7 +134,7 @@ def read_alignment_lines(
             f"count from 1, name the format {base.other}"
         )
     for missing in expected or ():
-        if not format.startswith("naacl"):  # whose files say nothing of a pair without links
+        if not format.startswith("naacl"):  # whose files omit pairs without links
             pairs = count + 1 + sum(1 for _ in expected or ())
             raise _count_error(
                 name, count + 1, f"the end of the file after {pluralise(count, 'line')}", pairs
@@ -147,9 +147,9 @@ def _counts_beside(path: str | PathLike[str]) -> Path:
 
 
 def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignment]:
-    """Pass alignments on, and write for each how many words and links it has, and the sum of their places.
+    """Yield the alignments, and write for each its numbers of words and links, and the sum of link positions.
 
-    The latter say whether the links are still those that were counted.
+    Number and sum of links detect that the links were changed after they were counted.
     """
     for alignment in alignments:
         links = alignment.links
@@ -158,7 +158,7 @@ def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignmen
 
 
 def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
-    """Read what :func:`write_alignments` wrote beside a file, if it did."""
+    """Yield the counts that :func:`write_alignments` wrote beside a file, if any."""
     if not isinstance(path, str | PathLike) or not (beside := _counts_beside(path)).is_file():
         return iter(())
     lines = opened.enter_context(open_text(beside))
@@ -166,7 +166,7 @@ def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
 
 
 def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    """Raise DataError where links are those of other words than a pair has."""
+    """Raise DataError if the counts of words differ from those of a pair."""
     found = [len(links.sources), sum(links.sources) + sum(links.targets)]
     if links.sources and counts is not None and counts[2:] == found and (counts[0], counts[1]) != size:
         raise DataError(
@@ -227,7 +227,7 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
 
 
 def _other_format(text: str) -> str:
-    """Say how else a line may be read that is none of the format it is read in."""
+    """Return advice on the format of a line that is not of the expected format."""
     for format, pattern in _LINE_OF.items():
         if pattern.match(text):
             return f"name its format: --alignment-format {format}"
@@ -237,7 +237,7 @@ def _other_format(text: str) -> str:
 
 
 def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) -> None:
-    """Check 1-based words for one that comes before the first, or is too large for an array."""
+    """Check that 1-based words are not below 1 and not too large for an array."""
     if min(words) < 1 or max(words) > _MAX_WORD:
         bad = (min(words) if min(words) < 1 else max(words)) - 1 + base.first_word
         expected = f"words that count from {base.first_word}"
@@ -248,7 +248,7 @@ def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) 
 
 
 def link_weight(text: str | None, line: int, name: str) -> float:
-    """Return a probability; a link that has none next to others that have is certain."""
+    """Return the probability of a link; one without weight among weighted links is certain."""
     try:
         weight = 1.0 if text is None else float(text)
     except ValueError:
@@ -275,7 +275,7 @@ def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
 
 
 def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
-    """Yield the links of sentences 1, 2, ...; a number that is skipped is a pair without links."""
+    """Yield the links of sentences 1, 2, ...; a skipped number is a pair without links."""
     following = 1
     rows = _naacl_rows(handle, name, base=base)
     for number, group in groupby(rows, key=lambda row: row.sentence):
@@ -287,14 +287,14 @@ def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
             raise DataError(name, line, f"sentence {number}", expected, remedy)
         for _ in range(following, number):
             yield _NO_LINKS._replace(line=found[0].line)
-        # A row with word 0 after the shift says that the other word is aligned to NULL.
+        # In a row with word 0 after the shift, the other word is aligned to NULL.
         linked = [row for row in found if row.source and row.target]
         yield _of_rows(found[0].line, linked, name, weighed=any(row.weight is not None for row in linked))
         following = number + 1
 
 
 class _Row(NamedTuple):
-    """A link on a line of its own, its words 1-based with 0 for NULL."""
+    """A link on a line of its own, with 1-based words and 0 for NULL."""
 
     line: int
     sentence: int
@@ -327,7 +327,7 @@ def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
             raise DataError(name, line, found, expected, _other_format(stripped))
         number, source, target, kind, weight = match.groups()
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
-        # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
+        # NULL occurs on one side only: a row 0 0 is from a file with 0-based words.
         check_first_and_last([max(words)], line, name, base=base)
         yield _Row(line, number_of(number), words[0], words[1], kind != "P", weight)
 
@@ -343,14 +343,14 @@ def _naacl_link(number: int, source: int, target: int, sure: bool, weight: float
 
 
 def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
-    """Yield the links of an ``A3.final`` file: three lines a pair; what NULL has is linked to nothing.
+    """Yield the links of an ``A3.final`` file: three lines per pair; words of NULL are unlinked.
 
     # Sentence pair (1) source length 2 target length 3 alignment score : 0.01
     das kleine Haus
     NULL ({ }) the ({ 1 }) house ({ 2 3 })
     """
     del base
-    # Pairs that come before their turn: parts of MGIZA, put together, have theirs in any order.
+    # Buffered pairs: concatenated parts of MGIZA hold pairs in any order.
     following, early = 1, dict[int, Links]()
     for number, links in _giza_pairs(handle, name):
         if number < following or number in early:
@@ -367,7 +367,7 @@ def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
 
 
 def _giza_pairs(handle: TextIO, name: str) -> Iterator[tuple[int, Links]]:
-    """Yield number and links of each pair, in the order of the file."""
+    """Yield the number and links of each pair, in the order of the file."""
     lines = iter(handle)
     for pair, (head, target, links) in enumerate(zip_longest(lines, lines, lines)):
         line = 3 * pair + 1
@@ -419,7 +419,7 @@ def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
 
 
 def _triple(_: int, source: int, target: int, sure: bool, weight: float | None) -> str:
-    """Write a link without a weight with weight 1; whether it is sure is lost."""
+    """Format a link; a missing weight is written as 1, and ``sure`` is lost."""
     return f"{source} {target} {1.0 if weight is None else weight:.6g}\n"
 
 
@@ -433,7 +433,7 @@ READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "triples-one": (_read_triples, Base(1, "triples")),
     "giza": (_read_giza, Base(1, None)),
 }
-# What writes a link, what stands between two, and what ends a pair.
+# Formatter of a link, separator of links, and terminator of a pair.
 WRITERS: dict[str, tuple[Callable[..., str], str, str]] = {
     "pharaoh": (_pharaoh_link, " ", "\n"),
     "talp": (_pharaoh_link, " ", "\n"),

@@ -1,6 +1,6 @@
-"""Bitext: sentences and their translations, one pair for each line, so that line numbers stay aligned.
+"""Bitext: sentences and their translations, one pair per line, so that line numbers stay aligned.
 
-Four forms: two files, one sentence a line; one file with ``source ||| target`` lines; one file with
+Four forms: two files, one sentence per line; one file with ``source ||| target`` lines; one file with
 ``source TAB target`` lines; TMX (:mod:`qsproj.corpus.tmx`). Further columns of a line are ignored.
 """
 
@@ -16,7 +16,7 @@ from qsproj.progress import notice
 
 _BARS = "|||"
 _FORMS = "source ||| target, or source TAB target"
-# Lines that show which columns hold text; of fewer than the second nothing is concluded.
+# Number of lines used to check which columns hold text, and the minimum for the check.
 _LOOKED_AT, _FEWEST_LINES = 100, 3
 _NUMBER = re.compile(r"[-+]?[\d.,:]*\d(?:[eE][-+]?\d+)?%?|\S+://\S*")
 _NAME = re.compile(r"\S*\d\S*|[a-z]{2,3}([-_]\w+)?|\S+[./_]\S+")
@@ -25,13 +25,13 @@ _NAME = re.compile(r"\S*\d\S*|[a-z]{2,3}([-_]\w+)?|\S+[./_]\S+")
 def read_bitext(
     source: PathOrFile, target: PathOrFile | None = None, *, languages: tuple[str, str] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield (source, target), stripped of white space at both ends, for each line; blank ones, too.
+    """Yield (source, target), stripped of white space at both ends, for each line, including blank ones.
 
-    Without ``target``, each line of ``source`` is a pair, parted by ``|||``, or by a tab where the first line
-    has none; or ``source`` is TMX, which may hold more languages than the two of ``languages``.
+    Without ``target``, each line of ``source`` is a pair, separated by ``|||``, or by a tab if the first line
+    has no ``|||``; or ``source`` is TMX, which may hold more languages than the two of ``languages``.
 
-    Raises DataError when files have unequal numbers of lines, a line has no separator, or one of the columns
-    that are read holds numbers or names.
+    Raises DataError when files have unequal numbers of lines, a line has no separator, or one of the two
+    columns holds numbers or names.
     """
     return _pairs_of_file(source, languages) if target is None else _pairs_of_files(source, target)
 
@@ -55,7 +55,7 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
 
 
 def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
-    """Yield the lines of one side, once their first ones are no XML and no columns of numbers."""
+    """Yield the lines of one side after checking that the first are not XML or columns of numbers."""
     lines = iter(handle)
     head = list(islice(lines, _LOOKED_AT))
     if looks_like_xml(head):
@@ -97,9 +97,9 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
 
 
 def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, name: str) -> None:
-    """Raise DataError where one of the first columns, ``wanted`` of them, holds numbers, names or addresses.
+    """Raise DataError if one of the first ``wanted`` columns holds numbers, names or addresses.
 
-    Names of documents and codes of languages count where other columns hold text.
+    Document names and language codes are errors only if other columns hold text.
     """
     columns = [[cell.strip(f" {BYTE_ORDER_MARK}") for cell in column] for column in zip(*rows)]
     if len(rows) < _FEWEST_LINES:
@@ -125,7 +125,7 @@ def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, n
 
 
 def _all_match(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
-    """Return whether all cells that hold anything match, of which there are enough."""
+    """Return whether all non-empty cells match, and there are enough of them."""
     filled = [cell for cell in cells if cell]
     return len(filled) >= _FEWEST_LINES and all(map(pattern.fullmatch, filled))
 

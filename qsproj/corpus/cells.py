@@ -1,4 +1,4 @@
-"""The ten columns of CoNLL-U, and the cells, rows and comments that a sentence is written as."""
+"""The ten columns of CoNLL-U, and functions for the cells, rows and comments of a sentence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ UNIVERSAL_RELATIONS = frozenset(
 def cells_of(rows: Sequence[str]) -> list[str]:
     """Return the cells of all rows in one list, so that ``cells[c::COLUMN_COUNT]`` is column ``c``.
 
-    One flat list costs a third of the time of a list for each row, and the collector has less to track.
+    One flat list takes a third of the time of one list per row, and is less work for the garbage collector.
     """
     return "\t".join(rows).split("\t")
 
@@ -33,7 +33,7 @@ def rows_from(cells: Sequence[str]) -> list[str]:
 
 
 def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
-    """Return (index, value) of the first comment ``# key = value`` or ``# key``; None where there is none."""
+    """Return (index, value) of the first comment ``# key = value`` or ``# key``, None if there is none."""
     for index, line in enumerate(lines):
         if line.startswith("#") and key in line:
             name, _, value = line[1:].partition("=")
@@ -42,12 +42,12 @@ def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
     return None
 
 
-# The number of a head as DEPS has it: 0 is the root, 8.1 an empty node.
+# Head and relation; the head is an ID as in DEPS: 0 is the root, 8.1 an empty node.
 Edge = tuple[str, str]
 
 
 def edges_of(cell: str) -> tuple[Edge, ...]:
-    """Return the edges of a cell of DEPS; none for ``_`` and for what has no relation."""
+    """Return the edges of a cell of DEPS, without those that have no relation; none for ``_``."""
     if cell == UNSPECIFIED:
         return ()
     pairs = (item.partition(":") for item in cell.split("|"))
@@ -55,7 +55,7 @@ def edges_of(cell: str) -> tuple[Edge, ...]:
 
 
 def items_of(cell: str) -> dict[str, str | None]:
-    """Return the items of a cell of FEATS or MISC, None for one without ``=``; the first of a key."""
+    """Return the items of a cell of FEATS or MISC, None for one without ``=``; the first of equal keys."""
     items: dict[str, str | None] = {}
     for item in () if cell == UNSPECIFIED else cell.split("|"):
         key, equals, value = item.partition("=")

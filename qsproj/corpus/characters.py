@@ -1,7 +1,7 @@
-"""Text as models read it: characters composed, without those that nobody sees, and where each of them stands.
+"""Normalised text for models: composed characters without invisible ones, and their positions in the text.
 
-Files say the same in several ways: letters and their accents as one character or as several (NFC and NFD of
-Unicode), with soft hyphens and spaces without width in between. Models read one way; files keep their own.
+The same text has several encodings: letters and their accents as one character or as several (NFC and NFD of
+Unicode), with soft hyphens and zero-width spaces in between. Models read one form; files keep theirs.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from functools import lru_cache
 
 # Soft hyphen, zero-width space, marks of direction, word joiner and invisible operators, byte order mark.
-# Joiners of letters mean something, and stay.
+# Joiners of letters are meaningful and kept.
 INVISIBLE = "".join(
     map(
         chr,
@@ -17,22 +17,21 @@ INVISIBLE = "".join(
     )
 )
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
-# Marks on any letter, which few of them compose with; variants and skins of emoji; the joiner between those.
+# Marks that rarely compose with letters; emoji variation selectors and skin tones; the joiner of emoji.
 _LOOSE = re.compile(
     "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff]"
 )
 _JOINER = "\u200d"
-# Categories of marks and of format characters; what may be of them is neither ASCII nor a letter.
+# Categories of marks and format characters, none of which are ASCII or letters.
 _NO_CHARACTERS = frozenset({"Mn", "Mc", "Me", "Cf"})
 _SUSPECT = re.compile(r"(?<![^ ])[^\x00-\x7f\w]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
-# Vowels and finals of Hangul and vowel signs of India compose with the character before, and are no marks.
+# Hangul vowels and finals and Indic vowel signs compose with the preceding character but are not marks.
 _COMPOSING = re.compile(
     "[\u1161-\u1175\u11a8-\u11c2\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57"
     "\u0dcf\u0ddf\u102e\u1b35]"
 )
-# Letters written as one character where others write two, Armenian *ev* among them; the long s; Arabic
-# letters in the shape that their place gives them.
+# Ligatures, with Armenian *ev*; the long s; Arabic presentation forms.
 _LIGATURE = re.compile(
     "[\u0132\u0133\u013f\u0140\u0149\u017f\u01c4-\u01cc\u01f1-\u01f3\u0587\ufb00-\ufb06\ufb13-\ufb17"
     "\ufb50-\ufdfb\ufe70-\ufefc]"
@@ -41,7 +40,7 @@ _LIGATURE = re.compile(
 
 @lru_cache(maxsize=1 << 16)
 def plain_form(form: str) -> str:
-    """Return a word as models read it; one of nothing but what is not seen stays as it is."""
+    """Return the normalised form of a word; a word of only invisible characters is unchanged."""
     if form.isascii():
         return form
     seen = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _INVISIBLE.sub("", form))
@@ -49,21 +48,21 @@ def plain_form(form: str) -> str:
 
 
 def composed_as(form: str, text: str) -> str:
-    """Return a text with its accents apart where those of a word of the file are; else as it is."""
+    """Return a text with decomposed accents if those of ``form`` are decomposed, else unchanged."""
     if form.isascii() or unicodedata.is_normalized("NFC", form):
         return text
     return unicodedata.normalize("NFD", text)
 
 
 def belongs_to_neighbour(character: str) -> bool:
-    """Return whether a character is part of the one beside it: a mark, a joiner, a mark of direction."""
+    """Return whether a character belongs to its neighbour: a mark, a joiner, a direction mark."""
     return not character.isascii() and unicodedata.category(character) in _NO_CHARACTERS
 
 
 def without_unseen_words(text: str) -> str:
-    """Return a text with single spaces, without chunks of nothing but marks and invisible characters.
+    """Return a text with single spaces, without chunks of only marks and invisible characters.
 
-    Of a text of nothing else marks stay.
+    If the text has no other chunks, marks are kept.
     """
     if _SUSPECT.search(text) is None:
         return text
@@ -73,10 +72,10 @@ def without_unseen_words(text: str) -> str:
 
 
 def readable(text: str) -> tuple[str, list[int] | None]:
-    """Return a text as rules and models cut it, and where each of its characters begins in the text.
+    """Return the normalised text for tokenisation, and the position of each of its characters in ``text``.
 
-    A letter with all its marks is one character, and so is an emoji with what belongs to it. None: the text
-    is that already. O(characters).
+    A letter with all its marks is one character, as is an emoji with its modifiers. The positions are None if
+    the text is unchanged. O(characters).
     """
     if text.isascii() or not (
         _INVISIBLE.search(text)
@@ -100,7 +99,7 @@ def readable(text: str) -> tuple[str, list[int] | None]:
 
 
 def _clusters(text: str) -> list[tuple[int, str]]:
-    """Return where each character begins that a reader sees as one, and all that it consists of."""
+    """Return the start and text of each user-perceived character (grapheme cluster)."""
     begins = list[int]()
     base = ""
     for at, character in enumerate(text):
@@ -120,7 +119,7 @@ def _clusters(text: str) -> list[tuple[int, str]]:
 
 
 def _goes_on(base: str, before: str, character: str, length: int) -> bool:
-    """Return whether a character belongs to those before it: a base, and so many with it."""
+    """Return whether a character continues the cluster before it, of a base and ``length`` characters."""
     if not base or character in INVISIBLE or unicodedata.combining(character):
         return True
     if _LOOSE.match(character) or _COMPOSING.match(character):

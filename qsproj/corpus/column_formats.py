@@ -1,4 +1,4 @@
-"""Tables with other columns than CoNLL-U: lines of CoNLL-U Plus and of CoNLL-X as lines of ten columns."""
+"""Convert lines of CoNLL-U Plus and CoNLL-X to the ten columns of CoNLL-U."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,16 +14,16 @@ _SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
 
 
 def looks_like_plus(head: Sequence[str]) -> bool:
-    """Return whether the opening of a file names columns that are not those of CoNLL-U."""
+    """Return whether the first lines of a file declare columns other than those of CoNLL-U."""
     named = next((match for match in map(_COLUMNS.match, head) if match), None)
     return named is not None and tuple(named[1].split()) != COLUMN_NAMES
 
 
 def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
-    """Yield the lines of CoNLL-U Plus with the ten columns of CoNLL-U, those that are not there empty.
+    """Yield the lines of CoNLL-U Plus with the ten columns of CoNLL-U; missing ones are empty.
 
-    Columns that CoNLL-U does not have are left out, which is said. Raises DataError at a line with other
-    columns than ``global.columns`` names.
+    Other columns are dropped with a notice. Raises DataError at a line whose number of columns differs from
+    ``global.columns``.
     """
     columns = COLUMN_NAMES
     for number, line in enumerate(lines, start=1):
@@ -49,7 +49,7 @@ def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def with_last_columns(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of CoNLL-X, rows of eight columns with empty ones for PHEAD and PDEPREL."""
+    """Yield the lines of CoNLL-X; rows of eight columns get empty PHEAD and PDEPREL."""
     for line in lines:
         text = line.rstrip("\r\n")
         is_short = text.count("\t") == _SHORTER - 1
@@ -57,7 +57,7 @@ def with_last_columns(lines: Iterator[str]) -> Iterator[str]:
 
 
 def advice_on_columns(count: int) -> str:
-    """Say what a row of another number of columns may be, and how its file is read."""
+    """Return advice on the format of a row with another number of columns."""
     if count == _SHORTER:
         return "CoNLL-X has 8 or 10: name such a file .conllx"
     if count == 14:

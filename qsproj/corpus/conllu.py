@@ -1,7 +1,7 @@
-"""CoNLL-U, read and written without losing a byte.
+"""Lossless reading and writing of CoNLL-U.
 
-What :class:`Sentence` does not hold, from comments to empty nodes and line ends, stays in its layout; what
-was changed since reading is put into the original rows. Format: universaldependencies.org/format.html.
+The layout of a :class:`Sentence` holds the original lines, with comments, empty nodes and line ends; writing
+puts changed cells into the original rows. Format: universaldependencies.org/format.html.
 """
 
 import re
@@ -52,12 +52,12 @@ from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_valu
 from qsproj.errors import DataError, WrongTypeError, pluralise
 
 _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
-# Comments that nothing but CoNLL-U begins with.
+# Comments that occur only in CoNLL-U.
 _COMMENT = re.compile(r"#\s*(sent_id|newdoc|newpar|parallel_id|global\.columns)\b|#\s*text\s*=")
-# A row of CoNLL-U that lost a few tabs, or whose tabs became spaces, has still as many cells.
+# Minimum number of cells of a damaged row of CoNLL-U, with lost tabs or spaces for tabs.
 _FEWEST_CELLS = COLUMN_COUNT - 2
 _COMMON_LENGTH = 1000
-# Of a sentence; more would fill the memory before anything is found to be wrong.
+# Maximum number of lines of a sentence; more would exhaust memory before an error is found.
 _MOST_LINES = 1_000_000
 _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LENGTH)}
 
@@ -65,12 +65,12 @@ _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LEN
 def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file, one at a time.
 
-    ``path_or_file``: plain, gzip or xz; ``-`` is the standard input. Sentences have their layouts, from which
+    ``path_or_file``: plain, gzip or xz; ``-`` is the standard input. Sentences keep their layouts, so that
     :func:`write_conllu` restores every byte. Missing heads and several roots are legal.
 
     Raises UsageError when the file cannot be opened; DataError at the first row that is not CoNLL-U (columns,
-    IDs, ranges, heads that are no tree), when there is no sentence at all, and when the bytes are no UTF-8 or
-    the archive is cut off.
+    IDs, ranges, heads that are not a tree), when there is no sentence, and when the bytes are not UTF-8 or
+    the archive is truncated.
     """
     name = name_of(path_or_file)
     block = None
@@ -82,10 +82,10 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def looks_like_conllu(head: Sequence[str]) -> bool:
-    """Return whether the opening of a file is that of CoNLL-U, whole or with faults.
+    """Return whether the first lines of a file look like CoNLL-U, valid or not.
 
-    What is nearly CoNLL-U counts as such, for its reader to name the line that is not: a comment as only
-    CoNLL-U has, or a first row that starts with the number of a word and has about ten cells.
+    Evidence is a comment that occurs only in CoNLL-U, or a first row with a word number and about ten cells.
+    Invalid CoNLL-U counts, so that its reader can name the faulty line.
     """
     if any(_COMMENT.match(line.removeprefix(BYTE_ORDER_MARK)) for line in head):
         return True
@@ -97,11 +97,11 @@ def looks_like_conllu(head: Sequence[str]) -> bool:
 
 
 def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
-    """Write sentences as CoNLL-U; those unchanged since they were read come out byte for byte.
+    """Write sentences as CoNLL-U; unchanged sentences are written byte for byte as read.
 
     Sentences are consumed one at a time; one without layout gets ``sent_id`` and ``text`` comments. A name
-    ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file appears when
-    the last sentence is written, so a file may be rewritten while it is read.
+    ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file is
+    created when the last sentence is written, so a file may be rewritten while it is read.
 
     Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
     ValueError when a changed column does not have one cell for each word, or a cell is empty or holds a tab
@@ -116,14 +116,14 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
 
 
 def conllu_text(sentences: Iterable[Sentence]) -> str:
-    """Return what :func:`write_conllu` writes."""
+    """Return sentences as CoNLL-U, as written by :func:`write_conllu`."""
     text = StringIO()
     write_conllu(sentences, text)
     return text.getvalue()
 
 
 def sentences_in(text: object) -> list[Sentence]:
-    """Return the sentences of a text; raises as :func:`read_conllu`, and when it is no string."""
+    """Return the sentences of a text; raise as :func:`read_conllu`, and when it is not a string."""
     if not isinstance(text, str):
         raise WrongTypeError(f"found {described(text)} as CoNLL-U, expected a string")
     opened = StringIO(text)
@@ -133,16 +133,16 @@ def sentences_in(text: object) -> list[Sentence]:
 
 @contextmanager
 def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentence], None]]:
-    """Open a file of CoNLL-U and yield what writes a sentence; see :func:`write_conllu`."""
+    """Open a file of CoNLL-U and yield a function that writes a sentence; see :func:`write_conllu`."""
     with open_output(path_or_file) as handle:
         yield _writer(handle)
 
 
 @contextmanager
 def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sentence], None]]]:
-    """Open a file of CoNLL-U that another process goes on with when this one is stopped.
+    """Open a resumable output file of CoNLL-U.
 
-    Yields the sentences that a process that was stopped has written, and what writes those that follow.
+    Yields the sentences written by an interrupted process, and a function that writes the following ones.
     """
     with open_kept_output(path, unit_end=b"\n\n") as (handle, begun):
         yield read_conllu(begun) if begun else iter(()), _writer(handle)
@@ -165,10 +165,10 @@ def _writer(handle: TextIO) -> Callable[[Sentence], None]:
 
 
 def _missing_end(layout: Layout) -> str:
-    """Return what ends a sentence that was the last of its file, where another one is to follow.
+    """Return the missing line ends of a sentence that was the last of its file, when another one follows.
 
-    Only that may lack its blank line, or have blanks behind it in a line without end. Only the first sentence
-    of a file follows a mark.
+    Only the last sentence may lack its blank line, or be followed by blanks without a line end. Only the
+    first sentence of a file follows a byte order mark.
     """
     if layout.end == "\n\n":
         return ""
@@ -178,7 +178,7 @@ def _missing_end(layout: Layout) -> str:
 
 
 class _Block(NamedTuple):
-    """The lines of one sentence as they stand in the file, line ends included."""
+    """The lines of one sentence as in the file, with line ends."""
 
     number: int
     start: str
@@ -187,14 +187,14 @@ class _Block(NamedTuple):
 
 
 def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
-    """Cut a text at its blank lines. O(longest sentence) memory."""
+    """Split a text at blank lines. O(longest sentence) memory."""
     start, lines, blank_lines = "", list[str](), ""
     number = 1
     first_line = handle.readline()
     if first_line.startswith(BYTE_ORDER_MARK):
         start, first_line = BYTE_ORDER_MARK, first_line[1:]
     for line in chain([first_line], handle):
-        # A row of tabs is white space too, but it is a faulty row and not the end of a sentence.
+        # A row of tabs is a faulty row, not the end of a sentence.
         if (line.isspace() and "\t" not in line) or not line:
             if lines:
                 blank_lines += line
@@ -240,7 +240,7 @@ def _sentence(block: _Block, name: str) -> Sentence:
         sent_id=None if sent_id is None else sent_id[1],
         forms=tuple(cells[FORM::COLUMN_COUNT]),
         lemmas=tuple(cells[LEMMA::COLUMN_COUNT]),
-        # Interning: few tags and labels stand in many words; a copy for each would fill the memory.
+        # Interning saves memory: few different tags and labels occur in many words.
         upos=tuple(map(intern, cells[UPOS::COLUMN_COUNT])),
         xpos=tuple(map(intern, cells[XPOS::COLUMN_COUNT])),
         feats=tuple(map(intern, cells[FEATS::COLUMN_COUNT])),
@@ -253,7 +253,7 @@ def _sentence(block: _Block, name: str) -> Sentence:
 def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
     r"""Return the lines, their common line end, and what follows the last of them.
 
-    Where line ends are mixed the common one is taken to be ``\n``, and ``\r`` stays part of its line.
+    If line ends are mixed, the common one is ``\n``, and ``\r`` is part of its line.
     """
     text = "".join(block.lines)
     all_crlf = "\r" in text and text.count("\r\n") == text.count("\n") > 0
@@ -266,11 +266,11 @@ def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
 
 
 def _word_cells(rows: list[str]) -> list[str] | Fault:
-    """Return the cells of the words' rows in one list, or what is wrong with columns or IDs.
+    """Return the cells of word rows in one list, or the fault of columns or IDs.
 
-    The rows of ranges and empty nodes are checked and left out.
+    Rows of ranges and empty nodes are checked and left out.
     """
-    # Only the first cell of a row begins with a line end. Where each tenth cell does, rows have ten.
+    # Only the first cell of a row begins with a line end: if every tenth cell does, all rows have ten cells.
     text = "\t\n".join(rows)
     cells = text.split("\t")
     ids = "".join(cells[::COLUMN_COUNT])
@@ -288,7 +288,7 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
 
 @lru_cache(_COMMON_LENGTH)
 def _counting(words: int) -> str:
-    """Return the IDs of words, one a line."""
+    """Return the IDs of words, one per line."""
     return "\n".join(map(str, range(1, words + 1)))
 
 
@@ -305,7 +305,7 @@ def _numbers(first: int, end: int) -> tuple[int, ...]:
 
 
 def _head_numbers(texts: list[str]) -> list[int]:
-    """Return n + 1 heads: ``NO_HEAD`` for the root and for ``_``, ``NOT_A_HEAD`` for what is no number."""
+    """Return n + 1 heads: ``NO_HEAD`` for the root and for ``_``, ``NOT_A_HEAD`` if not a number."""
     try:
         return [NO_HEAD, *map(_HEADS.__getitem__, texts)]
     except KeyError:
@@ -324,7 +324,7 @@ def _error(fault: Fault, name: str, line: int) -> DataError:
 
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
-    """Return the layout's lines with what differs in the sentence put into its rows."""
+    """Return the lines of the layout, with the changed cells of the sentence."""
     lines = _lines_with_sent_id(sentence.sent_id, layout.lines)
     inserted = len(lines) - len(layout.lines)
     cells = cells_of([layout.lines[i] for i in layout.word_lines])
@@ -361,10 +361,10 @@ def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[st
 
 
 def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): eight or ten columns, words alone.
+    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): eight or ten columns, words only.
 
-    CPOSTAG and POSTAG are read as UPOS and XPOS; PHEAD and PDEPREL, the last two columns, come out as they
-    came in. Raises DataError, beside those of CoNLL-U, at a line that is no word.
+    CPOSTAG and POSTAG are read as UPOS and XPOS; PHEAD and PDEPREL, the last two columns, are kept as read.
+    Raises DataError as :func:`read_conllu`, and at a line that is not a word.
     """
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
@@ -372,9 +372,9 @@ def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def read_conllup(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-U Plus, with the columns that CoNLL-U has; others are left out, and named.
+    """Yield the sentences of CoNLL-U Plus, with the columns of CoNLL-U; others are dropped with a notice.
 
-    Raises DataError as :func:`read_conllu`, and for a row without the columns that the file names.
+    Raises DataError as :func:`read_conllu`, and for a row without the declared columns.
     """
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
@@ -399,12 +399,12 @@ def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
 
 
 def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
-    """Write sentences as CoNLL-X; those of CoNLL-X unchanged since they were read come out byte for byte."""
+    """Write sentences as CoNLL-X; unchanged sentences of CoNLL-X are written byte for byte as read."""
     write_conllu(map(_words_alone, sentences), path_or_file)
 
 
 def _words_alone(sentence: Sentence) -> Sentence:
-    """Return the sentence with a layout of its words, and of the last two columns what CoNLL-X has there."""
+    """Return the sentence with a layout of words only, and with CoNLL-X values in the last two columns."""
     layout = layout_of(sentence)
     cells = cells_of([layout.lines[i] for i in layout.word_lines])
     for place in range(0, len(cells), COLUMN_COUNT):

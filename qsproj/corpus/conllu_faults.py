@@ -1,4 +1,4 @@
-"""Faults of a sentence in CoNLL-U: each check returns the first one, or None."""
+"""Checks of a sentence in CoNLL-U: each returns the first fault, or None."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _SHOWN_CHARACTERS, _SHOWN_CYCLE = 40, 12
 
 
 class Fault(NamedTuple):
-    """A fault in row ``row`` (0-based) of those that were checked."""
+    """A fault in row ``row`` (0-based) of the checked rows."""
 
     row: int
     found: str
@@ -25,7 +25,7 @@ class Fault(NamedTuple):
 
 
 def column_fault(rows: Sequence[str]) -> Fault | None:
-    r"""Check that each row has ten cells, none empty, and ``\r`` only at its end, part of the line's end."""
+    r"""Check that each row has ten cells, none empty, and ``\r`` only as part of its line end."""
     for index, row in enumerate(rows):
         cells = row.split("\t")
         if len(cells) == COLUMN_COUNT:
@@ -76,9 +76,9 @@ def id_fault(ids: Sequence[str]) -> Fault | None:
 
 
 def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
-    """Check n cells of HEAD, and the same as n + 1 numbers (``NOT_A_HEAD``: no number): in range, no cycle.
+    """Check that heads are in range and have no cycle: n cells, and n + 1 numbers or ``NOT_A_HEAD``.
 
-    A missing head is no fault, nor are several roots.
+    Missing heads and several roots are allowed.
     """
     if min(heads) <= NOT_A_HEAD:
         row = heads.index(NOT_A_HEAD) - 1
@@ -99,8 +99,8 @@ def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
 
 
 def _cycle(heads: Sequence[int]) -> list[int] | None:
-    """Return the words of the first cycle, each followed by its head; None in a forest. O(n)."""
-    # visited[word] is the word whose walk towards the root came through here first.
+    """Return the words of the first cycle, each followed by its head, None if there is no cycle. O(n)."""
+    # visited[word] is the start of the first walk towards the root that reached this word.
     visited = [0] * len(heads)
     for start in range(1, len(heads)):
         word = start

@@ -1,4 +1,4 @@
-"""Multiword tokens: how a treebank splits surface tokens into words, learned and applied to plain text.
+"""Multiword tokens: learn how a treebank splits surface tokens into words, and split plain text.
 
 UD treebanks write German *am* as the two words *an dem* under a range row; a tokeniser leaves *am* whole.
 """
@@ -14,34 +14,34 @@ from qsproj.corpus.token import MultiwordToken, multiword_tokens
 
 Contractions = Mapping[str, tuple[str, ...]]
 
-# Marks of stress, call and question stand on the vowel of an Armenian word; treebanks have each as a word of
-# its own behind that word, under one range row.
+# Armenian marks of emphasis, exclamation and question are written on the vowel of a word; in treebanks each
+# is a word of its own after that word, under one range row.
 MARKS_ON_WORDS = "\u055b\u055c\u055e"
 _ON_WORD = re.compile(f"[{MARKS_ON_WORDS}]")
 
 
 def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
-    """Return the tokens of a sentence as written: first word, form, words in its range, 0 without one."""
+    """Return the surface tokens of a sentence: first word, form, number of words in its range or 0."""
     tokens = [(word, form, 0) for word, form in enumerate(sentence.forms, start=1)]
     for span in reversed(multiword_tokens(sentence)):
         tokens[span.first - 1 : span.last] = [(span.first, span.form, span.last - span.first + 1)]
     return tokens
 
 
-# Stands for the word before one that begins a clause, in keys of a table.
+# Placeholder in table keys for the word before the first word of a clause.
 CLAUSE = "^"
-# After these a token is read as the last of its kind in the sentence: *des hommes et des femmes*.
+# After these a token is split like the last one of its form in the sentence: *des hommes et des femmes*.
 _CONJUNCTIONS = frozenset({",", "et", "ou", "ni", "e", "ed", "o", "od", "i", "y", "né"})
-# Of tagged sentences so many places behind a word show that a token is read otherwise there.
+# Minimum number of occurrences after a word for a row of its own.
 _LEAST_SEEN = 2
 
 
 def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
-    """Return what each lower-cased surface token is split into by most of its occurrences.
+    """Return the most frequent split of each lower-cased surface token.
 
-    A token that mostly stands as one word is left out, as German *in* is and *ins* is not; one that is read
-    otherwise behind some words has rows for these: French *des* is split, ``avec des`` is *des*. Sorted, so
-    that the same treebank gives the same table.
+    Tokens that are mostly one word are left out (German *in*, unlike *ins*). A token with another split after
+    some words has rows for these: French *des* is split, ``avec des`` is not. The table is sorted, so that
+    the same treebank gives the same table.
     """
     found: dict[str, Counter[tuple[str, ...]]] = {}
     behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
@@ -68,23 +68,23 @@ def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ..
 
 
 def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
-    """Return how a token is read most often: split only where more than half are, the first of equals."""
+    """Return the most frequent reading of a token, the first of equals; split only if more than half are."""
     whole = counts[token,]
     splits = [(-count, words) for words, count in counts.items() if len(words) > 1]
     return min(splits)[1] if splits and -min(splits)[0] > whole else (token,)
 
 
 def _before(tokens: Sequence[str], at: int) -> str:
-    """Return the word before a token, in lower case: CLAUSE behind a sign other than a comma."""
+    """Return the lower-cased word before a token, CLAUSE after punctuation other than a comma."""
     before = tokens[at - 1].lower() if at else CLAUSE
     return before if before == "," or any(map(str.isalnum, before)) else CLAUSE
 
 
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
-    """Return the words of each token of a sentence: those in ``table``, or marked, have several.
+    """Return the words of each token of a sentence; tokens in ``table`` or with marks are split.
 
-    Case carries over: *Im* gives *In dem*, *IM* gives *IN DEM*. A row for the token and the word before it
-    goes first.
+    Case is kept: *Im* gives *In dem*, *IM* gives *IN DEM*. Rows of a token with its preceding word take
+    precedence.
     """
     found = []
     last: dict[str, tuple[str, ...]] = {}
@@ -101,7 +101,7 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
 
 
 def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[MultiwordToken]]:
-    """Return the words of ``tokens`` (:func:`words_of_tokens`), and the range of each that was split."""
+    """Return the words of ``tokens`` (:func:`words_of_tokens`), and the ranges of split tokens."""
     words: list[str] = []
     ranges = []
     for token, parts in zip(tokens, words_of_tokens(tokens, table), strict=True):
@@ -112,13 +112,13 @@ def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list
 
 
 def _without_marks(token: str) -> list[str]:
-    """Return a word and the marks that stand on it; one of nothing else stays whole."""
+    """Return a word and the marks on it; a token of only marks is not split."""
     bare = _ON_WORD.sub("", token)
     return [bare, *_ON_WORD.findall(token)] if bare and bare != token else [token]
 
 
 def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
-    """Return lower-cased words in the case of the token that they are of."""
+    """Return lower-cased words in the case of their token."""
     if len(token) > 1 and token.isupper():
         return [part.upper() for part in parts]
     if token[0].isupper():
@@ -127,15 +127,15 @@ def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
 
 
 def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (forms, UPOS) with each multiword token as one word, tagged as the first of its words."""
+    """Return (forms, UPOS) with each multiword token as one word, with the tag of its first word."""
     tokens = tokens_of(sentence)
     return tuple([form for _, form, _ in tokens]), tuple([sentence.upos[first - 1] for first, *_ in tokens])
 
 
-# Contractions that treebanks of UD split, where no sentence shows them: language code, then rows of the token
-# and its words, then words behind which some tokens are none: French *avec des* has an article. Closed lists
-# of one word for a preposition and an article or pronoun, or for a conjunction and an auxiliary. Clitics
-# behind verbs (Spanish *verlo*) are no closed list; tokenisers learn them.
+# Contractions of UD treebanks, used without training sentences: language code, then rows of a token and its
+# words, then words after which a token is not split (French *avec des* has an article). They are closed lists
+# of contractions of a preposition with an article or pronoun, or of a conjunction with an auxiliary. Verbal
+# clitics (Spanish *verlo*) are an open class, learned by tokenisers.
 _FILE = Path(__file__).with_name("language") / "contractions.tsv"
 _TABLE = {
     language: cells
@@ -148,13 +148,13 @@ LANGUAGES = frozenset(_TABLE)
 
 @cache
 def contractions_of(language: str | None) -> Contractions:
-    """Return what tokens of a language are split into, in lower case; nothing where no table is known."""
+    """Return the lower-cased contractions of a language, an empty table for an unknown one."""
     rows = (row.split() for row in _TABLE.get(language or "", [""])[0].split(";"))
     return {row[0]: tuple(row[1:]) for row in rows if row}
 
 
 def _whole_behind(language: str | None) -> Contractions:
-    """Return rows of a word and a token behind it, ``avec des``, that is no contraction there."""
+    """Return rows of a word and a following token that is not split there: ``avec des``."""
     rows = (row.partition(":") for row in "".join(_TABLE.get(language or "", [""])[1:]).split(";"))
     return {
         f"{before} {token}": (token,)
@@ -167,10 +167,10 @@ def _whole_behind(language: str | None) -> Contractions:
 def known_contractions(
     language: str | None, sentences: Iterable[Sentence] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Return the contractions that sentences show, and of the table those that they do not contradict.
+    """Return the contractions of sentences, with those of the language table that they do not contradict.
 
-    They contradict it where they leave a token whole; where a token is whole behind some words, if they read
-    it otherwise more often than the table does. Sorted by token.
+    A row is contradicted if the sentences leave its token unsplit; for a token that is not split after some
+    words, if the sentences disagree with the table more often than they agree. Sorted by token.
     """
     seen, behind = list(sentences), _whole_behind(language)
     table = {**contractions_of(language), **behind}

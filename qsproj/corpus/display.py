@@ -1,4 +1,4 @@
-"""How sentences, pairs and documents show themselves in a notebook."""
+"""Display of sentences, pairs and documents in notebooks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from qsproj.errors import pluralise
 
-# Of a document; it may be a book.
+# Maximum number of sentences drawn for a document.
 SHOWN_SENTENCES = 10
 
 
 def drawn(value: object) -> str:
-    """Return a sentence or a pair as a drawing, HTML.
+    """Return the drawing of a sentence or a pair as HTML.
 
-    Drawings are made above this room, and only notebooks ask for them here: the module is imported by name.
+    The drawing package is of a higher layer and needed only in notebooks, hence imported by name.
     """
     trees: Any = import_module("qsproj.viz.trees")
     draw = trees.draw_tree if hasattr(value, "forms") else trees.draw_pair
@@ -26,7 +26,7 @@ def drawn(value: object) -> str:
 
 
 def drawn_document(sentences: Iterable[object], title: str, total: int) -> str:
-    """Return the first sentences of a document as drawings, and how many more there are."""
+    """Return drawings of the first sentences of a document, and the number of further ones."""
     more = total - SHOWN_SENTENCES
     parts = [f"<p>{escape(title)}</p>", *map(drawn, islice(sentences, SHOWN_SENTENCES))]
     return "\n".join([*parts, *([f"<p>and {pluralise(more, 'sentence')} more</p>"] if more > 0 else [])])

@@ -1,4 +1,4 @@
-"""A text as the sentences that it is made of."""
+"""Document: a text as a sequence of sentences."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from qsproj.errors import WrongTypeError, pluralise
 
 
 class Document(Sequence[Sentence]):
-    """A sequence of sentences; unlike words they count from 0, and slices are documents.
+    """A sequence of sentences, numbered from 0 unlike words; slices are documents.
 
-    Sentences are taken from an iterable as they are asked for, and kept: ``for sentence in model(text)``
+    Sentences are taken lazily from an iterable, and kept: ``for sentence in model(text)``
     shows the first sentence before the last one is parsed.
 
     Parameters
     ----------
     sentences : iterable of Sentence
-        Any number of them.
+        The sentences.
     text : str, optional
-        What they were read from; None: it is put together from their texts.
+        The original text; None: the joined texts of the sentences.
 
     Examples
     --------
@@ -47,18 +47,18 @@ class Document(Sequence[Sentence]):
 
     @staticmethod
     def from_conllu(text: str) -> Document:
-        """Read the sentences of a string of CoNLL-U; raises DataError where it is none."""
+        """Read a document from a string of CoNLL-U; raise DataError if it is not CoNLL-U."""
         return Document(sentences_in(text))
 
     def __iter__(self) -> Iterator[Sentence]:
-        """Yield the sentences, each as soon as it is there."""
+        """Yield the sentences, each as soon as it is available."""
         at = 0
         while at < len(self._found) or self._take(1):
             yield self._found[at]
             at += 1
 
     def __len__(self) -> int:
-        """Return the number of sentences; all of them are made first."""
+        """Return the number of sentences, after computing all of them."""
         self._take(None)
         return len(self._found)
 
@@ -69,7 +69,7 @@ class Document(Sequence[Sentence]):
     def __getitem__(self, index: slice) -> Document: ...
 
     def __getitem__(self, index: int | slice) -> Sentence | Document:
-        """Return a sentence, from 0, or the document of a slice; IndexError where there is none."""
+        """Return a sentence by its number from 0, or the document of a slice; raise IndexError if missing."""
         if isinstance(index, int) and index >= 0:
             self._take(index + 1 - len(self._found))
         else:
@@ -87,12 +87,12 @@ class Document(Sequence[Sentence]):
         return drawn_document(self, repr(self), len(self))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Say how it is copied and sent to another process: with all its sentences."""
+        """Support copying and pickling, with all sentences."""
         return _document, (list(self), self._text)
 
     @property
     def text(self) -> str:
-        """The text that was read; of a document that was made, its sentences, paragraphs in lines."""
+        """The original text, or the texts of the sentences with one paragraph per line."""
         if self._text is not None:
             return self._text
         key, value = NO_SPACE
@@ -114,7 +114,7 @@ class Document(Sequence[Sentence]):
         return conllu_text(self)
 
     def _take(self, number: int | None) -> bool:
-        """Take this many more sentences, or all; return whether there was one."""
+        """Take ``number`` more sentences, None for all; return whether there was one."""
         before = len(self._found)
         if number is None or number > 0:
             self._found.extend(islice(self._rest, number))

@@ -1,4 +1,4 @@
-"""Sentences made from words, and changed copies of sentences; nothing here changes its argument."""
+"""Changed copies of sentences; no function changes its argument."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,17 +13,17 @@ from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
 
 NEW_PARAGRAPH = "# newpar"
-# That its arc is right, and its relation too.
+# Key in MISC of the probability of a word's arc and relation.
 RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
-# That all features of a word are right, given its tag.
+# Key in MISC of the probability of all features of a word, given its tag.
 FEATURE_PROBABILITY = "FeatProb"
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
-    """Return the sentence with other heads, int[n+1], copied, and, unless None, n other relations.
+    """Return the sentence with new heads, int[n+1], copied, and, unless None, n new relations.
 
-    Whether the heads form a tree is not checked. Raises ValueError when a length or a head does not fit.
+    Does not check that the heads form a tree. Raises ValueError for a wrong length or a head out of range.
     """
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
@@ -35,12 +35,12 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
 def with_predicted_heads(
     sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None
 ) -> Sentence:
-    """Do what :func:`with_heads` does, and empty DEPS: enhanced dependencies are those of the old heads."""
+    """Return the sentence as :func:`with_heads`, with DEPS emptied, as it belongs to the old heads."""
     return with_heads(without_deps(sentence), heads, deprels)
 
 
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
-    """Do what :func:`with_predicted_heads` does for heads that fit and are not written to any more."""
+    """Return the sentence as :func:`with_predicted_heads`, for valid heads that are no longer written to."""
     bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
     heads.flags.writeable = False
     return Sentence(
@@ -69,7 +69,7 @@ def without_deps(sentence: Sentence) -> Sentence:
 
 
 def _without_deps(layout: Layout | None) -> Layout | None:
-    """Return a layout with DEPS empty, or the same where it is empty. A tenth of parsing is spent here."""
+    """Return a layout with DEPS empty, the same one if it is empty already. Takes a tenth of parsing time."""
     if layout is None:
         return None
     lines = []
@@ -94,7 +94,7 @@ def with_columns(
     feats: Iterable[str] | None = None,
     deprels: Iterable[str] | None = None,
 ) -> Sentence:
-    """Return the sentence with other cells in the columns given; ValueError where they are not n."""
+    """Return the sentence with new columns; raise ValueError unless they have n cells."""
     given = {"lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deprels": deprels}
     columns: dict[str, Any] = {
         name: _column(name, cells, getattr(sentence, name)) for name, cells in given.items()
@@ -102,7 +102,7 @@ def with_columns(
     return replace(sentence, **columns)
 
 
-# The probabilities in MISC that do not hold any more where a column is replaced.
+# The probabilities in MISC that become invalid when a column is replaced.
 _STALE = {
     "heads": (ARC_PROBABILITY, RELATION_PROBABILITY),
     "deprels": (RELATION_PROBABILITY,),
@@ -120,7 +120,7 @@ def replaced(
     sent_id: str | None = None,
     **columns: Iterable[Items] | None,
 ) -> Sentence:
-    """Return a sentence with other columns; see :meth:`Sentence.replace`."""
+    """Return a sentence with new columns; see :meth:`Sentence.replace`."""
     n = len(sentence)
     values: dict[str, Any] = {
         name: checked_items(name, cells, n) for name, cells in columns.items() if cells is not None
@@ -140,12 +140,12 @@ def replaced(
     if not rows:
         return changed
     changed = _with_cells(changed, rows)
-    # The text of words alone has a space between any two.
+    # The default text of words has a space between any two, so a new SpaceAfter needs a text comment.
     return with_comment(changed, "text", spelled(changed)) if sentence.layout is None else changed
 
 
 def _with_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
-    """Return the sentence with other cells, n each, in columns that its layout alone holds."""
+    """Return the sentence with new cells, n each, in columns stored only in its layout."""
     layout = layout_of(sentence)
     lines = list(layout.lines)
     for word, at in enumerate(layout.word_lines):
@@ -158,7 +158,7 @@ def _with_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sen
 
 
 def comment_value(sentence: Sentence, key: str) -> str | None:
-    """Return the value of the first comment ``# key = value``: None without one, empty for ``# key``."""
+    """Return the value of the first comment ``# key = value``, None without one, empty for ``# key``."""
     if sentence.layout is None:
         return sentence.sent_id if key == "sent_id" else None
     found = comment_in(sentence.layout.lines, key)
@@ -166,13 +166,13 @@ def comment_value(sentence: Sentence, key: str) -> str | None:
 
 
 def begins_paragraph(sentence: Sentence) -> bool:
-    """Return whether a sentence is the first of a paragraph (``# newpar``), as it is after a blank line."""
+    """Return whether a sentence is the first of a paragraph (``# newpar``), as after a blank line of text."""
     layout = sentence.layout
     return layout is not None and any(line.startswith(NEW_PARAGRAPH) for line in layout.lines)
 
 
 def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
-    """Return the sentence with a comment ``# key = value``, in the place of an older one or last.
+    """Return the sentence with a comment ``# key = value``, replacing an older one or added last.
 
     Raises ValueError when key or value hold a line end.
     """
@@ -193,7 +193,7 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
 
 
 def lines_in(sentence: Sentence) -> int:
-    """Return how many line ends a sentence took in its file, blank lines too; 0 for one that was made."""
+    """Return the number of line ends of a sentence in its file, with blank lines; 0 without a layout."""
     layout = sentence.layout
     if layout is None:
         return 0
@@ -201,13 +201,13 @@ def lines_in(sentence: Sentence) -> int:
 
 
 def lines_before(sentence: Sentence, word: int) -> int:
-    """Return how many line ends stand before word 1..n of a sentence; 0 for one that was made."""
+    """Return the number of line ends before word 1..n of a sentence; 0 without a layout."""
     layout = sentence.layout
     return 0 if layout is None else layout.start.count("\n") + layout.word_lines[word - 1]
 
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
-    """Return the value of ``key=value`` in MISC for each of the n words; None where the key is not there."""
+    """Return the value of ``key=value`` in MISC for each of the n words, None without the key."""
     if sentence.layout is None:
         return (None,) * len(sentence)
     rows = [sentence.layout.lines[i] for i in sentence.layout.word_lines]
@@ -217,8 +217,8 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
     """Return the sentence with ``key=value`` in the MISC column of its n words.
 
-    A value replaces an earlier one of the same key where it stands, or comes last; None leaves the word's
-    MISC alone. Raises ValueError when there are not n values, or one holds a tab, a line end or ``|``.
+    A value replaces an earlier one of the same key, or is added last; None leaves the MISC of a word
+    unchanged. Raises ValueError unless there are n values, or if one holds a tab, a line end or ``|``.
     """
     if len(values) != len(sentence):
         raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")
@@ -229,7 +229,7 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
             if any(character in value for character in "\t\r\n|"):
                 raise ValueError(f"{key}={value!r} cannot stand in MISC: it holds a tab, a line end or |")
             row, _, misc = lines[at].rpartition("\t")
-            # In a file of mixed line ends a carriage return may be part of the line: it stays last.
+            # With mixed line ends, a carriage return may be part of the line and must stay last.
             cell = misc.rstrip("\r")
             lines[at] = f"{row}\t{_misc_with(cell, key, value)}{misc[len(cell) :]}"
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
@@ -257,7 +257,7 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
 
 
 def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``values``, or the current column where they are None; both have one cell for each word."""
+    """Return ``values``, or the current column if None; raise ValueError unless there are n values."""
     if isinstance(values, str):
         raise ValueError(f"{name} are the string {values[:40]!r}, expected a list of strings")
     cells = current if values is None else tuple(values)

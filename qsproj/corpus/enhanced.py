@@ -1,4 +1,4 @@
-"""Enhanced dependencies, column DEPS of CoNLL-U: for each word its heads, each with a relation."""
+"""Enhanced dependencies, column DEPS of CoNLL-U: the heads of each word with their relations."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -8,19 +8,19 @@ from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.progress import notice
 
-# For each of the n words its edges, in the order of DEPS.
+# The edges into each of the n words, in the order of DEPS.
 Graph = tuple[tuple[Edge, ...], ...]
-# Between the relations of a path through an empty node, as IWPT 2021 writes it.
+# Separator of the relations of a path through an empty node, as in IWPT 2021.
 THROUGH = ">"
 
 
 def has_graph(sentence: Sentence) -> bool:
-    """Tell whether any word has DEPS."""
+    """Return whether any word has DEPS."""
     return any(graph_of(sentence))
 
 
 def graph_of(sentence: Sentence) -> Graph:
-    """Return the edges into each word, those from empty nodes among them."""
+    """Return the edges into each word, including those from empty nodes."""
     if sentence.layout is None:
         return ((),) * len(sentence)
     lines = sentence.layout.lines
@@ -28,9 +28,9 @@ def graph_of(sentence: Sentence) -> Graph:
 
 
 def collapsed_graph(sentence: Sentence) -> Graph:
-    """Return the edges into each word, a path through empty nodes as one edge, its relations joined.
+    """Return the edges into each word, with paths through empty nodes as single edges of joined relations.
 
-    *Source*: the evaluation of IWPT 2021, which so compares graphs with and without empty nodes.
+    *Source*: the evaluation of IWPT 2021, which compares graphs with and without empty nodes in this way.
     """
     empty = {}
     for line in () if sentence.layout is None else sentence.layout.lines:
@@ -55,7 +55,7 @@ def collapsed_graph(sentence: Sentence) -> Graph:
 
 
 def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
-    """Return the sentence with other edges into its words, in the order of their heads; empty nodes stay."""
+    """Return the sentence with new edges into its words, sorted by head; empty nodes are kept."""
     layout = layout_of(sentence)
     lines = list(layout.lines)
     for at, edges in zip(layout.word_lines, graph, strict=True):
@@ -69,7 +69,7 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
 def telling_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
-    """Yield sentences with the new trees of ``change``; say once that DEPS of the old ones is emptied."""
+    """Yield sentences with the new trees of ``change``, with one notice if old DEPS are emptied."""
     had = False
 
     def watched() -> Iterator[Sentence]:
