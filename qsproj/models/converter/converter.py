@@ -1,8 +1,8 @@
 """The converter: from a tree in one annotation style to a tree in another over the same words.
 
-An edge-factored conditional log-linear model of the target tree. The score of an arc is a prior for what the
-source tree and its turned trees have, plus learned weights of features that say how the two words are related
-in the source tree.
+An edge-factored conditional log-linear model of the target tree. The score of an arc is a prior for the arcs
+of the source tree and its turned trees, plus learned weights of features of the path between the two words in
+the source tree.
 
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
@@ -34,10 +34,10 @@ from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
 
 HASH_BITS = 20
-# Score of an arc that both turned trees of the source have, before anything is learned; and in a converter
-# that has learned nothing, which returns its source.
+# Initial score of an arc that both turned trees of the source have; and the score in an untrained converter,
+# which returns its source.
 PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
-# Of arc posteriors, so many trees are looked at, the most probable ones.
+# Number of most probable source trees that are read from arc posteriors.
 SOURCE_TREES = 8
 
 
@@ -59,12 +59,12 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Converter(Parser):
-    """Converts trees of one annotation style to another; learned from trees in both.
+    """A converter of trees from one annotation style to another, trained on trees in both.
 
-    ``weights`` float32[2**HASH_BITS]. ``inference``: which trees the target style has; where arcs of a source
-    tree cross, those of the target tree may. ``prior``: log-odds of the arcs of the source tree where nothing
-    was learned. ``source_relations``: those of the source trees that it has learned from, sorted; none where
-    they were not kept.
+    ``weights`` float32[2**HASH_BITS]. ``inference``: the trees of the target style; where arcs of a source
+    tree cross, those of the target tree may. ``prior``: log-odds of the arcs of the source tree without
+    training. ``source_relations``: those of the source training trees, sorted; none where they were not
+    stored.
     """
 
     turns: TurnModel
@@ -76,7 +76,7 @@ class Converter(Parser):
 
     @staticmethod
     def untrained() -> "Converter":
-        """Return the converter that gives every source tree back."""
+        """Return the converter that returns every source tree unchanged."""
         return Converter(
             TurnModel.untrained(),
             np.zeros(1 << HASH_BITS, dtype=np.float32),
@@ -177,7 +177,7 @@ class Converter(Parser):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
+        """Run :meth:`convert_sentence`, under the method name that all models share."""
         if known is not None:
             raise UsageError(self.refuses_parts)
         return (self.convert_sentence(one, decode=decode, confidence=confidence) for one in sentences)
@@ -270,7 +270,7 @@ SOURCE_PREFIX = "source_"
 
 @dataclass(frozen=True)
 class AdaptedParser(Wrapper[Parser]):
-    """Parses in the source style and converts the tree."""
+    """A parser in the source style with a converter of its trees."""
 
     base: Parser
     converter: Converter

@@ -20,17 +20,17 @@ from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 16
-# Score of keeping the relation of a word, in nats, before anything is learned.
+# Initial score of keeping the relation of a word, in nats.
 PRIOR = 2.0
 ROOT_RELATION = "root"
 
 
 @dataclass(frozen=True)
 class RelationAdapter:
-    """Chooses the relation of each arc of the target tree; see kernels.adaptation_relations.
+    """Classifier of the relation of each arc of the target tree; see kernels.adaptation_relations.
 
-    ``relations``: relations of the target style, as far as training saw them. ``weights``
-    float32[2**HASH_BITS, COPIES + L]: the columns of the two copies stand before those of the relations.
+    ``relations``: relations of the target style that training saw. ``weights``
+    float32[2**HASH_BITS, COPIES + L]: the columns of the two copies come before those of the relations.
     """
 
     relations: tuple[str, ...]
@@ -38,7 +38,7 @@ class RelationAdapter:
 
     @staticmethod
     def untrained(relations: tuple[str, ...] = ()) -> "RelationAdapter":
-        """Return an adapter that prefers to keep what is there."""
+        """Return an adapter that prefers to keep the existing relations."""
         return RelationAdapter(
             relations, np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
         )
@@ -68,9 +68,9 @@ class RelationAdapter:
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
         """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
 
-        ``sentence``, ``nodes``: the source tree, and the same, encoded. An outcome that copies a known
-        relation counts for that relation. Where the target style has relations to the root, they are given to
-        the root's dependents and to no others.
+        ``sentence``, ``nodes``: the source tree, and its encoding. An outcome that copies a known relation
+        counts for that relation. Where the target style has relations to the root, the root's dependents, and
+        no other words, get them.
         """
         scores = self.scores(nodes, heads)
         probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -95,9 +95,9 @@ class RelationAdapter:
         return sentence.deprels[(word if outcome == COPY_OWN else branch) - 1]
 
     def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return int32[COPIES, n+1], the columns of what each word's copies are; -1 where not known.
+        """Return int32[COPIES, n+1], the columns of the relations that each word would copy; -1 if unknown.
 
-        ``sentence``: the source tree. ``found`` int32[n+1]: what :func:`branches` gave.
+        ``sentence``: the source tree. ``found`` int32[n+1]: from :func:`branches`.
         """
         own = np.array(
             [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
@@ -132,7 +132,7 @@ def train_relations(
     epochs: int,
     rate: float = 0.1,
 ) -> RelationAdapter:
-    """Learn from every word of the target trees that has a head and a relation."""
+    """Train on every word of the target trees that has a head and a relation."""
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
     examples = [
@@ -147,7 +147,7 @@ _Example = tuple[SourceNodes, Heads, Mask]
 
 
 class _RelationTrainer(Trainer[_Example, RelationAdapter]):
-    """Learns the weights of relations, beginning with those of ``live``, which change. Mutable; final."""
+    """Trainer of the weights of relations, starting from those of ``live``, which change. Mutable; final."""
 
     def __init__(self, live: RelationAdapter, *, rate: float) -> None:
         self._live = live
@@ -182,7 +182,7 @@ def right_outcomes(adapter: RelationAdapter, source: Sentence, nodes: SourceNode
 def relation_loss(scores: Floats, right: Mask) -> tuple[float, Floats]:
     """Return minus the log-probability, in nats, that every word's outcome is a right one, and its gradient.
 
-    Words without a right outcome have neither. Which of several right outcomes it was is summed out.
+    Words without a right outcome have neither. Several right outcomes are summed over.
     """
     learned = np.any(right, axis=1)
     everything = np.exp(scores - scores.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Training of converters from the same sentences in two annotation styles."""
+"""Training of converters on the same sentences in two annotation styles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import AdaGrad
 
-# Without a number of epochs: as many as give so many steps, within bounds.
+# By default, as many epochs as give this number of steps, within bounds.
 STEPS = 1500
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
 
@@ -38,9 +38,9 @@ FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
 class ConverterOptions:
     """Training of a converter.
 
-    ``epochs``: None: more where there is less. ``kept_templates``: in each step every template is left out
-    with one minus this probability, so that the general ones learn to do without the special ones, which are
-    rarely seen again. ``projective``, ``single_root``: None: read off the target trees.
+    ``epochs``: None: more where there is less data. ``kept_templates``: each step keeps every template with
+    this probability, so that the general ones learn to do without the special ones, which are rarely seen
+    again. ``projective``, ``single_root``: None: inferred from the target trees.
     """
 
     epochs: int | None = None
@@ -74,10 +74,10 @@ def train_converter(
     source_posteriors: Sequence[Scores] | None = None,
     options: ConverterOptions | None = None,
 ) -> tuple[Converter, ConverterReport]:
-    """Train a converter; without any trees it is the one that gives the source back.
+    """Train a converter; without any trees, return the one that returns its source.
 
-    ``sources``, ``targets``: the same words in both styles. Target trees may be partial: what is missing is
-    summed out (thesis 3.2.5). ``source_posteriors``: see ``encode_sources``. UsageError when there are
+    ``sources``, ``targets``: the same words in both styles. Target trees may be partial: missing parts are
+    summed out (thesis 3.2.5). ``source_posteriors``: see ``encode_sources``. Raises UsageError when there are
     targets, but none with a head.
     """
     options = options or ConverterOptions()
@@ -123,7 +123,7 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
         self._options = options
         self._rng = rng
         self._templates = Converter.untrained().templates
-        # Room for the features of all arcs of all trees: they are one step.
+        # Capacity for the features of all arcs of all trees, which are one step.
         self._descent = AdaGrad(
             np.zeros(1 << HASH_BITS, dtype=np.float32),
             rate=options.rate,
@@ -133,7 +133,7 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
 
     def step(self, example: _Example) -> float:
         sources, objective = example
-        # The first template always stays, for it stands for arcs of long paths.
+        # The first template always stays, as it stands for arcs of long paths.
         kept = self._rng.random(len(ARC_TEMPLATES)) < self._options.kept_templates
         kept[0] = True
         operations, seeds, shift = self._templates

@@ -1,7 +1,7 @@
-"""A logistic model, learned from few trees, of the source arcs that a target style turns round.
+"""A logistic model, trained on few trees, of the source arcs that a target style reverses.
 
-Styles differ most in which of two words that belong together is the head. That decision has few features,
-so it is learned first; the trees it leads to are features of the converter.
+Styles differ most in which of two related words is the head. That decision has few features, so it is
+trained first; the resulting trees are features of the converter.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
 HASH_BITS = 16
-# Log-odds of turning an arc of which nothing is known.
+# Log-odds of turning an arc without evidence.
 PRIOR = -1.0
 
 
 @dataclass(frozen=True)
 class TurnModel:
-    """Log-odds that in the target tree a word, or what is below it in the source tree, heads its source head.
+    """Log-odds that in the target tree a word, or a source descendant of it, heads its source head.
 
     ``weights`` float32[2**HASH_BITS].
     """
@@ -50,10 +50,10 @@ class TurnModel:
         return scores + PRIOR
 
     def turned(self, nodes: SourceNodes) -> SourceNodes:
-        """Return the nodes with the turned trees that the model believes in.
+        """Return the nodes with the turned trees that the model predicts.
 
-        Where words are turned over a content word they are a chain (as in SUD), where over a function word a
-        fan (as in UD); the other two trees have it the other way.
+        Words turned over a content word form a chain (as in SUD), over a function word a fan (as in UD); the
+        other two trees have it the other way.
         """
         trees = np.empty_like(nodes.turned_heads)
         turned_trees(nodes.heads, self.log_odds(nodes) > 0, ~function_words(nodes), trees)
@@ -70,9 +70,9 @@ class TurnModel:
 
 
 def turned_arcs(source: Heads, target: Heads) -> Mask:
-    """Tell of each word whether its source head hangs on its phrase in the target tree: bool[n+1].
+    """Return for each word whether its source head hangs on its phrase in the target tree: bool[n+1].
 
-    So it does when a target ancestor of the head is the word or below it in the source tree. False where the
+    That is, whether a target ancestor of the head is the word or below it in the source tree. False where the
     source head is the root, and where heads are missing.
     """
     found = np.zeros(len(source), dtype=np.bool_)
@@ -97,7 +97,7 @@ def train_turns(
     epochs: int,
     rate: float = 0.1,
 ) -> TurnModel:
-    """Learn from source trees and the target trees int32[n+1] of the same words, whole or partial."""
+    """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
     examples = [
         (source, turned_arcs(source.heads, target)) for source, target in zip(nodes, targets, strict=True)
     ]

@@ -21,9 +21,9 @@ from qsproj.models.storage import KINDS, described, kind_of, model_from
 
 @dataclass(frozen=True)
 class EnhancedParser(Wrapper[Parser]):
-    """Parses, and writes DEPS: the heads of each word in the enhanced graph, with their relations.
+    """A parser that also writes DEPS: the heads of each word in the enhanced graph, with their relations.
 
-    Empty nodes that a file has stay, and lose what led from them to words; none is invented.
+    Existing empty nodes stay, but lose their edges to words; none is added.
     """
 
     base: Parser
@@ -91,5 +91,5 @@ class EnhancedParser(Wrapper[Parser]):
 def train_enhanced_parser(
     parser: Parser, sentences: Sequence[Sentence], *, rng: np.random.Generator
 ) -> EnhancedParser:
-    """Return a parser that also writes the enhanced dependencies that these sentences teach."""
+    """Return a parser that also writes enhanced dependencies, trained on those of these sentences."""
     return EnhancedParser(parser, train_enhancer(sentences, rng=rng))

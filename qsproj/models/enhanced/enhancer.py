@@ -1,15 +1,15 @@
-"""A model of enhanced dependencies: which edges a tree has beside its arcs, and how its arcs are called.
+"""A model of enhanced dependencies: the edges of a tree beside its arcs, and the enhanced relations of arcs.
 
-An edge is known by the way between its ends in the tree: so many steps up from the dependent, so many down
-to the head, and the relations passed. Its relation is kept as a pattern, which the sentence fills in: ``{0}``
-and ``{1}`` are the relations of the dependent and of the word above it, ``{case}`` the lemmas of its case
-marker, so that ``nmod:of`` is ``{0}:{case}``. Each candidate edge is a variable whose value is none, or one
-of the patterns that training saw on such a way, chosen by a log-linear model that reads the tree. Every word
-can be reached from the root: where no edges lead to it, its arc of the tree does.
+An edge is described by the path between its ends in the tree: the number of steps up from the dependent and
+down to the head, and the relations passed. Its relation is stored as a pattern, which the sentence fills in:
+``{0}`` and ``{1}`` are the relations of the dependent and of the word above it, ``{case}`` the lemmas of its
+case marker, so that ``nmod:of`` is ``{0}:{case}``. Each candidate edge is a variable whose value is none, or
+one of the patterns seen in training on such a path, chosen by a log-linear model that reads the tree. Every
+word can be reached from the root: where no edges lead to it, its arc of the tree does.
 
 *Source*: thesis 5.1.3 proposes links M beside those of the tree, which exclude each other on a pair of words.
-Here the tree is decided before, candidates are few, and M is tied to pairs of arcs by features of the way
-between the two words, in place of factors over undecided arcs; how probable these arcs are counts, too.
+Here the tree is decoded before, candidates are few, and M is tied to pairs of arcs by features of the path
+between the two words, in place of factors over undecided arcs; the probabilities of these arcs count, too.
 """
 
 from collections import Counter, defaultdict
@@ -33,7 +33,7 @@ from qsproj.models.schema import Archive, Arrays, checked, word_lists
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
 
-# Steps up and down of the ways that edges take: nearly all of those in English, Swedish, Dutch, Czech.
+# Steps up and down of the paths of edges: nearly all of those in English, Swedish, Dutch, Czech.
 WAYS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
 BASIC = WAYS[0]
 # Markers whose lemmas are part of a relation.
@@ -42,7 +42,7 @@ MARKERS = ("case", "mark", "cc")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair of words: the dependent, the head, and the words between them on the way up and down."""
+    """A pair of words: the dependent, the head, and the words on the path between them."""
 
     dependent: int
     head: int
@@ -51,14 +51,14 @@ class Candidate:
 
     @property
     def below(self) -> tuple[int, ...]:
-        """The words whose arcs of the tree make the way: all on it but the highest."""
+        """The words whose tree arcs make the path: all on it but the highest."""
         words = (self.dependent, *self.passed, self.head)
         return words[: self.way[0]] + words[self.way[0] + 1 :]
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A parsed sentence as edges are read off it; words are 1..n."""
+    """A parsed sentence from which edges are derived; words are 1..n."""
 
     sentence: Sentence
 
@@ -99,7 +99,7 @@ class Tree:
         return ""
 
     def marker(self, word: int, relation: str) -> str:
-        """Return the lemmas of the first dependent of a word by this relation, and of what is fixed to it."""
+        """Return the lemmas of a word's first dependent by this relation, and of its fixed dependents."""
         for child in self.children[word]:
             if self.bare[child] == relation:
                 fixed = [other for other in self.children[child] if self.relation(other) == "fixed"]
@@ -107,7 +107,7 @@ class Tree:
         return ""
 
     def conjunction(self, word: int) -> str:
-        """Return the lemmas of the conjunction of a conjunct, or of the next one of its row that has one."""
+        """Return the lemmas of a conjunct's conjunction, or of the next conjunct that has one."""
         own = self.marker(word, "cc")
         if own or not word:
             return own
@@ -115,7 +115,7 @@ class Tree:
         return next(filter(None, (self.marker(one, "cc") for one in row)), "")
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates of each word by the ways that edges take."""
+        """Yield the candidates of each word by the paths in WAYS."""
         for word in range(1, len(self.heads)):
             above = [word]
             for up in range(4):
@@ -127,7 +127,7 @@ class Tree:
                 above.append(self.heads[above[-1]])
 
     def _down(self, above: list[int], way: tuple[int, int]) -> Iterator[Candidate]:
-        """Yield candidates from the top of a way down; they do not go back the way they came."""
+        """Yield candidates from the top of a path down; they do not go back the way up."""
         paths = [[above[-1]]]
         for _ in range(way[1]):
             paths = [
@@ -143,14 +143,14 @@ class Tree:
                 yield Candidate(above[0], head, way, passed)
 
     def signature(self, one: Candidate) -> str:
-        """Return the way of a candidate and the relations on it; of an arc of the tree its relation alone."""
+        """Return the path of a candidate and the relations on it; of a tree arc its relation alone."""
         if one.way == BASIC:
             return self.bare[one.dependent]
         passed = [self.bare[word] for word in (one.dependent, *one.passed, one.head)]
         return f"{one.way[0]}{one.way[1]} {','.join(passed)}"
 
     def filling(self, one: Candidate) -> Mapping[str, str]:
-        """Return what stands for each part of a pattern."""
+        """Return the value of each part of a pattern."""
         dependent, above = one.dependent, self.heads[one.dependent]
         filled = {"{0}": self.relation(dependent), "{1}": self.relation(max(above, ROOT))}
         for name, word in (("", dependent), ("1", max(above, ROOT))):
@@ -162,7 +162,7 @@ class Tree:
 
 
 def pattern_of(relation: str, filling: Mapping[str, str]) -> str:
-    """Return the pattern that gives a relation: that of a word first, then markers, else what it is."""
+    """Return the pattern of a relation: first that of a word, then markers, else the literal text."""
     for whole in ("{0}", "{1}"):
         value = filling.get(whole)
         if value and (relation == value or relation.startswith(f"{value}:")):
@@ -182,21 +182,21 @@ def filled(pattern: str, filling: Mapping[str, str]) -> str | None:
 
 NONE = ""
 HASH_BITS = 20
-# A pattern that training saw less often on a way of the same relations is an exception.
+# Patterns that training saw less often on a path of the same relations are exceptions.
 LEAST_SEEN = 2
 EPOCHS, RATE = 5, 0.2
-# Weights below this are not kept.
+# Weights below this are dropped.
 FAINT = 0.01
-# Of an edge and the arcs of the tree that it stands on; chosen on English-EWT dev.
+# Of an edge and the tree arcs on its path together; chosen on English-EWT dev.
 LIKELY = 0.4
 _NOTHING = np.zeros((1, 1), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
 class Enhancer:
-    """What tells the enhanced graph of a tree.
+    """Predictor of the enhanced graph of a tree.
 
-    ``patterns``: by signature of a candidate the relations that it may have, as patterns; empty: no edge.
+    ``patterns``: by signature of a candidate its possible relations, as patterns; empty: no edge.
     ``weights`` float32[2**HASH_BITS]: natural-log potentials of features with patterns.
     """
 
@@ -208,9 +208,9 @@ class Enhancer:
     ) -> tuple[list[list[Edge]], list[list[float]]]:
         """Return the edges into each word, by head, and the probability of each given the tree.
 
-        ``arcs`` gives float64[n+1, n+1], the probability of each arc, where the tree is in doubt. Of an edge
-        beside the tree it is multiplied with those of the arcs of its way, and LIKELY is asked for. It is
-        called once at most, and not for a sentence that has no such edge.
+        ``arcs`` returns float64[n+1, n+1], the probability of each arc, where the tree is uncertain. An edge
+        beside the tree needs a probability above LIKELY, multiplied with those of the arcs of its path. It is
+        called at most once, and not for a sentence without such edges.
         """
         asked = None if arcs is None else cache(arcs)
         tree = Tree(sentence)
@@ -235,7 +235,7 @@ class Enhancer:
         return edges, chances
 
     def _decided(self, tree: Tree, one: Candidate) -> tuple[str, float]:
-        """Return the likeliest relation of a candidate, empty for no edge, and its probability."""
+        """Return the most probable relation of a candidate, empty for no edge, and its probability."""
         way = tree.signature(one)
         patterns = self.patterns.get(way, ("{0}",) if one.way == BASIC else ())
         filling = tree.filling(one) if patterns else {}
@@ -261,7 +261,7 @@ class Enhancer:
 
 
 def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Enhancer:
-    """Learn from sentences with trees and DEPS; edges from empty nodes are left out.
+    """Train on sentences with trees and DEPS; edges from empty nodes are left out.
 
     Raises NothingToLearnError when no sentence has DEPS.
     """
@@ -319,7 +319,7 @@ def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
 
 
 def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a pattern is chosen by; ``way`` is the candidate's signature."""
+    """Yield the features for the choice of a pattern; ``way`` is the candidate's signature."""
     upos = tree.sentence.upos
     dependent, head = one.dependent, one.head
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]
@@ -356,9 +356,9 @@ def _nothing(options: int) -> NDArray[np.uint64]:
 
 
 def _lost(edges: Sequence[Sequence[Edge]], heads: Sequence[int]) -> Iterator[int]:
-    """Yield words that no path from the root reaches, but whose head in the tree one does.
+    """Yield words that cannot be reached from the root, but whose head in the tree can.
 
-    ``edges`` are looked at again after each, as its arc is added to them.
+    The caller adds the arc of each to ``edges``, which are searched again.
     """
     reached = {ROOT}
     below: dict[int, list[int]] = defaultdict(list)

@@ -35,9 +35,9 @@ HASH_BITS = 17
 
 @dataclass(frozen=True)
 class RelationScorer(RelationWeights):
-    """The score of a relation of an arc is the sum of the weights that the arc's features have for it.
+    """Scorer of an arc's relations by sums of the weights of the arc's features.
 
-    The templates ask nothing of the tree.
+    The templates do not read the tree.
     """
 
     candidates: Candidates
@@ -70,17 +70,17 @@ class RelationScorer(RelationWeights):
         return cls(*fields, Candidates.from_numbers(seen, size))
 
 
-# The tag of the root, which is nobody's dependent.
+# Tag of the root, which is no word's dependent.
 ROOT_TAG = 0
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The relations that each pair of tags was seen with, and what is allowed to pairs that were not seen.
+    """The relations seen with each pair of tags, with a back-off for unseen pairs.
 
-    A pair that was not seen may have every relation that its dependent's tag was seen with; where that was
-    not seen either, every relation. Arcs of the root and other arcs share no relation by this back-off.
-    ``seen`` bool[TAGS, TAGS, L]: tag of the head, tag of the dependent, relation.
+    An unseen pair may have every relation seen with its dependent's tag; if that tag is also unseen, every
+    relation. The back-off of the root's arcs is separate from that of other arcs. ``seen`` bool[TAGS, TAGS,
+    L]: tag of the head, tag of the dependent, relation.
 
     *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
     """
@@ -89,7 +89,7 @@ class Candidates:
 
     @cached_property
     def allowed(self) -> Mask:
-        """bool[TAGS, TAGS, L], what was seen or backed off to; at least one relation for each pair."""
+        """bool[TAGS, TAGS, L], relations seen or backed off to; at least one for each pair."""
         allowed = self.seen.copy()
         for heads in (slice(ROOT_TAG, ROOT_TAG + 1), slice(ROOT_TAG + 1, TAGS)):
             seen = self.seen[heads]
@@ -102,7 +102,7 @@ class Candidates:
 
     @cached_property
     def lists(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The same as starts int32[TAGS * TAGS + 1] and relations int32, as the kernels read them."""
+        """The same as starts int32[TAGS * TAGS + 1] and relations int32, in the form of the kernels."""
         flat = self.allowed.reshape(TAGS * TAGS, -1)
         starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
         return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
@@ -121,7 +121,7 @@ class Candidates:
 
     @staticmethod
     def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Sequence[int]]], relations: int) -> Candidates:
-        """Note what is seen in trees: words, heads int32[n+1], and numbers of relations, -1 where unknown."""
+        """Collect the relations seen in trees: words, heads int32[n+1], relation numbers, -1 if unknown."""
         seen = np.zeros((TAGS, TAGS, relations), dtype=np.bool_)
         for encoded, heads, numbers in trees:
             for dependent, (head, relation) in enumerate(zip(heads.tolist(), numbers, strict=True)):
@@ -139,10 +139,10 @@ class Candidates:
         return Candidates(seen.reshape(TAGS, TAGS, relations))
 
 
-# Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
-# dev files of Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
+# Arcs less probable than this by their own scores are pruned before labelling. On parts of the dev files of
+# Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
 LEAST = 0.03
-# No candidate is held to be less probable than this before the tree is known.
+# Lower bound of a candidate's probability before the tree is known.
 LEAST_CHANCE = 1e-6
 
 
@@ -152,7 +152,7 @@ class LabelledPosterior:
 
     ``log_z``: of all labelled trees. ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances``
     float64[k, L]: that of each relation given each arc of ``scores``. ``inference``: over the
-    trees that they are of. ``free``: the scores without ``columns``, the known relations of some words.
+    trees that they refer to. ``free``: the scores without ``columns``, the known relations of some words.
     """
 
     scores: LabelledScores
@@ -171,7 +171,7 @@ class LabelledPosterior:
         return probabilities
 
     def best_relations(self) -> Scores:
-        """Return the probability of the likeliest labelled arc between two words, -inf for 0."""
+        """Return the probability of the most probable labelled arc between two words, -inf for 0."""
         best = np.empty_like(self.marginals)
         best_relations(self.marginals, self.scores.heads, self.scores.dependents, self.chances, best)
         return best
@@ -191,13 +191,13 @@ class LabelledPosterior:
 class LabelledParser(FirstOrderParser[ArcScorer]):
     """A trained first-order parser whose trees are labelled.
 
-    Its ``scorer`` says what an arc scores whatever its relation. Its ``labeller`` reads the tree once it is
-    there, and names relations together with what was believed of them before.
+    Its ``scorer`` scores arcs whatever their relation. Its ``labeller`` reads the predicted tree, and
+    predicts relations together with the earlier beliefs about them.
 
-    ``relations``: what each relation adds. ``least``: arcs of a smaller probability by the scores of
-    ``scorer`` alone are not in any tree; 0: all may be. Scores of labelled arcs are divided by
-    ``temperature``, and of relations given a tree by ``relation_temperature``, before their probabilities are
-    reported. Trees are decoded from the scores as they are, for which they were learned.
+    ``relations``: scores added for each relation. ``least``: arcs of a smaller probability by ``scorer``
+    alone are in no tree; 0: all may be. Scores of labelled arcs are divided by ``temperature``, and of
+    relations given a tree by ``relation_temperature``, before their probabilities are reported. Trees are
+    decoded from the unscaled scores, for which they were trained.
     """
 
     labeller: Labeller
@@ -207,7 +207,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     relation_temperature: float = 1.0
 
     def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
-        """Return what is believed of the labelled arcs by the scores as learned; O(n^3 + k L) for k arcs."""
+        """Return the beliefs about labelled arcs by the trained scores; O(n^3 + k L) for k arcs."""
         encoded = self.encode(sentence)
         arcs = self.scorer.scores(self.scorer.features(encoded))
         features = self.relations.features(encoded)
@@ -218,7 +218,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
                 self.relations.scores(features, arcs, self._possible(arcs, inference)), inference
             )
         columns = {word: self.relations.relations.index(given.relations[word - 1]) for word in words}
-        # What prunes counts what is known of relations.
+        # Pruning takes the known relations into account.
         every = with_relations(self.relations.scores(features, arcs, all_arcs(len(given))), columns)
         own = np.isin(every.dependents, words)
         weighed = arcs.copy()
@@ -238,7 +238,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         inference: TreeDecoder | None = None,
         columns: Mapping[int, int] = MappingProxyType({}),
     ) -> LabelledPosterior:
-        """Sum over labelled trees; ``columns``: the known relations of some words, by their places."""
+        """Sum over labelled trees; ``columns``: the known relations of some words, by index."""
         inference = inference or self.inference
         clamped = with_relations(scores, columns) if columns else scores
         summed, chances = clamped.summed()
@@ -246,7 +246,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return LabelledPosterior(clamped, log_z, marginals, chances, inference, scores, columns)
 
     def _possible(self, arcs: Scores, inference: TreeDecoder) -> Mask:
-        """Choose the arcs that may be in a tree, bool[n+1, n+1]; those of one tree are among them."""
+        """Choose the possible arcs, bool[n+1, n+1]; those of one tree are among them."""
         if self.least == 0.0:
             return all_arcs(len(arcs) - 1)
         marginals = inference.infer(arcs)[1]
@@ -257,7 +257,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return possible
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
-        """Return what is believed of the labelled arcs at the parser's temperature."""
+        """Return the beliefs about the labelled arcs at the parser's temperature."""
         return self._tempered(self.beliefs(sentence, given))
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
@@ -269,8 +269,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def relation_probabilities(self, sentence: Sentence) -> Floats:
         """Return the posterior probability of every labelled arc, float64[n+1, n+1, L].
 
-        The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` takes its
-        relation from what is known once there is a tree, too.
+        The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` also uses the
+        labeller's scores given the tree.
         """
         return self.posterior(sentence).labelled()
 
@@ -282,12 +282,13 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, faster than each for itself.
+        """Parse sentences in order, faster than each by itself.
 
-        BLOCK of them at a time go through each kernel, where trees are projective and nothing else is asked.
+        Blocks of BLOCK sentences go through each kernel, where trees are projective and no other option is
+        set.
         """
         check_decoder(decode)
-        # The kernels of blocks know all projective trees, and no others.
+        # The block kernels are for projective trees only.
         plain = decode == "mbr" and self.inference.projective and not confidence and known is None
         for block in checked_blocks(sentences):
             parsed = self._parsed_block(block) if plain else None
@@ -299,7 +300,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
                 yield self._parsed(one, decode=decode, confidence=confidence, given=given)
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
-        """Return the heads int32[n+1] of the labelled tree that :meth:`parse` explains."""
+        """Return the heads int32[n+1] of the labelled tree; see :meth:`parse`."""
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
         return posterior.inference.best(values)
 
@@ -323,16 +324,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> LabelledParser:
-        """Learn scores of arcs alone; see :meth:`Parser.fine_tuned`."""
+        """Train scores of arcs alone further; see :meth:`Parser.fine_tuned`."""
         arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
         """Return the score of each relation given a tree, float64[n, L], by word; natural log.
 
-        The mean of what was believed of the arc before there was a tree, and of what the labeller says that
-        reads the tree: each knows what the other does not, and both saw the same trees. -inf for no
-        candidate.
+        The mean of the beliefs about the arc before decoding and of the scores of the labeller, which reads
+        the tree: each has evidence that the other lacks, and both saw the same trees. -inf for no candidate.
         """
         words = np.arange(1, len(heads), dtype=np.int32)
         after = self.relations.candidates.scores(
@@ -341,9 +341,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return mean_scores(posterior.chances_of(heads), after)
 
     def _parsed_block(self, sentences: Sequence[Sentence]) -> list[Sentence] | None:
-        """Parse several sentences of a projective self by minimum Bayes risk.
+        """Parse several sentences with a projective parser by minimum Bayes risk.
 
-        None where sums have left the range in which they are exact: parse one after the other.
+        Returns None where sums leave the range in which they are exact: then sentences are parsed one by one.
         """
         block = self.scorer.encode_block(sentences)
         found = self._block_trees(block)
@@ -418,10 +418,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
 
 def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> LabelledScores:
-    """Return scores by which some words have the relations that are known, by their columns.
+    """Return scores with the known relations of some words fixed, by their columns.
 
-    An arc that cannot have the relation of its dependent has it with the least of probabilities: it is left
-    where no tree is without such an arc.
+    An arc that cannot have its dependent's relation gets it with the least probability, so that it remains
+    where every tree needs such an arc.
     """
     relations = scores.relations.copy()
     for word, column in columns.items():
@@ -447,5 +447,5 @@ def all_arcs(n: int) -> Mask:
 
 
 def mean_scores(before: Floats, after: Floats) -> Floats:
-    """Return the mean of the logs of chances before there was a tree and of scores by it, both [n, L]."""
+    """Return the mean of log probabilities before decoding and of scores given the tree, both [n, L]."""
     return 0.5 * (np.log(np.maximum(before, LEAST_CHANCE)) + after)

@@ -31,7 +31,7 @@ from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
 
-# One sentence in so many is held out from a second parser, whose probabilities of it give the temperatures,
+# Every fifth sentence is held out from a second parser, whose probabilities on it give the temperatures,
 # where there are enough.
 HELD_OUT = 5
 LEAST_SENTENCES = 20
@@ -39,7 +39,7 @@ LEAST_SENTENCES = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledExample:
-    """A sentence to learn from: its words, encoded, its labelled tree, and how often it counts."""
+    """A training sentence: its words, encoded, its labelled tree, and its weight."""
 
     encoded: EncodedSentence
     tree: LabelledTree
@@ -47,7 +47,7 @@ class LabelledExample:
 
 
 class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]):
-    """Learns weights of arcs and of their relations, one sentence a step. Mutable; final."""
+    """Trainer of weights of arcs and of their relations, one sentence a step. Mutable; final."""
 
     def __init__(
         self, relations: RelationScorer, support: NDArray[np.uint64], *, options: TrainingOptions
@@ -93,9 +93,9 @@ def train_labelled_parser(
 ) -> tuple[LabelledParser, TrainingReport]:
     """Train a parser on labelled trees; missing heads and relations are summed out.
 
-    All is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`, but the objective is a likelihood,
-    with or without a margin, which is 1 for each word whose head or relation differs. A second parser, of
-    four fifths of the sentences, tells how far the probabilities of the first can be trusted.
+    As :func:`~qsproj.models.arc.arc_training.train_arc_parser`, except that the objective is a likelihood,
+    with or without a margin, which is 1 for each word whose head or relation differs. A second parser,
+    trained on four fifths of the sentences, calibrates the probabilities of the first.
     """
     options = options or TrainingOptions()
     summed = names_of(lambda one: one.margin is not None)
@@ -126,7 +126,7 @@ def train_labelled_parser(
 def _learned(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[LabelledParser, list[EpochRecord]]:
-    """Return the parser that trees teach, all of which it can build; its temperatures are 1."""
+    """Return the parser trained on trees, all of which it can build; its temperatures are 1."""
     sentences, inference = prepared.sentences, prepared.inference
     encoded = [lesson.encoded for lesson in prepared.lessons]
     names = tuple(sorted(relations_in(sentences)))
@@ -176,10 +176,10 @@ def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64
 def labelled_tree(
     sentence: Sentence, relations: Sequence[str], inference: TreeDecoder, *, objective: str
 ) -> LabelledTree | None:
-    """Return the loss of one labelled tree, whole or partial; None when the model can build none such.
+    """Return the loss of one labelled tree, whole or partial; None when the model cannot build one.
 
-    Where the model cannot build the tree, the nearest one takes its place; an arc that is another then has no
-    relation that is known. As for arcs, partial trees are learned without a margin.
+    Where the model cannot build the tree, the nearest one takes its place; the relations of changed arcs are
+    then unknown. As for arcs, partial trees are trained without a margin.
     """
     found = tree_objective(sentence.heads, inference, objective)
     if found is None:
@@ -190,18 +190,17 @@ def labelled_tree(
     return LabelledTree(found, heads, known, margin)
 
 
-# Between these a temperature is looked for.
+# Range of temperatures.
 COLDEST, WARMEST = 0.5, 8.0
-# No probability is held to be nearer to 0 or 1 than this.
+# Probabilities are clipped to this distance from 0 and 1.
 DOUBT = 1e-4
 
 
 def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> LabelledParser:
-    """Return a parser with the temperatures under which its probabilities fit what is right best.
+    """Return a parser with the temperatures that fit its probabilities best to the gold trees.
 
-    The loss is the negative log of the probability of what is the case, for each word of the trees that it
-    finds: whether the arc is right, and then, whether arc and relation are. The parser has not seen these
-    trees.
+    The loss is the negative log-probability of the true outcome, for each word of the predicted trees:
+    whether the arc is right, and then, whether arc and relation are. The parser has not seen these trees.
 
     *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """
@@ -242,7 +241,7 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
 
 
 def surprise(stated: Floats, right: Mask) -> float:
-    """Return the negative log of the probability of what is the case, in nats, mean over statements."""
+    """Return the mean negative log-probability of the true outcomes, in nats."""
     sure = np.clip(stated, DOUBT, 1.0 - DOUBT)
     return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())
 

@@ -1,10 +1,10 @@
 """One model from text to trees: it cuts text into words, tags them and parses them.
 
-Where tags are uncertain, arc scores are averaged over the tag sequences tried. One wrong tag misleads a
-parser wherever features read it: most of all an auxiliary taken for a verb. The tagger sees a few words
-around each word, the parser whole trees. So single tags of the tagger's best sequence are changed where it
-doubts them, and a change stays where tagger and trees together find it likelier. Each sequence tried counts
-in the mean for as much as they believe in it.
+Where tags are uncertain, arc scores are averaged over several tag sequences. One wrong tag misleads a parser
+wherever features read it: most of all an auxiliary taken for a verb. The tagger sees a few words around each
+word, the parser whole trees. So uncertain tags of the tagger's best sequence are changed one at a time, and a
+change stays where it raises the joint score of tagger and trees. Each sequence counts in the mean by its
+joint score.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from qsproj.models.schema import Archive, Arrays, anything, checked, optional, t
 from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
 
-# What closes an opening mark; German closes with the mark that opens in English, and some print »so«.
+# Closing marks by opening mark; German closes with the mark that opens in English, and some print »so«.
 _CLOSING = {
     **dict(zip("([{«»‹›“‘（「『《【", ")]}»«›‹”’）」』》】", strict=True)),
     **{"„": "“”", "‚": "‘’", '"': '"', "``": ("''",), "<<": (">>",), ">>": ("<<",)},
@@ -38,7 +38,7 @@ _CLOSING = {
 
 
 def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places 1..n of marks that open and close; what is left open is no pair."""
+    """Return the places 1..n of opening and closing marks; an unclosed mark has no pair."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for place, form in enumerate(forms, start=1):
@@ -52,38 +52,38 @@ def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
 
 
 Tags = tuple[str, ...]
-# Of each word, as its tagger numbers them.
+# The tag of each word, by the tagger's numbers.
 TagNumbers = NDArray[np.int32]
 
-# A tag to which the tagger gives less is not tried. The expected score of a tree, at the parser's
-# temperature, counts so much beside the tagger's log-potentials: it is log Z minus the entropy of the trees,
-# and a wrong tag, as of an auxiliary without a verb, leaves no tree that stands out. On development files of
-# German, Spanish and Swedish, with taggers learned through links, .2 to .35 were alike within .3 UAS. Worse
-# there: the mean over sequences drawn from the tagger. No better: training on drawn sequences.
+# Tags with a lower tagger probability are not tried. The second number weights the expected score of a tree,
+# at the parser's temperature, against the tagger's log-potentials: it is log Z minus the entropy of the
+# trees, and a wrong tag, as of an auxiliary without a verb, leaves no tree that stands out. On development
+# files of German, Spanish and Swedish, with taggers trained through links, .2 to .35 were alike within .3
+# UAS. Worse there: the mean over sampled sequences. No better: training on sampled sequences.
 LEAST_TAG = 0.05
 TRUST_IN_TREES = 0.2
-# Scores under tags that are wrong now and then are too sure: beside the parser's temperature they are divided
-# by one plus so many times the share of tags that the tagger expects to be wrong. On six development files,
-# with taggers learned through links and from trees, the calibration error is 2.1 to 3.4 points by that, 3.0
-# to 7.9 without; one factor for all, 1.3, gives 1.5 to 3.8, and too little trust where few tags are in doubt.
+# Scores under partly wrong tags are overconfident: beside the parser's temperature they are divided by one
+# plus this number times the tagger's expected share of wrong tags. On six development files, with taggers
+# trained through links and on trees, the calibration error is 2.1 to 3.4 points with this, 3.0 to 7.9
+# without; a constant factor, 1.3, gives 1.5 to 3.8, and is underconfident where few tags are in doubt.
 DOUBT = 3.0
-# In UD, brackets and quotation marks stand below one word between them: 88 to 99% of them, in PUD of six
-# languages. The score of an arc knows nothing of the other mark, and closing ones often go to the root or the
-# next verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
+# In UD, brackets and quotation marks attach to one word between them: 88 to 99% of them, in PUD of six
+# languages. An arc's score does not see the other mark, and closing ones often attach to the root or the next
+# verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
 TOGETHER = 12.0
 PUNCT = "PUNCT"
-# Each tag that is tried costs O(n^3): as many words as this have all of them tried, longer sentences as many
-# as take the same time. 17 readings of 600 words took half a minute.
+# Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
+# take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One tag sequence, and what a parser makes of the sentence under it.
+    """One tag sequence, and the parser's scores of the sentence under it.
 
-    ``numbers`` int32[n]: the tags, as the tagger numbers them. ``scores`` float64[n+1, n+1]: arc scores,
-    natural log, as learned. ``log_weight``: how likely tagger and trees find the sequence, natural log, up to
-    a constant of the sentence.
+    ``numbers`` int32[n]: the tags, by the tagger's numbers. ``scores`` float64[n+1, n+1]: arc scores,
+    natural log, as trained. ``log_weight``: joint score of the sequence by tagger and trees, natural log, up
+    to a constant of the sentence.
     """
 
     numbers: TagNumbers
@@ -95,10 +95,9 @@ class Reading:
 class Readings:
     """Scores of a sentence under several tag sequences.
 
-    ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighing as much as
-    tagger and trees believe in it; closing marks gain the arcs of opening ones. ``tags``: the likeliest of
-    the sequences. ``doubt``: the share of the words' tags that the tagger expects to be wrong, between 0 and
-    1.
+    ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighted by its joint
+    score; closing marks gain the arcs of opening ones. ``tags``: the most probable of the sequences.
+    ``doubt``: the tagger's expected share of wrong tags, between 0 and 1.
     """
 
     scores: Scores
@@ -106,16 +105,16 @@ class Readings:
     doubt: float
 
     def arc_probabilities(self, parser: ArcParser) -> Scores:
-        """Return the probability of each arc, float64[n+1, n+1], trusted as far as the tagger is."""
+        """Return the probability of each arc, float64[n+1, n+1], tempered by the tagger's expected errors."""
         return parser.inference.infer(self.scores / (parser.temperature * (1.0 + DOUBT * self.doubt)))[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncertainWords:
-    """A sentence whose words have tags in doubt.
+    """A sentence with words whose tags are in doubt.
 
     ``free`` bool[n]: words whose tags are the tagger's; the others keep their own. ``emissions`` float64[n,
-    T]: the tagger's potentials, natural log. ``marginals`` float64[n, T]: the probabilities that it gives.
+    T]: the tagger's potentials, natural log. ``marginals`` float64[n, T]: its probabilities.
     """
 
     tagger: Tagger
@@ -125,7 +124,7 @@ class UncertainWords:
     marginals: NDArray[np.float64]
 
     def tags(self, numbers: TagNumbers) -> Tags:
-        """Return the tags by their numbers; a word that is not free has its own."""
+        """Return the tags by their numbers; words that are not free have their own."""
         return tuple(
             self.tagger.tags[number] if free else own
             for number, free, own in zip(
@@ -134,11 +133,11 @@ class UncertainWords:
         )
 
     def read(self, parser: ArcParser, numbers: TagNumbers) -> Reading:
-        """Return what the parser makes of a tag sequence. O(n^3) time."""
+        """Return the parser's reading of a tag sequence. O(n^3) time."""
         before = np.concatenate([[len(self.tagger.tags)], numbers[:-1]])
         of_tags = self.emissions[np.arange(len(numbers)), numbers] + self.tagger.transitions[before, numbers]
         scores = parser.scores(with_columns(self.sentence, upos=self.tags(numbers)))
-        # The mean score of the trees, at the parser's temperature.
+        # The expected score of the trees, at the parser's temperature.
         tempered = scores / parser.temperature
         marginals = parser.inference.infer(tempered)[1]
         possible = marginals > 0.0
@@ -146,7 +145,7 @@ class UncertainWords:
         return Reading(numbers, scores, float(of_tags.sum()) + of_trees)
 
     def doubts(self, best: TagNumbers) -> Iterator[tuple[int, int]]:
-        """Yield words with tags that they may have beside those of the best sequence, the likeliest first."""
+        """Yield words with alternatives to their tags in the best sequence, the most probable first."""
         tried = (self.marginals >= LEAST_TAG) & self.free[:, None]
         tried[np.arange(len(best)), best] = False
         words, tags = np.nonzero(tried)
@@ -154,13 +153,13 @@ class UncertainWords:
             yield int(words[i]), int(tags[i])
 
     def expected_errors(self) -> float:
-        """Return the share of words whose likeliest tag is wrong, by the tagger's own account."""
+        """Return the expected share of words whose most probable tag is wrong, by the tagger's marginals."""
         wrong = (1.0 - self.marginals.max(axis=1)) * self.free
         return float(wrong.mean())
 
 
 def readings_of(words: int, readings: int) -> int:
-    """Return how many changes of a tag are tried in a sentence of so many words, of so many as may be."""
+    """Return how many tag changes are tried in a sentence of ``words``, at most ``readings``."""
     if words <= ALL_READINGS_WORDS:
         return readings
     return readings * ALL_READINGS_WORDS**3 // words**3
@@ -169,10 +168,10 @@ def readings_of(words: int, readings: int) -> int:
 def read_uncertain(
     parser: ArcParser, tagger: Tagger, sentence: Sentence, *, readings: int, retag: bool = False
 ) -> Readings:
-    """Search the tagger's sequences with the parser, from the best one on; average over all that were tried.
+    """Search tag sequences with the parser, from the tagger's best one on; average over all that were tried.
 
-    ``sentence``: Tags that it has stay, unless ``retag``. ``readings``: How many changes of a single tag are
-    tried at most; the surest first. Of a long sentence fewer, see :func:`readings_of`.
+    ``sentence``: its tags stay, unless ``retag``. ``readings``: the largest number of single tag changes
+    tried, the most probable first; fewer in long sentences, see :func:`readings_of`.
 
     O(readings n^3) time. The mean of log potentials is a product of experts.
     """
@@ -195,7 +194,7 @@ def read_uncertain(
 
 
 def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags) -> Scores:
-    """Return arc scores under which closing marks stand below the words between that opening ones do."""
+    """Return arc scores that attach closing marks to the word between that the opening mark attaches to."""
     pairs = [
         (first, last)
         for first, last in paired_marks(forms)
@@ -210,18 +209,18 @@ def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags
     return together
 
 
-# Of tags that are tried in a sentence.
+# Limit of the tags tried in a sentence.
 MOST_READINGS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextParser(Wrapper[Parser]):
-    """A tagger, which also knows how text is cut into words, and a parser that reads its tags.
+    """A tagger, which also cuts text into words, and a parser that reads its tags.
 
     The tagger's tokeniser or the rules of its language cut plain text; ``base`` is any model that parses.
-    ``readings``: so many tags that the tagger doubts are tried with a first-order parser where a sentence
-    comes without tags; see :mod:`qsproj.models.text.text_parser`. 0: the best sequence alone. ``retags``:
-    whether tags that sentences have are replaced.
+    ``readings``: number of uncertain tags tried with a first-order parser where a sentence comes without
+    tags; see :mod:`qsproj.models.text.text_parser`. 0: the best sequence alone. ``retags``: whether tags of
+    sentences are replaced.
     """
 
     tagger: Tagger
@@ -274,9 +273,9 @@ class TextParser(Wrapper[Parser]):
         given: Constraints | None = None,
         retag: bool = False,
     ) -> Sentence:
-        """Return the sentence parsed; words without UPOS are tagged first, with ``retag`` all words.
+        """Return the parsed sentence; words without UPOS are tagged first, with ``retag`` all words.
 
-        ``sentence``: A text is one sentence, and cut into words; for several, see :meth:`parse_text`.
+        ``sentence``: a text is one sentence, and cut into words; for several, see :meth:`parse_text`.
 
         Raises SentenceError, UsageError as the parser's own ``parse``; when a text is blank, or has several
         lines.
@@ -309,13 +308,13 @@ class TextParser(Wrapper[Parser]):
             yield from self.base.parse_all(tagged, decode=decode, confidence=confidence, known=known)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
-        """Tell whether the sentence is read by several tag sequences, not by one."""
+        """Return whether the sentence is read with several tag sequences."""
         check_sentence(sentence, most=None)
         several = self.readings > 0 and isinstance(self.base, ArcParser)
         return several and (self.retags or UNSPECIFIED in sentence.upos)
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
-        """Return how many other tags are tried in a sentence, and in a short one; None: no tag is open."""
+        """Return how many other tags are tried in a sentence, and in a short one; None: tags are fixed."""
         if not self._is_uncertain(sentence):
             return None
         return readings_of(len(sentence), self.readings), self.readings
@@ -333,11 +332,11 @@ class TextParser(Wrapper[Parser]):
         )
 
     def _readings(self, sentence: Sentence, given: Constraints | None) -> tuple[ArcParser, Readings]:
-        """Return the parser of the trees that have the known part, and what it makes of the sentence."""
+        """Return the parser of the trees that have the known part, and its readings of the sentence."""
         check_sentence(sentence)
         parser, tagged = cast(ArcParser, self.base), self.tagged(sentence)
         parser = replace(parser, inference=parser.constrained(tagged, given))
-        # What a parser reads of features and lemmas is that of the best tags, whichever others are tried.
+        # The parser reads features and lemmas of the best tags, whichever other tags are tried.
         if self.tagger.morphology is not None:
             sentence = with_columns(tagged, upos=sentence.upos)
         return parser, read_uncertain(
@@ -356,7 +355,7 @@ class TextParser(Wrapper[Parser]):
         return sentence
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
-        """Return the sentences of a text, one a line, parsed; with ``paragraphs``, of running text."""
+        """Return the parsed sentences of a text, one a line; with ``paragraphs``, of running text."""
         sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
         return list(self.parse_all(sentences, confidence=confidence))
 
@@ -378,7 +377,7 @@ class TextParser(Wrapper[Parser]):
         return self.base.arc_probabilities(self.tagged(sentence))
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
-        """Learn tags and trees; see :meth:`Parser.fine_tuned`."""
+        """Train tagger and parser further; see :meth:`Parser.fine_tuned`."""
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 
         tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)
@@ -428,10 +427,10 @@ class TextParser(Wrapper[Parser]):
 
 
 def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:
-    """Put a tagger and a parser together.
+    """Combine a tagger and a parser.
 
-    A parser that is a text parser itself gives its parser, under the new tagger. ``readings`` is that of
-    :class:`TextParser`.
+    Of a parser that is a text parser itself, its inner parser is used, under the new tagger. ``readings`` is
+    that of :class:`TextParser`.
 
     Raises UsageError when the parser is a model of pairs or trees, which does not read a sentence alone, or
     is to read several tags of a word and is not a first-order parser; for more than MOST_READINGS.
