@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
-from qsproj.corpus.language.sentence_ends import cut_long_lines, rule_starts
+from qsproj.corpus.language.sentence_ends import cut_long_lines, numbered_by_line, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError, UsageError, pluralise
@@ -180,7 +179,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         name=source.name,
     )
     sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
-    return _numbered(cut_long_lines(sentences, tell=partial(_tell_cut, source.name)))
+    return numbered_by_line(cut_long_lines(sentences, tell=partial(_tell_cut, source.name)))
 
 
 def _noticing_paragraphs(
@@ -206,16 +205,6 @@ def _tell_paragraphs(name: str, several: int, lines: int) -> None:
         f"{name_of(name)}: {several} of the first {pluralise(lines, 'line')} {holds} several sentences, each "
         "parsed as one; find them with --paragraphs"
     )
-
-
-def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Renumber ``sent_id`` by line, not counting blank lines."""
-    number, line = 0, None
-    for sentence in sentences:
-        at, point, part = (sentence.sent_id or "").partition(".")
-        number += at != line
-        line = at
-        yield replace(sentence, sent_id=f"{number}{point}{part}")
 
 
 def _tell_cut(name: str, line: str, words: int, parts: int) -> None:

@@ -262,7 +262,7 @@ def test_nothing_is_learned_from_a_side_without_tags(run_cli, models, tmp_path, 
     files = ("--source", bare, *PAIRS[2:], *LINKS, "--source-tree", source_tree, "-o", tmp_path / "out")
     told = f"{bare}: found no word with a UPOS tag, expected the tags that parsers read; tag it first"
     assert_one_line(run_cli("train-biparser", *files, "--source-model", models[0]), told)
-    assert_one_line(run_cli("cotrain", *files, "-m", models[1], "--trees", PAIRS[3]), told)
+    assert_one_line(run_cli("cotrain", *files, "-m", models[1], "--annotated", PAIRS[3]), told)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
@@ -299,7 +299,7 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
 
 def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
     parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
-    cotrain = ("cotrain", *PAIRS, *LINKS, "--trees", "corpora/de.conllu", "-o", parser)
+    cotrain = ("cotrain", *PAIRS, *LINKS, "--annotated", "corpora/de.conllu", "-o", parser)
     outcome = run_cli(*cotrain, "-m", models[1])
     assert outcome.code == 0
     assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
@@ -308,7 +308,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     before = parser.read_bytes()
     assert run_cli(*cotrain, "-m", models[1], "--method", "co-training", "--rounds", "1").code == 0
     assert parser.read_bytes() == before
-    assert '"trees": "de.conllu"' in run_cli("info", parser, "--json").out
+    assert '"annotated": "de.conllu"' in run_cli("info", parser, "--json").out
     assert_one_line(run_cli(*cotrain, "-m", models[0]), "kind arc-parser", "expected a joint parser")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "expected a whole number, 1 or more")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--method", "x"), "known: co-training, noisy-channel")
@@ -319,7 +319,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
 
 @pytest.mark.slow
 def test_two_processes_teach_what_one_teaches(run_cli, models, tmp_path):
-    cotrain = ("cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", PAIRS[3])
+    cotrain = ("cotrain", *PAIRS, *LINKS, "-m", models[1], "--annotated", PAIRS[3])
     said = []
     for jobs in ("1", "2"):
         outcome = run_cli(*cotrain, "--jobs", jobs, "-o", tmp_path / jobs)
@@ -538,7 +538,7 @@ def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models,
     needed = {
         "train-biparser": ("--source-model", models[0]),
         "biparse": ("-m", models[1]),
-        "cotrain": ("-m", models[1], "--trees", PAIRS[3]),
+        "cotrain": ("-m", models[1], "--annotated", PAIRS[3]),
     }
     outcome = run_cli(command, *files, *needed[command])
     assert_one_line(outcome, f"headless.conllu:{starts[2] + 2}: found no head at word 2")

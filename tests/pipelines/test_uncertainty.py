@@ -7,6 +7,7 @@ import pytest
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.parser import ArcPosterior
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.suggest import word_uncertainties
 from qsproj.trees import nonprojective, projective
@@ -23,8 +24,8 @@ class Opinion:
 
     marginals: np.ndarray
 
-    def arc_probabilities(self, sentence):
-        return self.marginals
+    def posterior(self, sentence, given=None):
+        return ArcPosterior(self.marginals)
 
     def parse(self, sentence, *, decode="mbr", confidence=False):
         return sentence

@@ -171,6 +171,16 @@ _PAUSES = frozenset({";", ":", ",", "；", "：", "，", "、", "،"})
 Tell = Callable[[str, int, int], None]
 
 
+def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Number the lines of sentences one after the other: blank lines do not count."""
+    number, line = 0, None
+    for sentence in sentences:
+        at, point, part = (sentence.sent_id or "").partition(".")
+        number += at != line
+        line = at
+        yield replace(sentence, sent_id=f"{number}{point}{part}")
+
+
 def cut_long_lines(
     sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, tell: Tell = lambda *_: None
 ) -> Iterator[Sentence]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import Format, sentence_formats
-from qsproj.corpus.language.sentence_ends import cut_long_lines
+from qsproj.corpus.language.sentence_ends import cut_long_lines, numbered_by_line
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.models.parser import Parser
@@ -208,9 +208,10 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
         if model.tagger is None:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
         running = PRESEGMENTED not in fields.get(TOKENIZER, "").split(";")
-        return cut_long_lines(
-            model.tagger.read(data.split("\n"), split_contractions=True, paragraphs=running, name=NAME)
+        sentences = model.tagger.read(
+            data.split("\n"), split_contractions=True, paragraphs=running, name=NAME
         )
+        return numbered_by_line(cut_long_lines(sentences))
     read_data = readers().get(given)
     if read_data is None:
         raise unknown_name("input", given, [*readers(), _TOKENIZER_INPUTS[0]])

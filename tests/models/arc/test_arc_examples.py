@@ -145,8 +145,9 @@ def test_sentences_without_any_head_are_counted():
 
 def test_dev_score_counts_known_heads_alone():
     class Chain:
-        def parse(self, sentence, *, decode, confidence):
-            return make_sentence(" ".join(sentence.forms), " ".join(sentence.upos), range(len(sentence)))
+        def parse_all(self, sentences, *, decode="mbr", confidence=False, known=None):
+            for one in sentences:
+                yield make_sentence(" ".join(one.forms), " ".join(one.upos), range(len(one)))
 
     assert dev_score([]) is None
     dev = [make_sentence("a b c", "X X X", [0, 3, -1]), make_sentence("a b", "X X", [0, 1])]
