@@ -68,7 +68,7 @@ class Annotator:
         Parameters
         ----------
         given : str, Sentence or iterable of Sentence
-                The input.
+            The input.
         confidence : bool
             Put probabilities into MISC: ``ArcProb`` of parsers, ``TagProb`` of taggers.
         """

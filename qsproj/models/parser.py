@@ -149,7 +149,7 @@ class Parser(Stored):
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
     def allowing_crossings(self) -> "Parser | None":
-        """Return a parser of the same weights that allows crossing arcs; None: there is none, or it does."""
+        """Return a parser of the same weights with crossing arcs; None if arcs may cross or there is none."""
         return None
 
     def retagging(self) -> "Parser | None":

@@ -12,7 +12,7 @@ from qsproj.models.spec import check, option_field, restored
 
 # Chosen like a family of factors: both trees and the links must have a synchronous derivation.
 SYNCH = "SYNCH"
-# ALIGNITG is left out of pairs with more words with candidates per side, as geometric mean, than this.
+# Limit for ALIGNITG: words with candidates in a side, as the geometric mean of both sides.
 MOST_ITG_WORDS = 20
 # The factors of every graph of links.
 LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")

@@ -25,8 +25,8 @@ def train_on_more_pairs(
 ) -> JointParser:
     """Return a joint parser whose joint weights are trained on more pairs; its two parsers stay.
 
-    The target parser must not have seen their trees. Hand links also are candidates, and observed. A parser
-    of SYNCH, which has no such weights, stays unchanged.
+    The target parser must not have seen their trees. Hand links are added to the candidates, and observed.
+    A parser of SYNCH, which has no such weights, stays unchanged.
     """
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:

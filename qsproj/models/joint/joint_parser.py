@@ -84,7 +84,7 @@ class JointParser(Wrapper[TreeParser]):
     tagger: LinkTagger | None = None
 
     def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
-        """Return the joint model of two languages with the parsers of two others.
+        """Return this model with the parsers of two other languages.
 
         Joint weights depend on tags and links, almost never on words. The dictionary, which counts words, is
         dropped, and the target's scores count in full: the scale learned for the other target parser does not

@@ -406,7 +406,7 @@ def train_target_jointly(
     stay near those of monolingual training (thesis 4.7.3, where all are trained together).
 
     Without a source, the result parses worse than the given parser, unless sources were empty in training,
-    too (``options.null_source``). Fails if the final weight of the target parser is close to zero.
+    too (``options.null_source``). Raises UsageError if the target scale ends close to zero.
     """
     trainer = JointTrainer(options)
     pairs = [
