@@ -1,1 +1,1 @@
-"""Scores of trees and alignments, and tests of their differences."""
+"""Evaluation of trees and alignments, with significance tests."""

@@ -1,4 +1,4 @@
-"""How far two annotators of one file agree: Cohen's kappa of tags, features, heads and relations."""
+"""Inter-annotator agreement: Cohen's kappa of tags, features, heads and relations."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -8,14 +8,14 @@ from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 
-# A head is told by its distance, so that what is expected by chance is that of words anywhere.
+# A head is encoded as its distance, so that chance agreement is estimated over all words.
 _Cell = Hashable
 
 
 class Agreement(NamedTuple):
-    """Of one column: words that both annotated, those with the same cell, and Cohen's kappa.
+    """Agreement in one column: words annotated by both, words with equal cells, and Cohen's kappa.
 
-    Kappa is NaN where all cells are one: then there is nothing to agree about.
+    Kappa is NaN where all cells are equal, as it is undefined then.
     """
 
     column: str
@@ -25,7 +25,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agreement]:
-    """Return the agreement of two annotations of the same words, by column.
+    """Compute the agreement of two annotations of the same words, by column.
 
     *Source*: Cohen 1960, A coefficient of agreement for nominal scales.
     """
@@ -72,7 +72,7 @@ def _agreement(column: str, cells: Sequence[tuple[_Cell, _Cell]]) -> Agreement:
 
 
 def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
-    """Return the lines of a table: words, percentage of the same, kappa."""
+    """Return the lines of a table: words, percentage of equal cells, kappa."""
     told = [f"{'':16}{'words':>8}{'same %':>9}{'kappa':>8}"]
     for row in rows:
         share = f"{100 * row.same / row.words:9.2f}{row.kappa:8.3f}" if row.words else f"{'-':>9}{'-':>8}"
@@ -81,7 +81,7 @@ def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
 
 
 def agreement_as_json(rows: Sequence[Agreement]) -> dict[str, Any]:
-    """Return the same by column; kappa is null where it is not defined."""
+    """Return the agreement by column, as JSON; kappa is null where it is undefined."""
     return {
         row.column: {
             "words": row.words,

@@ -14,31 +14,31 @@ from qsproj.evaluation.attachment import percentage
 
 @dataclass(frozen=True, slots=True)
 class AlignmentScores:
-    """Counts of links over a corpus, and the scores that follow."""
+    """Counts of links over a corpus, and the scores computed from them."""
 
     sentences: int  # pairs compared
     found: int  # |A|, links of the system
-    sure: int  # |S|, of the gold standard
-    possible: int  # |P|, those that are sure or possible
+    sure: int  # |S|, sure gold links
+    possible: int  # |P|, sure or possible gold links
     found_sure: int  # |A and S|
     found_possible: int  # |A and P|
-    # would be possible with both words one further, or one before: above ``found_possible``, words seem to be
-    # counted from 0 on one side and from 1 on the other
+    # links that would be possible with both words shifted by one, the same way: if above ``found_possible``,
+    # one side probably counts words from 0 and the other from 1
     found_one_off: int = 0
 
     @property
     def precision(self) -> float:
-        """Percentage of found links that are sure or possible; NaN where none was found."""
+        """Percentage of found links that are sure or possible; NaN if no link was found."""
         return percentage(self.found_possible, self.found)
 
     @property
     def recall(self) -> float:
-        """Percentage of sure links that were found; NaN where there is none."""
+        """Percentage of sure links that were found; NaN without sure links."""
         return percentage(self.found_sure, self.sure)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; NaN where one of them is, 0 where both are."""
+        """Harmonic mean of precision and recall; NaN if either is NaN, 0 if both are 0."""
         both = self.precision + self.recall
         return 2.0 * self.precision * self.recall / both if both else both
 
@@ -51,9 +51,9 @@ class AlignmentScores:
 def alignment_scores(
     gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
 ) -> AlignmentScores:
-    """Compare alignments of the same sentence pairs, in step; ``names`` are what a message calls the two.
+    """Score alignments of the same sentence pairs in the same order; ``names`` are for messages.
 
-    Every sure link of ``gold`` is possible, too; whether the system calls a link sure is not looked at.
+    Sure links of ``gold`` are also possible; sure and possible links of the system are not distinguished.
     Raises DataError when one side has more sentence pairs than the other.
     """
     sentences = found = sure = possible = found_sure = found_possible = further = before = 0

@@ -1,14 +1,14 @@
-"""Attachment scores: how many words have the right head, the right relation, the right tag.
+"""Attachment scores: percentages of words with the right head, relation and tag.
 
-Which words are scored. Every word of the gold trees, punctuation included (the CoNLL 2018 convention), or
-all but those whose *gold* UPOS is PUNCT (``punctuation=False``). A word whose gold head is missing is not
-scored but counted (``without_gold_head``): partial trees can be scored on what they hold. A head that the
-*system* leaves out is wrong. Words of a multiword token are scored; the token itself and empty nodes are not.
+Scored words are all words of the gold trees, punctuation included (the CoNLL 2018 convention), or all except
+those whose *gold* UPOS is PUNCT (``punctuation=False``). A word without a gold head is not scored but counted
+(``without_gold_head``), so partial trees can be scored. A missing head of the *system* is wrong. Words of a
+multiword token are scored; the token itself and empty nodes are not.
 
-Relations are compared as strings. ``las`` compares them whole (``nsubj:pass``); ``las_no_subtypes`` compares
-what stands before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS. ``upos``
-is of the words that have a gold UPOS, with a gold head or without. `exact_paired_test` tells whether one
-system is better than another, or lucky.
+Relations are compared as strings. ``las`` compares full relations (``nsubj:pass``); ``las_no_subtypes``
+compares the part before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS.
+``upos`` covers all words with a gold UPOS, with or without a gold head. `exact_paired_test` tests the
+difference of two systems for significance.
 """
 
 import math
@@ -33,15 +33,15 @@ from qsproj.errors import DataError, unknown_name
 def exact_paired_test(differences: ArrayLike) -> float:
     """Return the exact two-sided p-value of a sum of paired integer differences, int[S]; 1 where it is zero.
 
-    Null hypothesis: it does not matter which system a sentence's result came from. The p-value is the share
-    of the 2^S ways of swapping the two results of sentences, not of words, as errors within one depend on
-    each other, that put the systems at least as far apart as they are (*Source*: Noreen 1989).
+    Null hypothesis: the two results of each sentence are exchangeable between the systems. The p-value is the
+    share of the 2^S exchanges with an absolute sum of at least the observed one (*Source*: Noreen 1989).
+    Sentences are exchanged, not words, as errors within a sentence are dependent.
 
-    Swapping each sentence's results with a fair coin makes the sum D = T - 2K, with T the sum of the absolute
-    differences and K the part of T that the coins turn. The characteristic function of D is the product over
-    sentences of cos(d t); the inverse Fourier transform over T + 1 points is the distribution of K. Time O(u
-    T + T log T) for u distinct absolute differences; memory O(T). Correct to an absolute 1e-12, and never
-    below 2^(1-S), the least that S non-zero differences can give.
+    Exchanging the results of each sentence with probability 1/2 gives the sum D = T - 2K, with T the sum of
+    the absolute differences and K the exchanged part of T. The characteristic function of D is the product
+    over sentences of cos(d t); the inverse Fourier transform over T + 1 points is the distribution of K. Time
+    O(u T + T log T) for u distinct absolute differences; memory O(T). Absolute error at most 1e-12; the
+    p-value is at least 2^(1-S), the minimum for S non-zero differences.
     """
     array = np.asarray(differences)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -57,27 +57,27 @@ def exact_paired_test(differences: ArrayLike) -> float:
     for size, count in zip(sizes, repeats):
         transform *= np.cos(size * angles) ** count
     probabilities = np.fft.irfft(transform, n=points)
-    # |T - 2K| >= observed on either side, and the two sides are mirror images.
+    # Two-sided: |T - 2K| >= observed, and the distribution is symmetric.
     tail = 2.0 * float(probabilities[: (reach - observed) // 2 + 1].sum())
     return min(1.0, max(tail, math.ldexp(2.0, -array.size)))
 
 
 def percentage(part: float, whole: float) -> float:
-    """Return how much of the whole a part is, in percent; NaN where there is no whole."""
+    """Return ``part`` as a percentage of ``whole``; NaN if that is 0."""
     return 100.0 * float(part) / float(whole) if whole else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A way to put words into groups."""
+    """A partition of words into groups."""
 
-    # the group of each word of a sentence; None: in no group
+    # the group of each word of a sentence, or None
     names: Callable[[Sentence], Sequence[str | None]]
-    order: tuple[str, ...] = ()  # in which they are shown; empty: the largest first
-    of_tree: bool = False  # whether gold and system may differ, as the group depends on the tree
+    order: tuple[str, ...] = ()  # display order of the groups; empty: largest first
+    of_tree: bool = False  # whether the group depends on the tree, so gold and system may differ
 
 
-# Upper limits of the bins, in words, each with its name; what is beyond the last limit has its own name.
+# Upper limits of the bins, in words, with their names; longer sentences have a name of their own.
 _LENGTH_BINS = ((10, "1-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))
 _LONGEST = "41+"
 _DISTANCE_BINS = ((1, "1"), (2, "2"), (6, "3-6"))
@@ -100,7 +100,7 @@ def _distance_bin(head: int, word: int) -> str | None:
 
 
 #: ``length``: number of words of the sentence. ``tag``: UPOS. ``relation``: DEPREL with its subtype.
-#: ``distance``: how many words from the head to its dependent, and on which side of the head that stands.
+#: ``distance``: number of words from the head to the dependent, and the side of the dependent.
 GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
     {
         "length": Grouping(_length_bins, order=(*(name for _, name in _LENGTH_BINS), _LONGEST)),
@@ -125,20 +125,20 @@ _FIELDS = (*_GROUP_FIELDS, *_ROOT_FIELDS, "without_gold_head", "without_head", "
 
 #: One record per sentence: numbers of scored words, of those with the right head, with the right head and
 #: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
-#: tree, in the system's, and in both; of words that are not scored because their gold head is missing; of
-#: scored words to which the system gives no head; of words with a gold UPOS, and of those with the right one.
+#: tree, in the system's, and in both; of words not scored because their gold head is missing; of scored words
+#: without a system head; of words with a gold UPOS, and of those with the right UPOS.
 COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
 @dataclass(frozen=True, slots=True)
 class GroupScores:
-    """Scores of the words of one group, for instance of one gold relation; counts as in `COUNTS`."""
+    """Scores of one group of words, such as a gold relation; counts as in `COUNTS`."""
 
     tokens: int
     unlabelled: int
     labelled: int
     labelled_no_subtypes: int
-    predicted: int  # words that the *system's* tree puts into the group
+    predicted: int  # words in the group by the *system's* tree
 
     @property
     def uas(self) -> float:
@@ -158,11 +158,10 @@ class GroupScores:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttachmentScores:
-    """Scores of one system against gold trees; every score is a percentage, NaN where nothing is scored.
+    """Scores of one system against gold trees; every score is a percentage, NaN where no word is scored.
 
-    ``counts``: the counts of each sentence, in order; what `exact_paired_test` tests on.
-    Read-only. ``groups``: the scores of each group, in the order to show them; empty where no grouping was
-    asked for.
+    ``counts``: the counts of each sentence, in order, the input of `exact_paired_test`. Read-only.
+    ``groups``: the scores of each group, in display order; empty without a grouping.
     """
 
     counts: NDArray[np.void]
@@ -187,12 +186,12 @@ class AttachmentScores:
         return int(self.counts[name].sum(dtype=np.int64))
 
     def complete(self, name: str) -> NDArray[np.bool_]:
-        """Return bool[number of sentences]: some word is scored, and all are right by the field ``name``."""
+        """Return bool[number of sentences]: whether words are scored, and all are right in field ``name``."""
         return np.asarray((self.counts[name] == self.counts["tokens"]) & (self.counts["tokens"] > 0))
 
     @property
     def sentences(self) -> int:
-        """Number of sentences read, with scored words or without."""
+        """Number of sentences, with or without scored words."""
         return len(self.counts)
 
     @property
@@ -216,22 +215,22 @@ class AttachmentScores:
 
     @property
     def upos(self) -> float:
-        """Percentage of words with a gold UPOS that have the same."""
+        """Percentage of words with the right UPOS, of those with a gold UPOS."""
         return percentage(self.total("tags"), self.total("with_gold_tag"))
 
     @property
     def uem(self) -> float:
-        """Percentage of sentences with every scored head right, of those with any scored word."""
+        """Percentage of sentences with all scored heads right, of those with scored words."""
         return percentage(self.complete("unlabelled").sum(), self.complete("tokens").sum())
 
     @property
     def lem(self) -> float:
-        """Percentage of sentences with every scored head and relation right, of those with any."""
+        """Percentage of sentences with all scored heads and relations right, of those with scored words."""
         return percentage(self.complete("labelled").sum(), self.complete("tokens").sum())
 
     @property
     def root_f1(self) -> float:
-        """F1, in percent, of the words attached to the root; the gold and the system may have several."""
+        """F1, in percent, of the words attached to the root; gold and system may have several."""
         return percentage(
             2 * self.total("shared_roots"), self.total("gold_roots") + self.total("system_roots")
         )
@@ -245,11 +244,11 @@ def attachment_scores(
     by: str | None = None,
     names: Sequence[str] | None = None,
 ) -> tuple[AttachmentScores, ...]:
-    """Score systems against gold trees, reading all of them side by side and once.
+    """Score systems against gold trees in one parallel pass.
 
     Time is linear in the number of words; memory is 44 bytes a sentence and system. ``punctuation``: whether
     words whose gold UPOS is PUNCT are scored. ``by``: one of `GROUPINGS`, to break the scores down by.
-    ``names``: what messages call the gold file and then each system's.
+    ``names``: names of the gold file and of each system's, for messages.
 
     Raises WordsDifferError, DataError as :func:`side_by_side`; UsageError for an unknown ``by``.
     """
@@ -271,13 +270,13 @@ def attachment_scores(
     )
 
 
-# Name of a group -> its counts of _GROUP_FIELDS and, last, of the words that the system puts there.
+# Name of a group -> its counts of _GROUP_FIELDS and, last, the number of words in it by the system's tree.
 _GroupCounts = defaultdict[str, list[int]]
 _Marks = Mapping[str, NDArray[np.bool_]]
 
 
 def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
-    """Return bool[n] for each field of `COUNTS`: which words it counts."""
+    """Return bool[n] for each field of `COUNTS`: the words that it counts."""
     n = len(gold)
     gold_heads, system_heads = gold.heads[1:], system.heads[1:]
     wanted = np.ones(n, dtype=np.bool_)
@@ -335,15 +334,15 @@ def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, Group
 
 
 class WordsDifferError(DataError):
-    """Two files do not hold the same words; they may hold the same text, cut into words differently."""
+    """The words of two files differ; the texts may be equal, with different tokenization."""
 
 
 def side_by_side(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
-    """Yield each gold sentence with the systems' sentences of the same words; all files are read once.
+    """Yield each gold sentence with the systems' sentences of the same words, in one pass.
 
-    Raises WordsDifferError, which names the first difference; DataError where a system has more or fewer
+    Raises WordsDifferError, which names the first difference; DataError when a system has more or fewer
     sentences.
     """
     lines = [1] * len(names)

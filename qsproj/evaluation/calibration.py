@@ -1,4 +1,4 @@
-"""Calibration of probabilities: of the arcs with probability 0.8, 80% should be right."""
+"""Calibration of probabilities: 80% of the arcs with probability 0.8 should be right."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from qsproj.evaluation.attachment import PUNCTUATION_TAG
 
 BINS = 10
 
-# How sure of each prediction, float64[k], and whether it was right, bool[k].
+# Confidence of each prediction, float64[k], and whether it was right, bool[k].
 Outcomes = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """The predictions whose confidence lies in one range; ``high`` belongs to it only in the last bin."""
+    """The predictions with confidence from ``low`` to ``high``, which only the last bin includes."""
 
     low: float
     high: float
     count: int
     confidence: float  # mean probability; NaN in an empty bin
-    accuracy: float  # share that was right; NaN in an empty bin
+    accuracy: float  # share of right predictions; NaN in an empty bin
 
 
 def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
     """Sort predictions, float64[k] in 0..1 and bool[k], into bins of equal width by their confidence.
 
-    Raises ValueError when shapes differ or a confidence is no probability.
+    Raises ValueError when shapes differ or a confidence is not a probability.
     """
     probabilities = np.asarray(confidences, dtype=np.float64)
     outcomes = np.asarray(right, dtype=np.bool_)
@@ -64,13 +64,13 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
 
 
 def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]) -> bool:
-    """Tell whether any word has a ``RelProb`` in MISC, and any a gold relation."""
+    """Return whether some word has a ``RelProb`` in MISC, and some word a gold relation."""
     stated = any(set(misc_values(sentence, RELATION_PROBABILITY)) != {None} for sentence in system)
     return stated and any(set(sentence.deprels) != {UNSPECIFIED} for sentence in gold)
 
 
 def share_stated(system: Iterable[Sentence], key: str) -> tuple[int, int]:
-    """Return how many words have a probability in MISC under a key, and how many words there are."""
+    """Return the numbers of words with a probability in MISC under ``key``, and of all words."""
     stated = words = 0
     for sentence in system:
         values = misc_values(sentence, key)
@@ -87,11 +87,11 @@ def confidences_of(
     punctuation: bool = True,
     name: str = "system",
 ) -> Outcomes:
-    """Gather the ``ArcProb`` of each arc, float64[k], and whether it was right, bool[k].
+    """Collect the ``ArcProb`` of each arc, float64[k], and whether the arc is right, bool[k].
 
-    With RELATION_PROBABILITY for a key, of each arc with its relation. ``punctuation``: whether words whose
-    gold UPOS is PUNCT count. ``name``: what errors call the system's file. Raises DataError when no word has
-    such a probability, or one is none.
+    With RELATION_PROBABILITY as key, of each arc with its relation. ``punctuation``: whether words whose gold
+    UPOS is PUNCT count. ``name``: the system's file in errors. Raises DataError when no word has a
+    probability, or a value is invalid.
     """
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
@@ -118,7 +118,7 @@ def stated_confidences(
 ) -> NDArray[np.float64]:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0.
 
-    Raises DataError when one is no probability; ``line`` is that of the sentence in the file ``name``.
+    Raises DataError for an invalid value; ``line`` is the line of the sentence in the file ``name``.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):

@@ -1,4 +1,4 @@
-"""Sentences that several files have in common, by their ``sent_id``, where they differ in sentences."""
+"""Common sentences of files with different sets of sentences, matched by ``sent_id``."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,10 +10,10 @@ from qsproj.progress import notice
 def common_sentences(
     files: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> list[list[Sentence]] | None:
-    """Return the sentences of each file that all have, in the order of the first; say how many they are.
+    """Return each file's sentences that all files have, in the order of the first; print their number.
 
-    None where ids do not pair them: a sentence has none, or one that is not its own; the files have the same
-    ids in the same order; they have none in common, or not the same text under each.
+    Returns None where IDs cannot pair them: IDs are missing or repeated; all files have the same IDs in the
+    same order; no ID is common, or a common ID has different texts.
     """
     read = [list(file) for file in files]
     ids = [[sentence.sent_id for sentence in sentences] for sentences in read]
@@ -39,5 +39,5 @@ def common_sentences(
 
 
 def _letters(sentence: Sentence) -> str:
-    """Return the text of a sentence as it is cut nowhere."""
+    """Return the characters of a sentence, independent of tokenization."""
     return "".join(sentence.text.split())

@@ -1,18 +1,19 @@
-"""Scores of files that cut the same text into different sentences, tokens or words.
+"""Scores of files with the same text but different sentences, tokens or words.
 
-What is right is counted once, and divided by what the gold file has (recall) and by what the system has
-(precision); the score is their harmonic mean, F1. Both files must hold the same characters, white space left
-out. These are the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
+The number of right items is divided by the number of gold items (recall) and of system items (precision); the
+score is their harmonic mean, F1. Both files must have the same characters, ignoring white space. These are
+the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 
-- A sentence or a token is right when the other file has one of the same first and last character.
-- A word is right when it is aligned with one of the other file (:mod:`qsproj.evaluation.token_alignment`).
-- All columns are compared for aligned words only; a head is right when it is aligned with the gold head, or
-  both are the root; features without those that are not universal, relations without subtypes. A lemma is
-  right where the gold file has none.
-- CLAS, MLAS and BLEX count content words alone: of each the head and the relation; for MLAS also UPOS,
-  features and the function words that hang on it, with theirs; for BLEX also the lemma.
-- ELAS counts enhanced dependencies (DEPS) with the right head and relation, EULAS up to subtypes, as IWPT
-  2021 did: what leads through empty nodes is one edge, its relations joined.
+- A sentence or token is right when the other file has one with the same first and last character.
+- A word is right when it is aligned with a word of the other file
+  (:mod:`qsproj.evaluation.token_alignment`).
+- Columns are compared for aligned words only. A head is right when it is aligned with the gold head, or both
+  are the root. Only universal features, and relations without subtypes, are compared. A lemma is right where
+  the gold file has none.
+- CLAS, MLAS and BLEX count content words only, by head and relation; MLAS also compares UPOS, features and
+  dependent function words with theirs; BLEX also the lemma.
+- ELAS counts enhanced dependencies (DEPS) with the right head and relation, EULAS up to subtypes, as in IWPT
+  2021: a path through empty nodes is one edge with joined relations.
 """
 
 from collections import Counter
@@ -28,7 +29,7 @@ from qsproj.evaluation.token_alignment import Text, aligned_words, laid_out, sam
 
 @dataclass(frozen=True, slots=True)
 class F1:
-    """Counts of what is right, in the gold file and in the system; their percentages, NaN for none."""
+    """Counts of right, gold and system items, and the percentages; NaN for 0 / 0."""
 
     right: int
     gold: int
@@ -36,12 +37,12 @@ class F1:
 
     @property
     def precision(self) -> float:
-        """Percentage of the system's that are right."""
+        """Percentage of right items among the system's."""
         return percentage(self.right, self.system)
 
     @property
     def recall(self) -> float:
-        """Percentage of the gold file's that are right."""
+        """Percentage of right items among the gold file's."""
         return percentage(self.right, self.gold)
 
     @property
@@ -51,35 +52,35 @@ class F1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutScores:
-    """Scores of one system against a gold file that is cut differently."""
+    """Scores of one system against a gold file with different tokens or sentences."""
 
     sentences: F1
     tokens: F1
     words: F1
-    tags: F1  # the same UPOS
-    unlabelled: F1  # the right head
-    labelled: F1  # and the right relation
-    labelled_no_subtypes: F1  # up to subtypes
-    roots: F1  # words that hang on the root
-    # ``xpos``, ``ufeats`` ... ``eulas``; those of XPOS, features, lemmas, DEPS where the gold file has these
+    tags: F1  # right UPOS
+    unlabelled: F1  # right head
+    labelled: F1  # right head and relation
+    labelled_no_subtypes: F1  # right head and relation up to subtypes
+    roots: F1  # words attached to the root
+    # ``xpos``, ``ufeats`` ... ``eulas``; XPOS, features, lemmas, DEPS only if the gold file has them
     columns: Mapping[str, F1]
-    complete: int  # gold sentences of which every word has the right head
+    complete: int  # gold sentences with all heads right
     without_gold_head: int  # words of the gold file
     without_head: int  # words of the system
     without_gold_tag: int  # words of the gold file without UPOS
 
     @property
     def uem(self) -> float:
-        """Percentage of gold sentences of which every word has the right head."""
+        """Percentage of gold sentences with all heads right."""
         return percentage(self.complete, self.sentences.gold)
 
 
 def cut_scores(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, names: tuple[str, str] = ("gold", "system")
 ) -> CutScores:
-    """Score a system against gold sentences of the same text, both read side by side and once.
+    """Score a system against gold sentences of the same text, in one parallel pass.
 
-    With their layouts, where there are multiword tokens. Raises DataError where the text differs.
+    Sentences need their layouts where there are multiword tokens. Raises DataError where the text differs.
     """
     counts: Counter[str] = Counter()
     has: set[str] = set()
@@ -106,7 +107,7 @@ def cut_scores(
 
 
 def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
-    """Return the scores of columns beside UPOS, of those that the gold file has."""
+    """Return the scores of columns other than UPOS, if the gold file has these columns."""
     words = (counts["gold_words"], counts["system_words"])
     content = (counts["gold_content"], counts["system_content"])
     needs = {"xpos": "xpos", **dict.fromkeys(("alltags", "ufeats", "mlas"), "feats")}
@@ -120,7 +121,7 @@ def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
 
 
 def _count(counts: Counter[str], gold: Text, system: Text) -> None:
-    """Add what is right in one stretch of text to ``counts`` (mutated)."""
+    """Add the right items of a stretch of text to ``counts`` (mutated)."""
     for name, text in (("gold", gold), ("system", system)):
         counts[f"{name}_sentences"] += len(text.sentences)
         counts[f"{name}_tokens"] += len(text.tokens)
@@ -170,10 +171,10 @@ CONTENT_RELATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
-# What is counted of all words, and of content words.
+# Scores over all words, and over content words.
 OF_WORDS = ("xpos", "ufeats", "alltags", "lemmas")
 OF_CONTENT = ("clas", "mlas", "blex")
-# And of the edges of enhanced graphs.
+# Scores over edges of enhanced graphs.
 OF_EDGES = ("elas", "eulas")
 
 
@@ -185,7 +186,7 @@ def universal_features(cell: str) -> str:
 
 
 class _Columns:
-    """The cells of one text, and the function words that hang on each word."""
+    """The cells of a text, and the function words that depend on each word."""
 
     def __init__(self, text: Text) -> None:
         self.relations = [bare_relation(relation) for relation in text.column("deprels")]
@@ -205,7 +206,7 @@ class _Columns:
 
 
 def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    """Add what is right in one stretch of text to ``counts`` (mutated); ``partner`` aligns words."""
+    """Add the right cells of a stretch of text to ``counts`` (mutated); ``partner`` aligns words."""
     one, other = _Columns(gold), _Columns(system)
     partner_or_root = {**partner, -1: -1}
     counts["gold_content"] += one.content()
@@ -233,7 +234,7 @@ def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mappi
 
 
 def count_edges(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    """Add edges of enhanced graphs, and those that are right, to ``counts`` (mutated)."""
+    """Add the numbers of enhanced edges, and of right ones, to ``counts`` (mutated)."""
     one, other = _edges(gold), _edges(system)
     counts["gold_edges"] += sum(map(len, one))
     counts["system_edges"] += sum(map(len, other))
@@ -242,12 +243,12 @@ def count_edges(counts: Counter[str], gold: Text, system: Text, partner: Mapping
         edges = [(partner_or_root.get(head), relation) for head, relation in one[i]]
         counts["elas"] += len(set(edges) & set(other[j]))
         bare = [Counter((head, _bare(relation)) for head, relation in own) for own in (edges, other[j])]
-        # As there, each pair counts of edges from one head that subtypes alone tell apart.
+        # As in IWPT 2021, edges from one head that differ only in subtypes count in all pairs.
         counts["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
 
 
 def _edges(text: Text) -> list[list[tuple[int, str]]]:
-    """Return for each word the heads that its DEPS name, as they are numbered in the text, with relations."""
+    """Return the (head, relation) pairs in DEPS of each word; heads are numbered over the whole text."""
     edges: list[list[tuple[int, str]]] = []
     for sentence in text.parts:
         first = len(edges) - 1
@@ -267,5 +268,5 @@ def _bare(relation: str) -> str:
 
 
 def shown(gold: Text, names: tuple[str, ...] = ("xpos", "feats", "lemmas")) -> set[str]:
-    """Return which of the columns have a cell that is not empty."""
+    """Return the columns that have a non-empty cell."""
     return {name for name in names if any(cell != UNSPECIFIED for cell in gold.column(name))}

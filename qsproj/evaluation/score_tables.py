@@ -1,4 +1,4 @@
-"""Scores laid out as tables to read and as JSON."""
+"""Scores formatted as tables and as JSON."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from qsproj.evaluation.attachment import AttachmentScores, GroupScores, exact_pa
 from qsproj.evaluation.calibration import ReliabilityBin, expected_calibration_error
 from qsproj.evaluation.conll18 import F1, CutScores
 
-# Score, its label in the table, the count of right words behind it, and what that counts.
+# (score, its label in the table, its field with the count of right words, description of that count).
 _TREE_SCORES = (
     ("uas", "UAS", "unlabelled", "with the right head"),
     ("las", "LAS", "labelled", "with the right head and relation"),
@@ -23,13 +23,13 @@ SENTENCE_SCORES = (
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
 
-# What the CoNLL 2018 shared task scores beside UPOS and trees, with labels.
+# Further scores of the CoNLL 2018 shared task, beside UPOS and trees, with labels.
 _WORD_COLUMNS = {"xpos": "XPOS", "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "lemmas"}
 _CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELAS", "eulas": "EULAS"}
 
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
-    """Return the lines of a table of :func:`~qsproj.evaluation.calibration.reliability`, ``key`` above it."""
+    """Return the lines of a table of reliability bins, with ``key`` in its heading."""
     error = 100.0 * expected_calibration_error(table)
     return [
         f"expected calibration error  {error:.2f}%",
@@ -84,14 +84,14 @@ def _summary(scores: AttachmentScores) -> dict[str, object]:
 
 
 def finite(value: float) -> float | None:
-    """Return None, which is JSON's null, for NaN, which JSON has not."""
+    """Return None, JSON's null, for NaN, which JSON cannot represent."""
     return None if math.isnan(value) else value
 
 
 def scores_as_table(
     paths: list[str], scores: tuple[AttachmentScores, ...], *, punctuation: bool, trees: bool = True
 ) -> list[str]:
-    """Return the lines of a table of one system, or of two side by side; without ``trees`` of tags alone."""
+    """Return the lines of a table of one or two systems; without ``trees``, of tags alone."""
     first = scores[0]
     words = first.tokens if trees else first.total("with_gold_tag")
     lines = [
@@ -154,12 +154,12 @@ def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *,
     return [*lines, "", in_words(measure, gain, p_values[measure.lower()])]
 
 
-# Differences as large come about by chance less often than this.
+# Significance level of the p-value.
 SIGNIFICANT = 0.05
 
 
 def in_words(measure: str, gain: float, p_value: float) -> str:
-    """Say which of two systems is better; ``gain`` is the other's, in points."""
+    """Return a sentence on which of two systems is better; ``gain`` is the second one's, in points."""
     if gain == 0.0:
         return f"Both have the same {measure}."
     better = "OTHER" if gain > 0 else "SYSTEM"
@@ -179,7 +179,7 @@ def _compared(one: float, other: float) -> str:
 
 
 def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
-    """Return F1 scores under the names of :func:`scores_as_json`, and how the text is cut."""
+    """Return F1 scores under the names of :func:`scores_as_json`, and those of tokenization."""
     parts = {name: part for name, _, part in _cut_parts(scores, trees=trees)}
     names = ("uas", "las", "las_no_subtypes", "upos")
     return {
@@ -199,7 +199,7 @@ def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
 def cut_scores_as_table(
     paths: tuple[str, str], scores: CutScores, *, trees: bool, columns: bool = False
 ) -> list[str]:
-    """Return the lines of a table of F1 scores; ``paths`` are those of the gold file and the system."""
+    """Return the lines of a table of F1 scores; ``paths``: the gold file and the system's."""
     how = "F1 of each column" if columns else "cut differently, so F1 is scored"
     sizes = f"{pluralise(scores.sentences.gold, 'sentence')}, {pluralise(scores.words.gold, 'word')}"
     lines = [
@@ -242,7 +242,7 @@ def _column_parts(scores: CutScores, labels: Mapping[str, str]) -> list[tuple[st
 
 
 def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None]:
-    """Return F1 scores of the columns beside UPOS, and of what is made of them; None where gold has none."""
+    """Return F1 scores of other columns than UPOS, and combined scores; None where gold lacks the column."""
     names = [*_WORD_COLUMNS, *(_CONTENT_COLUMNS if trees else ())]
     return {name: finite(scores.columns[name].f1) if name in scores.columns else None for name in names}
 
@@ -261,7 +261,7 @@ def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:
 
 
 def alignment_scores_as_table(paths: tuple[str, str], scores: AlignmentScores) -> list[str]:
-    """Return the lines of a table; ``paths`` are those of the gold links and the system's."""
+    """Return the lines of a table; ``paths``: the gold links and the system's."""
     return [
         f"{paths[1]} against {paths[0]}",
         f"{pluralise(scores.sentences, 'pair')}, {pluralise(scores.possible, 'gold link')}, "
@@ -279,7 +279,7 @@ def p_text(p_value: float) -> str:
 
 
 def _group_table(groups: Mapping[str, GroupScores]) -> list[str]:
-    """Lay out one line a group; ``found``, where it differs, is how many words the system puts there."""
+    """Return a line for each group; ``found``, if it differs, is the number of words by the system's tree."""
     width = max(len(name) for name in groups)
     differ = any(group.predicted != group.tokens for group in groups.values())
     found = f" {'found':>7}" if differ else ""
@@ -292,5 +292,5 @@ def _group_table(groups: Mapping[str, GroupScores]) -> list[str]:
 
 
 def _cell(value: float, width: int, *, sign: str = "-") -> str:
-    """Lay out a percentage; a dash where the gold file has no such word. ``sign`` is as in formats."""
+    """Format a percentage; a dash for NaN. ``sign`` is that of format specifications."""
     return f"{'-':>{width}}" if math.isnan(value) else f"{value:{sign}{width}.2f}"

@@ -1,9 +1,9 @@
-"""Two files of the same text, read side by side and matched, however each cuts it into tokens and words.
+"""Alignment of two files of the same text with different tokens and words.
 
 *Source*: the scorer of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 
-- A word that is a token of its own is aligned with such a word of the same characters.
-- Where either file has a multiword token, the words of both under it, and under all tokens that overlap with
+- A single-word token is aligned with a single-word token of the same characters.
+- Where either file has a multiword token, the words of both files under it, and under all tokens that overlap
   it, are aligned by the longest common subsequence of their lower-cased forms.
 """
 
@@ -21,13 +21,13 @@ from qsproj.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Some sentences of one file, one after the other."""
+    """Consecutive sentences of one file."""
 
-    characters: str  # white space left out
+    characters: str  # without white space
     sentences: "list[Span]"
     tokens: "list[Span]"
     words: "list[PlacedWord]"
-    heads: list[int | None]  # words count from 0 over all sentences; -1: the root
+    heads: list[int | None]  # words are numbered from 0 over all sentences; -1: the root
     parts: Sequence[Sentence]
 
     def column(self, name: str) -> list[str]:
@@ -37,10 +37,10 @@ class Text:
 def same_text(
     gold: Iterator[Sentence], system: Iterator[Sentence], names: tuple[str, str]
 ) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Yield the fewest sentences of both files that hold the same text up to the same last token.
+    """Yield the shortest stretches of sentences with the same text and the same last token in both files.
 
-    Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
-    Raises DataError where the text of the files differs.
+    Where last tokens differ, words of one file may still be aligned with later words of the other. Raises
+    DataError where the text of the files differs.
     """
     sides = (_Reading(gold, names[0]), _Reading(system, names[1]))
     while sides[0].take() | sides[1].take():
@@ -84,7 +84,7 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
 
 
 class _Reading:
-    """A file that is read: the sentences taken and not yet given on, and how far it was read before them."""
+    """A file being read: the pending sentences, and the position before them."""
 
     def __init__(self, sentences: Iterator[Sentence], name: str) -> None:
         self.name = name
@@ -122,7 +122,7 @@ class _Reading:
 
 
 def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
-    """Build the error that names the words around the first character that is not the same."""
+    """Build the error that names the words around the first differing character."""
     pairs = zip(gold.characters, system.characters)
     place = next(i for i, (one, other) in enumerate(pairs) if one != other)
     number, word, line = system.word_at(place)
@@ -155,9 +155,9 @@ def _excerpt(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-# First character and the one after the last, counted in the text of both files without white space.
+# (first character, one after the last), counted in the common text without white space.
 Span = tuple[int, int]
-# The span of a word's token, and whether that is a multiword token.
+# (span of a word's token, whether that is a multiword token).
 PlacedWord = tuple[Span, bool]
 
 
@@ -167,7 +167,7 @@ def aligned_words(
     gold_forms: Sequence[str],
     system_forms: Sequence[str],
 ) -> list[tuple[int, int]]:
-    """Return which words of two files are the same, as pairs of indices in ascending order."""
+    """Align the words of two files; return pairs of indices in ascending order."""
     pairs = []
     i = j = 0
     while i < len(gold) and j < len(system):
@@ -192,10 +192,10 @@ def aligned_words(
 def _stretch(
     gold: Sequence[PlacedWord], system: Sequence[PlacedWord], i: int, j: int
 ) -> tuple[int, int, tuple[int, int]]:
-    """Return where the words under multiword tokens that overlap begin and end in both files.
+    """Return start and end, in both files, of the words under overlapping multiword tokens.
 
-    Word ``i`` or ``j`` is part of one. A word of the other file that begins before is passed over, as in the
-    scorer.
+    Word ``i`` or ``j`` is part of a multiword token. An earlier word of the other file is skipped, as in the
+    official scorer.
     """
     (gold_span, multiword), (system_span, _) = gold[i], system[j]
     end = gold_span[1] if multiword else system_span[1]
@@ -206,7 +206,7 @@ def _stretch(
     ends = [i, j]
     sides = (gold, system)
     while any(_reaches_into(words, at, end) for words, at in zip(sides, ends)):
-        # Whichever begins first belongs to it, even a word that begins within and ends behind.
+        # The next word by start position is included, even one that ends beyond the stretch.
         side = min((words[at][0][0], n) for n, (words, at) in enumerate(zip(sides, ends)) if at < len(words))[
             1
         ]
@@ -217,7 +217,7 @@ def _stretch(
 
 
 def _reaches_into(words: Sequence[PlacedWord], at: int, end: int) -> bool:
-    """Return whether a word lies before ``end``, or the multiword token that it is part of begins before."""
+    """Return whether a word ends by ``end``, or its multiword token starts before ``end``."""
     if at == len(words):
         return False
     (first, last), multiword = words[at]
@@ -225,7 +225,7 @@ def _reaches_into(words: Sequence[PlacedWord], at: int, end: int) -> bool:
 
 
 def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the indices of a longest common subsequence, the one that matches words as early as it can."""
+    """Return the index pairs of a longest common subsequence, with matches as early as possible."""
     longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
     for i in range(len(gold) - 1, -1, -1):
         for j in range(len(system) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Faults that the validator of Universal Dependencies finds: a program that is called, never imported."""
+"""Faults found by the validator of Universal Dependencies, which runs as a separate program."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from qsproj.corpus.files import PathOrFile, open_text
 from qsproj.errors import UsageError, pluralise
 
 PROGRAM = "udvalidate"
-# Up to this level no test asks for relations.
+# The highest level without tests of relations.
 FORMAT_LEVEL = 2
 COLUMNS, DEPREL = 10, 7
 _FAULT = re.compile(r"^\[(?:File \S+ )?Line (\d+) Sent (.*?)\]: \[(L\d) \w+ ([\w-]+)\] (.*)", re.MULTILINE)
@@ -24,7 +24,7 @@ _VERDICT = re.compile(r"^\*\*\* (PASSED|FAILED) \*\*\*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What one test has found in a sentence."""
+    """A failure of one test in a sentence."""
 
     test: str
     line: int
@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All faults of a file, the lines at which its sentences begin, and how many of these lack relations."""
+    """All faults of a file, the first lines of its sentences, and the number of those without relations."""
 
     level: int
     begins: Sequence[int]
@@ -42,7 +42,7 @@ class Validation:
     unlabelled: int = 0
 
     def by_test(self) -> dict[str, list[Fault]]:
-        """Return the faults of each test that fails, the most frequent first."""
+        """Return the faults by failing test, the most frequent test first."""
         found: dict[str, list[Fault]] = {}
         for fault in self.faults:
             found.setdefault(fault.test, []).append(fault)
@@ -54,10 +54,10 @@ class Validation:
 
 
 def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
-    """Have the validator test a file, as strictly as ``level`` says; raise UsageError where there is none.
+    """Validate a file at a strictness ``level``; UsageError when the validator is not installed.
 
-    Sentences that lack relations are tested at level 2: tests above ask for relations.
-    ``language``: Whose features, auxiliaries and subtypes are known; *ud*: those of all languages.
+    Sentences without relations are tested at level 2: higher levels require relations. ``language``: the
+    language whose features, auxiliaries and subtypes are valid; *ud*: those of all languages.
     """
     beside = Path(sys.executable).with_name(PROGRAM)
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
@@ -83,7 +83,7 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
 
 
 def _labelled_lines(lines: Sequence[str]) -> list[bool]:
-    """Tell of each line whether no word of its sentence has an empty DEPREL."""
+    """Return for each line whether all words of its sentence have a DEPREL."""
     told: list[bool] = []
     block: list[str] = []
     for number, line in enumerate(lines, start=1):
@@ -111,7 +111,7 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
-    """Return lines that tell of each failing test how often it fails, and of its first fault."""
+    """Return a line for each failing test, with its number of failures and its first fault."""
     lines = [
         f"{path} at level {found.level} of UD: of {pluralise(len(found.begins), 'sentence')}, "
         f"{found.failing:,} fail"
@@ -130,7 +130,7 @@ def validation_as_table(path: str, found: Validation) -> list[str]:
 
 
 def validation_as_json(found: Validation) -> dict[str, Any]:
-    """Return what JSON is made of: counts, and every fault."""
+    """Return counts and all faults, as JSON."""
     tests = {
         test: [{"line": one.line, "sent_id": one.sent_id, "message": one.told} for one in faults]
         for test, faults in found.by_test().items()

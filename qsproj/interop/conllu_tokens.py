@@ -12,17 +12,17 @@ from qsproj.interop.exchange import package
 if TYPE_CHECKING:
     from conllu import TokenList
 
-# The fields of a token.
+# Fields of a token.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
-    """Turn a sentence into a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
+    """Convert a sentence to a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
 
-    Lost is what that package does not hold: line ends, comments without a value, all but the last of comments
-    with the same key, and in FEATS and MISC whether an item without value has an equals sign.
+    Lost, because the package cannot represent them: line ends, comments without a value, all but the last
+    comment of the same key, and in FEATS and MISC the equals sign of an item without value.
 
-    Raises UsageError when it is no sentence, or ``conllu`` is not installed.
+    Raises UsageError when the argument is not a sentence, or ``conllu`` is not installed.
 
     Examples
     --------
@@ -38,10 +38,10 @@ def to_token_list(sentence: Sentence) -> TokenList:
 
 
 def from_token_list(tokens: TokenList) -> Sentence:
-    """Turn a ``TokenList`` of the ``conllu`` package into a sentence, with all that it holds.
+    """Convert a ``TokenList`` of the ``conllu`` package to a sentence, without loss.
 
-    Raises UsageError when it is no token list, or ``conllu`` is not installed; DataError when it is not what
-    CoNLL-U allows: IDs out of order, heads that are no tree.
+    Raises UsageError when the argument is not a token list, or ``conllu`` is not installed; DataError when it
+    is not valid CoNLL-U: IDs out of order, heads that do not form a tree.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What converters share: packages that may not be there, sentences from the cells of rows, documents."""
+"""Helpers shared by converters: optional imports, lists of sentences, sentences from rows of cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qsproj.errors import DataError, UsageError, WrongTypeError
 
 
 def package(name: str) -> Any:
-    """Import a package; UsageError where it is not installed."""
+    """Import a package; UsageError when it is not installed."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -21,7 +21,7 @@ def package(name: str) -> Any:
 
 
 def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:
-    """Return one sentence or several as a list; UsageError where they are none."""
+    """Return one or several sentences as a list; UsageError for other types."""
     if isinstance(sentences, Sentence):
         return [sentences]
     if isinstance(sentences, str | bytes) or not isinstance(sentences, Iterable):
@@ -35,9 +35,9 @@ def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:
 
 
 def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where: str) -> Sentence:
-    """Return the sentence of comments and rows of ten cells, words and other rows in their order.
+    """Build a sentence from comments and rows of ten cells, in the order of CoNLL-U.
 
-    Raises UsageError, which says ``where``, when it is not what CoNLL-U allows.
+    Raises UsageError, which names ``where``, when it is not valid CoNLL-U.
     """
     checked = [list(row) for row in rows]
     for row in checked:

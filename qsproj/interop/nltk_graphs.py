@@ -1,4 +1,4 @@
-"""Sentences and pairs to and from nltk."""
+"""Conversion of sentences and pairs to and from nltk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from nltk.parse import DependencyGraph
     from nltk.translate import AlignedSent
 
-# Our column, and what a node of nltk calls it.
+# Column -> key of a node in nltk.
 _NODE_KEYS = {"lemmas": "lemma", "upos": "ctag", "xpos": "tag", "feats": "feats", "deprels": "rel"}
 
 
 class _Graph(Protocol):
-    """A ``DependencyGraph``; nltk itself tells no types."""
+    """A ``DependencyGraph``; nltk itself has no type annotations."""
 
     nodes: Any
 
@@ -43,14 +43,14 @@ def to_nltk(sentence_or_pair: SentencePair) -> AlignedSent: ...
 
 
 def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | AlignedSent:
-    """Turn a sentence into nltk's ``DependencyGraph``, an aligned pair into its ``AlignedSent``.
+    """Convert a sentence to nltk's ``DependencyGraph``, or an aligned pair to its ``AlignedSent``.
 
-    ``sentence_or_pair``: Of a sentence, forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and
-    relations go over; lost are its name, comments, multiword tokens, empty nodes, DEPS and MISC. Of a pair,
-    words and links go over, the target's as ``words`` and the source's as ``mots``, as nltk documents them;
-    lost are trees, weights, and which links are only possible.
+    ``sentence_or_pair``: A sentence keeps forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and
+    relations; it loses its ID, comments, multiword tokens, empty nodes, DEPS and MISC. A pair keeps words and
+    links, the target's as ``words`` and the source's as ``mots``, as nltk documents them; it loses trees,
+    weights, and the distinction of sure and possible links.
 
-    Raises UsageError when it is neither, or nltk cannot be imported.
+    Raises UsageError for other types, or when nltk cannot be imported.
 
     Examples
     --------
@@ -91,13 +91,14 @@ def from_nltk(graph_or_pair: _Aligned) -> SentencePair: ...
 
 
 def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
-    """Turn nltk's ``DependencyGraph`` into a sentence, its ``AlignedSent`` into an aligned pair.
+    """Convert nltk's ``DependencyGraph`` to a sentence, or its ``AlignedSent`` to an aligned pair.
 
-    What :func:`to_nltk` has put there comes back the same. What is unknown in a graph may be None or empty.
+    Inverts :func:`to_nltk`. Unknown values in a graph may be None or empty.
 
-    ``graph_or_pair``: Of the latter, ``mots`` are the source, ``words`` the target; all links are sure.
+    ``graph_or_pair``: In an ``AlignedSent``, ``mots`` are the source, ``words`` the target; all links are
+    sure.
 
-    Raises UsageError when it is neither, or words, heads or links are not those of a sentence or a pair.
+    Raises UsageError for other types, or when words, heads or links do not form a valid sentence or pair.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
         return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
     if isinstance(graph_or_pair, package("nltk.translate").AlignedSent):
         source, target = Sentence.from_words(graph_or_pair.mots), Sentence.from_words(graph_or_pair.words)
-        # A link of nltk may have a third element, and None for a word that is linked to nothing.
+        # A link of nltk may have a third element, and None for an unaligned word.
         links = [(link[1] + 1, link[0] + 1) for link in graph_or_pair.alignment if link[1] is not None]
         return SentencePair(source, target, make_alignment(len(source), len(target), links))
     raise WrongTypeError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")

@@ -1,4 +1,4 @@
-"""Sentences to and from a pandas ``DataFrame``: a row a word."""
+"""Conversion of sentences to and from a pandas ``DataFrame`` with a row for each word."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 INDEX = ("sentence", "word")
-# The columns of CoNLL-U behind ID, then the token that the word is written in, and the comments.
+# The columns of CoNLL-U after ID, then those of the surface token, and the comments.
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 TOKEN_COLUMNS = ("token", "token_id", "token_misc")
 COMMENTS = "comments"
 
 
 def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
-    """Turn sentences into a ``DataFrame``, a row a word, indexed by sentence and word, both from 1.
+    """Convert sentences to a ``DataFrame``, a row for each word, indexed by sentence and word, both from 1.
 
-    The columns are those of CoNLL-U, as strings, ``_`` where unspecified; ``head`` is a whole number, 0 for
-    the root, -1 where it is missing. ``token``, ``token_id`` and ``token_misc`` are of the token in which the
-    word is written, several words of a multiword token in the same; ``comments``, on the first word of a
-    sentence, its comment lines. Lost are empty nodes and line ends.
+    The columns are those of CoNLL-U, as strings, ``_`` where unspecified; ``head`` is an integer, 0 for the
+    root, -1 where it is missing. ``token``, ``token_id`` and ``token_misc`` are of the surface token, which
+    the words of a multiword token share; ``comments``, on the first word of a sentence, holds its comment
+    lines. Lost are empty nodes and line ends.
 
-    Raises UsageError when they are no sentences, or pandas is not installed.
+    Raises UsageError when the argument is no sentence or iterable of these, or pandas is not installed.
 
     Examples
     --------
@@ -82,13 +82,13 @@ def _add(columns: dict[str, list[Any]], number: int, sentence: Sentence) -> None
 
 
 def from_pandas(frame: DataFrame) -> Document:
-    """Turn a ``DataFrame`` as :func:`to_pandas` makes it into sentences.
+    """Convert a ``DataFrame`` in the format of :func:`to_pandas` to sentences.
 
-    Only the index and the column ``form`` have to be there; ``sentence`` and ``word`` may be columns, as in a
-    table read from a file. Missing values are ``_``; other columns are left out.
+    Only the index and the column ``form`` are required; ``sentence`` and ``word`` may be columns, as in a
+    table read from a file. Missing values are ``_``; other columns are ignored.
 
-    Raises UsageError when it is no such frame: a sentence has gaps or words in another order, heads are no
-    tree, multiword tokens are not of neighbours.
+    Raises UsageError for other frames: a sentence with gaps or words in another order, heads that do not form
+    a tree, multiword tokens whose words are not adjacent.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _cell(value: object) -> str:
 
 
 def _head(value: Any, where: str, word: int) -> str:
-    """Return the cell of a head, which pandas may hold as a fraction."""
+    """Return the cell of a head, which pandas may hold as a float."""
     if value is None or value in (NO_HEAD, UNSPECIFIED):
         return UNSPECIFIED
     try:

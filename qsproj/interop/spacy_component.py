@@ -1,4 +1,4 @@
-"""``nlp.add_pipe("qsproj")``: a component of spaCy that annotates by a model.
+"""``nlp.add_pipe("qsproj")``: a spaCy component that annotates with a qsproj model.
 
 spaCy finds it through the entry point ``spacy_factories`` of the installed package.
 """
@@ -33,7 +33,7 @@ MODEL_FILE = "model"
 def make_component(
     nlp: Language, name: str, model: str, tokenize: bool, confidence: bool, retag: bool
 ) -> "QsprojComponent":
-    """Make the component; with ``tokenize`` its model also becomes the tokenizer of the pipeline."""
+    """Create the component; with ``tokenize`` its model also becomes the tokenizer of the pipeline."""
     component = QsprojComponent(nlp.vocab, name, model, confidence=confidence, retag=retag)
     if tokenize:
         nlp.tokenizer = ModelTokenizer(component)
@@ -41,11 +41,11 @@ def make_component(
 
 
 class QsprojComponent:
-    """Fills tags, features, lemmas, heads, relations and sentence starts of each ``Doc``. Final.
+    """A component that sets tags, features, lemmas, heads, relations and sentence starts of a ``Doc``. Final.
 
-    ``model``: path of a model file; a text model needs nothing else in the pipeline, a parser of tagged
-    words a tagger before it. ``confidence``: fill ``token._.arc_probability``. ``retag``: a text model puts
-    its own tags in the place of those that tokens have.
+    ``model``: path of a model file; a text model needs no other component, a parser of tagged words needs a
+    tagger before it. ``confidence``: set ``token._.arc_probability``. ``retag``: a text model replaces
+    existing tags by its own.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class QsprojComponent:
         register_extension()
         self.vocab, self.name, self.path = vocab, name, model
         self.confidence, self.retag = confidence, retag
-        # One that is loaded with its pipeline comes from the folder of the pipeline.
+        # A component loaded with its pipeline reads the model from the pipeline's folder.
         self._model = _loaded(model) if model and Path(model).exists() else None
 
     @property
     def annotator(self) -> Annotator:
-        """The model; not called ``model``, by which spaCy tells components that it trains."""
+        """The model; not named ``model``, since spaCy recognises trainable components by that attribute."""
         if self._model is None:
             found = f"no model at {self.path!r}" if self.path else "no model"
             remedy = 'nlp.add_pipe("qsproj", config={"model": PATH})'
@@ -67,11 +67,11 @@ class QsprojComponent:
         return self._model
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotate a Doc in its place."""
+        """Annotate a Doc in place."""
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Annotate Docs, the sentences of a batch together."""
+        """Annotate Docs, parsing the sentences of a batch together."""
         for docs in blocks_of(stream, batch_size):
             sentences = [list(self._sentences(doc)) for doc in docs]
             annotated = iter(
@@ -83,7 +83,7 @@ class QsprojComponent:
                 yield doc
 
     def _sentences(self, doc: Doc) -> Iterator[Sentence]:
-        """Yield the sentences of a Doc: its own where it knows their starts, else those of the model."""
+        """Yield the sentences of a Doc: its own if sentence starts are set, else the model's."""
         if any(not token.is_space for token in doc):
             tags_itself = self.retag and hasattr(type(self.annotator), "tag")
             for sentence in from_spacy(doc):
@@ -91,10 +91,10 @@ class QsprojComponent:
                 yield from [bare] if doc.has_annotation("SENT_START") else self._cut(doc, bare)
 
     def _cut(self, doc: Doc, words: Sentence) -> Iterator[Sentence]:
-        """Yield sentences of given words that end where the model would end them in the text."""
+        """Split given words into sentences where the model splits the text."""
         try:
             sizes = [len("".join(one.text.split())) for one in self.annotator.cut(doc.text)]
-        except UsageError:  # The model does not read text.
+        except UsageError:  # The model has no tokenizer.
             sizes = []
         begin, end, size = 0, 0, 0
         for form in words.forms:
@@ -113,28 +113,28 @@ class QsprojComponent:
             return (Path(folder) / MODEL_FILE).read_bytes()
 
     def from_bytes(self, data: bytes, **_: Any) -> "QsprojComponent":
-        """Take the model from the bytes of its file."""
+        """Load the model from the bytes of its file."""
         with TemporaryDirectory() as folder:
             (Path(folder) / MODEL_FILE).write_bytes(data)
             return self.from_disk(folder)
 
     def to_disk(self, path: str | Path, **_: Any) -> None:
-        """Write the model into a folder, in which :meth:`from_disk` finds it."""
+        """Write the model to a folder, for :meth:`from_disk`."""
         folder: Path = ensure_path(path)
         folder.mkdir(parents=True, exist_ok=True)
         model: Any = self.annotator
         model.save(folder / MODEL_FILE)
 
     def from_disk(self, path: str | Path, **_: Any) -> "QsprojComponent":
-        """Take the model from a folder."""
+        """Load the model from a folder."""
         self._model = _loaded(ensure_path(path) / MODEL_FILE)
         return self
 
 
 class ModelTokenizer:
-    """Cuts text into the words of a model, those of multiword tokens apart. Final.
+    """A tokenizer by a model; multiword tokens are split into words. Final.
 
-    The model is in the component, whose folder keeps it.
+    The component holds the model and saves it.
     """
 
     def __init__(self, component: QsprojComponent) -> None:
@@ -148,22 +148,22 @@ class ModelTokenizer:
         return Doc(self.component.vocab, words=words, spaces=spaces_of(sentences), sent_starts=starts)
 
     def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
-        """Cut texts, one after the other."""
+        """Tokenize texts, one after the other."""
         return map(self, texts)
 
     def to_disk(self, path: str | Path, **_: Any) -> None:
-        """Write nothing."""
+        """Do nothing."""
 
     def from_disk(self, path: str | Path, **_: Any) -> "ModelTokenizer":
-        """Read nothing."""
+        """Do nothing, and return the tokenizer."""
         return self
 
     def to_bytes(self, **_: Any) -> bytes:
-        """Return nothing."""
+        """Return empty bytes."""
         return b""
 
     def from_bytes(self, data: bytes, **_: Any) -> "ModelTokenizer":
-        """Take nothing."""
+        """Ignore the bytes, and return the tokenizer."""
         return self
 
 

@@ -1,4 +1,4 @@
-"""Sentences to and from a ``Doc`` of spaCy."""
+"""Conversion of sentences to and from a ``Doc`` of spaCy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-# Where a Doc keeps what its tokens do not hold: each sentence as CoNLL-U.
+# Key of ``user_data`` with each sentence as CoNLL-U, for the columns that tokens cannot hold.
 USER_DATA = "qsproj.conllu"
 EXTENSION = "arc_probability"
 _ROOT_RELATION = "root"
@@ -29,7 +29,7 @@ _ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\":
 
 
 class Columns(NamedTuple):
-    """What the tokens of a Doc hold of one sentence, n cells each; ``heads`` has no root first."""
+    """Values of a sentence for the tokens of a Doc, n each; ``heads`` does not start with the root."""
 
     lemmas: tuple[str, ...]
     upos: tuple[str, ...]
@@ -40,21 +40,21 @@ class Columns(NamedTuple):
 
 
 def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = None) -> Doc:
-    """Turn sentences into one ``Doc`` of spaCy, a token a word.
+    """Convert sentences to one ``Doc`` of spaCy, a token for each word.
 
-    Tags, features, lemmas, heads and relations go over, UPOS as ``pos_``, XPOS as ``tag_``, the relation
-    of a root as ``ROOT``; further roots hang below the first. ``token._.arc_probability`` is that of
-    ``parse(..., confidence=True)``. Multiword tokens become their words. What a ``Doc`` does not hold, from
-    comments to DEPS, is kept in its ``user_data`` for :func:`from_spacy`.
+    Tags, features, lemmas, heads and relations are set, UPOS as ``pos_``, XPOS as ``tag_``, the relation of a
+    root as ``ROOT``; further roots depend on the first. ``token._.arc_probability`` is the probability from
+    ``parse(..., confidence=True)``. Multiword tokens become their words. All else, such as comments and DEPS,
+    is stored in ``user_data`` for :func:`from_spacy`.
 
-    Raises UsageError when they are no sentences, or spaCy is not installed.
+    Raises UsageError when the argument is no sentence or iterable of these, or spaCy is not installed.
 
     Parameters
     ----------
     sentences : Sentence or iterable of Sentence
-        A document, for instance.
+        The sentences, or a :class:`qsproj.Document`.
     vocab : spacy.vocab.Vocab, optional
-        ``nlp.vocab`` where the ``Doc`` goes through a pipeline; None: a new one.
+        ``nlp.vocab`` if the ``Doc`` is passed to a pipeline; None: a new one.
     """
     found = listed(sentences)
     tokens = package("spacy.tokens")
@@ -67,7 +67,7 @@ def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = Non
 
 
 def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
-    """Return whether a space follows each word; one follows the words inside a multiword token."""
+    """Return whether a space follows each word; words inside a multiword token count as spaced."""
     key, value = NO_SPACE
     spaces = []
     for sentence in sentences:
@@ -80,9 +80,9 @@ def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
 
 
 def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> None:
-    """Put sentences into a Doc, whose tokens at ``places`` are their words; other tokens are white space.
+    """Annotate a Doc with sentences, whose words are the tokens at ``places``; other tokens are white space.
 
-    White space is a dependent of the word before it, or of the first one.
+    A white space token depends on the word before it, or on the first word.
     """
     register_extension()
     strings, morphology = doc.vocab.strings, doc.vocab.morphology
@@ -109,7 +109,7 @@ def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> 
         values["DEP"][place] = strings.add("dep")
         values["HEAD"][place] = -1 if place else next((word for word in places if word), 0)
         values["SENT_START"][place] = -1 if place else 1
-    # Sentences start where trees do; without trees spaCy is to be told where.
+    # spaCy derives sentence starts from trees; without trees they are set explicitly.
     used = names[:6] if has_tree else (*names[:4], names[6])
     if len(doc):
         table: Any = np.stack([values[name].astype(np.uint64) for name in used], axis=1)
@@ -120,11 +120,10 @@ def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> 
 
 
 def columns_of(sentence: Sentence) -> Columns:
-    """Return what a Doc holds of a sentence; so that it stays one there, all words hang below one word.
+    """Return the values of a sentence for a Doc; all words are connected, else spaCy would split it.
 
-    Roots behind the first have it as their head, and ``ROOT`` as relation. A word whose head is missing has
-    no relation, or is its own head, where there is no root; one with a head has ``dep`` where its relation is
-    not known.
+    Further roots depend on the first, with relation ``ROOT``. A word with missing head has no relation, or is
+    its own head where there is no root; a word with a head but no relation gets ``dep``.
     """
     heads = sentence.heads[1:].tolist()
     anchor = heads.index(ROOT if ROOT in heads else NO_HEAD) + 1
@@ -150,13 +149,13 @@ def _relation(head: int, relation: str) -> str:
 
 
 def from_spacy(doc: Doc) -> Document:
-    """Turn a ``Doc`` of spaCy into sentences; without sentence starts it is one.
+    """Convert a ``Doc`` of spaCy to sentences; without sentence starts it is one sentence.
 
-    Tokens of white space are no words: they are left out, and MISC of the word before says ``SpacesAfter``,
-    as UDPipe writes it. What :func:`to_spacy` kept in ``user_data`` comes back where the words of the
-    sentences are still the same. Lost are entities, vectors and extensions other than ``arc_probability``.
+    White space tokens become ``SpacesAfter`` in MISC of the word before, as UDPipe writes it. The data that
+    :func:`to_spacy` stored in ``user_data`` is restored where the words of the sentences are unchanged. Lost
+    are entities, vectors and extensions other than ``arc_probability``.
 
-    Raises UsageError when it is no ``Doc``, or its heads leave their sentences.
+    Raises UsageError when the argument is not a ``Doc``, or a head is outside its sentence.
     """
     if not isinstance(doc, package("spacy.tokens").Doc):
         raise WrongTypeError(f"found {described(doc)}, expected a Doc of spaCy")
@@ -173,7 +172,7 @@ def from_spacy(doc: Doc) -> Document:
 
 
 def number_of_sentences(spans: Iterable[Any]) -> int:
-    """Return how many of the sentences of a Doc have words."""
+    """Return the number of sentences of a Doc that have words."""
     return sum(any(not token.is_space for token in span) for span in spans)
 
 
@@ -190,7 +189,7 @@ def _sentence(words: list[Any], span: Any, original: str | None, where: str) -> 
 
 
 def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
-    """Return a sentence with what differs from it in its tokens in a Doc."""
+    """Return a sentence updated with the values of its tokens in a Doc."""
     columns, before = _columns_in(words, where), columns_of(sentence)
     changed: dict[str, Any] = {
         name: [cell or UNSPECIFIED for cell in getattr(columns, name)]
@@ -199,7 +198,7 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
     }
     if (columns.heads, columns.deprels) != (before.heads, before.deprels):
         pairs = list(zip(columns.heads, columns.deprels))
-        # Its own head is a word without one, but for roots.
+        # A word that is its own head has no head, unless it is a root.
         heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
         try:
             changed["heads"] = checked_heads(heads, len(sentence))
@@ -240,7 +239,7 @@ def _columns_in(words: list[Any], where: str) -> Columns:
 
 
 def _spacing(token: Any) -> dict[str, str | None]:
-    """Return the items in MISC that say what white space follows a word."""
+    """Return the MISC items for the white space after a word."""
     following, at = token.whitespace_, token.i + 1
     while at < len(token.doc) and token.doc[at].is_space:
         following += token.doc[at].text_with_ws
@@ -255,7 +254,7 @@ def _escaped(text: str) -> str:
 
 
 def _sorted_features(cell: str) -> str:
-    """Return features in the order in which spaCy keeps them."""
+    """Return features in spaCy's order."""
     return "" if cell == UNSPECIFIED else cell_from(dict(sorted(items_of(cell).items(), key=_lower_key)))
 
 
@@ -268,7 +267,7 @@ def _empty(cell: str) -> str:
 
 
 def register_extension() -> None:
-    """Have tokens of spaCy offer ``token._.arc_probability``."""
+    """Register the token extension ``token._.arc_probability``."""
     token = package("spacy.tokens").Token
     if not token.has_extension(EXTENSION):
         token.set_extension(EXTENSION, default=None)

@@ -1,4 +1,4 @@
-"""Sentences to and from the dictionaries of stanza: of a document a list of sentences, lists of dicts."""
+"""Conversion of sentences to and from stanza's dictionaries: a list of sentences, each a list of dicts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed, sentence_of
 
-# The names of the columns of CoNLL-U, ID left out; FORM is ``text``.
+# stanza's names of the columns of CoNLL-U after ID.
 _KEYS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _PLACES = ("start_char", "end_char")
 
 
 def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, Any]]]:
-    """Turn sentences into what ``stanza.Document`` takes and ``to_dict`` gives.
+    """Convert sentences to the dictionaries of ``stanza.Document`` and its ``to_dict``.
 
-    Multiword tokens have the numbers of their words as ``id``, a tuple. ``start_char`` and ``end_char`` count
-    characters in the texts of all sentences together. Lost are comments and empty nodes. stanza itself is
-    not needed.
+    The ``id`` of a multiword token is a tuple of the numbers of its words. ``start_char`` and ``end_char``
+    are offsets in the concatenated texts of all sentences. Lost are comments and empty nodes. stanza itself
+    is not required.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
             number = token["id"]
             if isinstance(number, tuple) or number > covered:
                 start = text.find(token["text"], at)
-                # What the words are not in is no place to count in.
+                # A token gets no offsets where the text does not match.
                 if start >= 0 and not text[at:start].strip():
                     at = start + len(token["text"])
                     token.update(zip(_PLACES, (start, at)))
@@ -75,12 +75,12 @@ def _token(cells: Sequence[str], sentence: Sentence) -> dict[str, Any]:
 
 
 def from_stanza(document: Any) -> Document:
-    """Turn dictionaries of stanza, or a ``stanza.Document``, into sentences.
+    """Convert dictionaries of stanza, or a ``stanza.Document``, to sentences.
 
-    ``SpaceAfter=No`` follows from ``start_char`` and ``end_char`` where MISC does not say what follows a
-    token. Lost are named entities, sentiment and constituents.
+    ``SpaceAfter=No`` is derived from ``start_char`` and ``end_char`` where MISC has no spacing of its own.
+    Lost are named entities, sentiment and constituents.
 
-    Raises UsageError when it is nothing of the kind, or heads are no tree.
+    Raises UsageError for other types, or when heads do not form a tree.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _number(given: object, where: str) -> tuple[int, ...]:
 
 
 def _starts(token: Mapping[str, Any], covered: int) -> bool:
-    """Return whether a token is the first behind a word."""
+    """Return whether a token starts right after word ``covered``."""
     number = token.get("id")
     return (number[0] if isinstance(number, list | tuple) else number) == covered + 1
 

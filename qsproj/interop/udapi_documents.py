@@ -1,6 +1,6 @@
-"""Sentences to and from udapi, through CoNLL-U text.
+"""Conversion of sentences to and from udapi, through CoNLL-U text.
 
-udapi is under the GPL: it is not imported here. Whoever calls has imported it.
+udapi is under the GPL, so it is not imported here; the caller imports it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from qsproj.interop.exchange import listed
 
 
 def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
-    """Turn sentences into a document of udapi, which the caller has imported: ``import udapi``.
+    """Convert sentences to a document of udapi; the caller must ``import udapi`` first.
 
-    Everything goes over that CoNLL-U can say, but for line ends.
+    All content of CoNLL-U is kept, except line ends.
 
-    Raises UsageError when they are no sentences, or udapi is not imported.
+    Raises UsageError when the argument is no sentence or iterable of these, or udapi is not imported.
     """
     text = conllu_text(listed(sentences))
     module = sys.modules.get("udapi.core.document")
@@ -36,9 +36,9 @@ def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
 
 
 def from_udapi(document: Any) -> Document:
-    """Turn a document of udapi into sentences, with all that it holds.
+    """Convert a document of udapi to sentences, without loss.
 
-    Raises UsageError when it is none; DataError when it is not what CoNLL-U allows.
+    Raises UsageError when the argument is not a udapi document; DataError when it is not valid CoNLL-U.
     """
     write = getattr(document, "to_conllu_string", None)
     if not callable(write):

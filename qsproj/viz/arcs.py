@@ -1,4 +1,4 @@
-"""The arcs of a picture: of a tree, of two trees of the same words, of a tree and its translation."""
+"""Arcs to draw: of a tree, of two trees of the same words, of a tree and its translation."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,44 +10,44 @@ from qsproj.corpus.messages import first_difference, number_of
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import SentenceError
 
-# Below it an arc is unsure, and its label shows the number.
+# Arcs with a lower probability show it in their label.
 SURE = 0.9
-# How arcs are marked where two trees of the same words are compared.
+# Marks of arcs in comparisons of two trees of the same words.
 DIFFERS, OTHER = "differs", "other"
-# How edges of DEPS are marked that the tree has not.
+# Mark of DEPS edges that are not in the tree.
 ENHANCED = "enhanced"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arc:
-    """An arc to draw: its ends 0..n, its relation, how sure it is (or None), and what more there is."""
+    """An arc to draw: its ends 0..n, relation, probability or None, and optional marks."""
 
     head: int
     dependent: int
     relation: str
     confidence: float | None
-    mark: str = ""  # class of the style sheet, where arcs are of several kinds
-    note: str = ""  # for its title, beside ends, relation and probability
-    partner: int | None = None  # the dependent of the arc of the other language that goes with it
+    mark: str = ""  # class of the style sheet, for arcs of several kinds
+    note: str = ""  # addition to the title, after ends, relation and probability
+    partner: int | None = None  # the dependent of the corresponding arc in the other language
 
     @property
     def span(self) -> tuple[int, int]:
-        """The words where it starts and ends, or ROOT and a word, the smaller first."""
+        """Its two words, or ROOT and a word, the smaller first."""
         return min(self.head, self.dependent), max(self.head, self.dependent)
 
     @property
     def number(self) -> str:
-        """The probability as its label shows it: in percent, where the arc is not sure."""
+        """The probability in the label, in percent; empty for an arc with high probability or none."""
         return "" if self.confidence is None or self.confidence >= SURE else f"{100 * self.confidence:.0f}%"
 
     @property
     def label(self) -> str:
-        """The text on it: relation and number."""
+        """The label: relation and probability."""
         return f"{self.relation} {self.number}" if self.number else self.relation
 
 
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    """Return the arcs of a tree by dependent; SentenceError when a value of ``ArcProb`` is no probability."""
+    """Return the arcs of a tree by dependent; SentenceError for an invalid ``ArcProb``."""
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
     return tuple(
@@ -63,7 +63,7 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
 
 
 def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    """Return the edges of DEPS that the tree has not, those of the same two words as one.
+    """Return the edges of DEPS that are not in the tree; edges of the same two words are merged.
 
     A path through empty nodes is one edge, as ``conj>nsubj``.
     """
@@ -81,9 +81,9 @@ def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
 
 
 def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
-    """Return the arcs of a tree, those marked that another has not, and the arcs that only the other has.
+    """Return the arcs of a tree, with differing ones marked, and the arcs that only the other tree has.
 
-    Arcs differ in heads or relations. Raises SentenceError when the two do not have the same words.
+    Arcs differ in head or relation. Raises SentenceError when the words of the two differ.
     """
     if sentence.forms != other.forms:
         number, expected, found = first_difference(sentence.forms, other.forms)
@@ -99,7 +99,7 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 
 
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
-    """Return the arcs of both trees, each with what goes with it in the other language."""
+    """Return the arcs of both trees, each with its counterpart in the other language."""
     source, target = tree_arcs(pair.source), tree_arcs(pair.target)
     links = [(word, other) for word, other in pair.alignment.links.tolist()]
     forwards = _linked(links)
@@ -122,7 +122,7 @@ def arrow(arc: Arc, sentence: Sentence) -> str:
 
 
 def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Return the words that each word is linked with; root goes with root."""
+    """Return the words linked with each word; the roots are linked."""
     found: dict[int, set[int]] = {ROOT: {ROOT}}
     for word, other in links:
         found.setdefault(word, set()).add(other)
@@ -130,7 +130,7 @@ def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], translation: Sentence) -> Arc:
-    """Return an arc with a note on the arc between the words that its ends are linked with."""
+    """Return an arc with a note on the arc between the linked words of the translation."""
     heads, dependents = links.get(arc.head, set()), links.get(arc.dependent, set())
     if not dependents:
         return replace(arc, note="its dependent has no link")

@@ -1,8 +1,8 @@
-"""Drawings: their style, one as SVG, several with a legend, and files that show them: SVG, PNG, PDF, HTML.
+"""Drawings as SVG, alone or several with a legend, and their output as SVG, PNG, PDF and HTML files.
 
-A page has filters, and tells what an arc is when it is pointed at. It needs no other file and no network. Its
-first sentences are plain SVG; further ones are packed (deflate, base64), in a sixth of the room, and unpacked
-by the page's script.
+A page has filters, and describes an arc on hovering. It needs no other file and no network. Its first
+sentences are plain SVG; further ones are compressed to a sixth (deflate, base64), and unpacked by the page's
+script.
 """
 
 import base64
@@ -28,16 +28,16 @@ def asset(name: str) -> str:
 
 STYLE = asset("drawing.css")
 
-# Sizes of the text, as the style sheet has them.
+# Font sizes of the style sheet.
 FORM_SIZE, TAG_SIZE, LABEL_SIZE, NOTE_SIZE = 15.0, 10.0, 11.0, 11.0
 
-# Characters that XML does not allow, whatever they are escaped as.
+# Characters that XML does not allow, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = frozenset("iIjltfr.,:;!|'()[]- ")
 
 
 class Mark(Enum):
-    """A way to draw that a legend explains."""
+    """A drawing convention that the legend explains."""
 
     PROBABILITY = "probability"
     VERSUS = "versus"
@@ -47,7 +47,7 @@ class Mark(Enum):
     LINK_PROBABILITY = "probability of a link"
 
 
-# What each mark looks like, and what it means.
+# Sample and explanation of each mark.
 _LINE = '<path d="M0 0H40"/>'
 SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
     Mark.PROBABILITY: (
@@ -73,12 +73,12 @@ SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
 
 
 def escape(text: str) -> str:
-    """Return text that may stand in an element or in a quoted attribute; what XML forbids becomes U+FFFD."""
+    """Escape text for an element or a quoted attribute; characters that XML forbids become U+FFFD."""
     return escape_markup(_FORBIDDEN.sub("\ufffd", text))
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate the width in pixels of a text in a sans-serif font of ``size`` pixels; no font is asked."""
+    """Estimate the width in pixels of a text in a sans-serif font of ``size`` pixels, without a font."""
     return size * sum(_ems(character) for character in text)
 
 
@@ -94,15 +94,15 @@ def _ems(character: str) -> float:
 
 FORMATS = ("html", "svg", "png", "pdf")
 _IMAGES = ("png", "pdf")
-# Of a PNG: two dots for a pixel of the drawing, of which there are 96 in an inch.
+# Resolution of a PNG: two dots per pixel of the drawing, at 96 pixels per inch.
 _DOTS_PER_INCH = 192.0
-# Past it, in pixels of the drawing, programs that show images give up.
+# Image viewers fail above this height, in pixels of the drawing.
 _TALLEST = 16_000.0
-# Sentences that are shown without a script, too; and how many are packed together.
+# Number of sentences as plain SVG; number of sentences per compressed block.
 PLAIN, PACKED = 20, 250
 
 _WITHOUT_SCRIPT = f"<noscript><p>Without JavaScript the first {PLAIN} sentences are shown.</p></noscript>\n"
-# The class of what holds a drawing where other things are shown, too.
+# CSS class of a drawing's container in a notebook.
 _SCOPE = "qsproj-drawing"
 _GAP_BETWEEN = 30.0
 _LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
@@ -110,11 +110,10 @@ _LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A piece of SVG with its extent.
+    """A piece of SVG with its size.
 
-    ``title``: what it shows, as plain text, for those who cannot see it. ``width``, ``height``: extent in
-    pixels; the origin is the top left corner. ``markup``: SVG elements. ``marks``: what a legend has to
-    explain.
+    ``title``: a description in plain text, for screen readers. ``width``, ``height``: size in pixels; the
+    origin is the top left corner. ``markup``: SVG elements. ``marks``: the marks to explain in a legend.
     """
 
     title: str
@@ -128,15 +127,15 @@ class Drawing:
         return svg_document([self])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing in the format that the name says: .svg, .png, .pdf or .html.
+        """Write the drawing to a .svg, .png, .pdf or .html file.
 
-        Raises UsageError when the name ends otherwise, the file cannot be written, or .png and .pdf cannot be
-        made here.
+        Raises UsageError for other extensions, when the file cannot be written, or when the converter for
+        .png and .pdf is not installed.
         """
         save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
     def _repr_html_(self) -> str:
-        """Show the drawing in a notebook, whose other cells its style leaves alone."""
+        """Show the drawing in a notebook; its style does not affect other cells."""
         style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
         return (
             f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n'
@@ -145,7 +144,7 @@ class Drawing:
 
 
 def svg_document(drawings: Sequence[Drawing]) -> str:
-    """Return one SVG file that shows the drawings one below the other, and a legend of what needs one."""
+    """Return one SVG file with the drawings one below the other, and a legend if needed."""
     shown = list(drawings)
     marks = {mark for drawing in drawings for mark in drawing.marks}
     if marks:
@@ -171,18 +170,18 @@ def legend(marks: Collection[Mark]) -> Drawing:
         for number, (sample, text) in enumerate(rows)
     ]
     widest = max((text_width(text, NOTE_SIZE) for _, text in rows), default=0.0)
-    # Fonts of some systems are wider.
+    # Some systems have wider fonts.
     width = 2 * _LEGEND_MARGIN + _LEGEND_TEXT + 1.15 * widest
     return Drawing("Legend", width, _LEGEND_ROW * len(rows) + 6.0, "".join(pieces))
 
 
 def figure(drawing: Drawing) -> str:
-    """Return a drawing as a figure of an HTML page; one that is too wide is scrolled by keys, too."""
+    """Return a drawing as a figure of an HTML page; wide ones can also be scrolled by keyboard."""
     return f'<figure tabindex="0">\n{svg_element(drawing)}\n</figure>\n'
 
 
 def svg_element(drawing: Drawing) -> str:
-    """Return a drawing as an element of a page or a file that has its style."""
+    """Return a drawing as an SVG element of a page or file that includes the style."""
     width, height = f"{drawing.width:.1f}", f"{drawing.height:.1f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
@@ -191,7 +190,7 @@ def svg_element(drawing: Drawing) -> str:
 
 
 def opening(title: str) -> str:
-    """Return how a page of HTML begins, up to its style."""
+    """Return the start of an HTML page, up to its style."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
         f'<title>{escape(title)}</title>\n<meta name="viewport" content="width=device-width"/>\n'
@@ -201,9 +200,9 @@ def opening(title: str) -> str:
 def html_document(
     title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "", fit: bool = False
 ) -> Iterator[str]:
-    """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup.
+    """Yield a page of headings and drawings piece by piece; all text is escaped.
 
-    ``fit``: the page's script sets single trees in lines as wide as the window.
+    ``fit``: the page's script breaks lines of single trees at the width of the window.
     """
     yield opening(title)
     yield f"<style>\n{STYLE}{asset('browse.css')}</style>\n</head>\n<body>\n"
@@ -225,14 +224,14 @@ def html_document(
 
 
 def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
-    """Yield each drawing under its heading, and add what it needs explained to ``marks`` (mutated)."""
+    """Yield each drawing under its heading, and add its marks to ``marks`` (mutated)."""
     for heading, drawing in drawings:
         marks |= drawing.marks
         yield f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
 
 
 def format_of(path: str) -> str:
-    """Tell the format by the ending of a name; ``-``, the standard output, is HTML."""
+    """Return the format for a file extension; ``-``, the standard output, is HTML."""
     name = path.removesuffix(".gz")
     if path == "-" or name.endswith(".htm"):
         return "html"
@@ -246,7 +245,7 @@ def format_of(path: str) -> str:
 
 
 def check_format(name: str, path: str) -> None:
-    """Raise UsageError, before any work, when a format is unknown, or cannot be made or written there."""
+    """Raise UsageError when a format is unknown, its converter is missing, or ``path`` cannot take it."""
     check_name("format", name, FORMATS)
     if name in _IMAGES:
         if path == "-":
@@ -263,7 +262,7 @@ def save_drawings(
     about: str = "",
     fit: bool = False,
 ) -> None:
-    """Write drawings, each with its heading: HTML one at a time, SVG and PNG in one, PDF a page each.
+    """Write drawings with their headings; HTML is streamed, SVG and PNG are one image, PDF has a page each.
 
     Raises UsageError when the file cannot be written, the converter is not installed, or an image would be
     too tall.
@@ -290,13 +289,13 @@ def save_drawings(
         pages = "\n#pagebreak()\n".join(f'#image("{number}.svg")' for number in range(len(images)))
         files = {"main": f"#set page(width: auto, height: auto, margin: 0pt)\n{pages}\n".encode()}
         files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
-        # No time of making in the file: the same drawings give the same bytes.
+        # No timestamp in the file: the same drawings give the same bytes.
         resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
         binary.write(typst.compile(files, format=format_name, timestamp=0, **resolution))
 
 
 def _converter() -> Any:
-    """Return the program that sets text of all scripts into images; UsageError when it is not installed."""
+    """Return the image converter, which renders all scripts; UsageError when it is not installed."""
     try:
         import typst
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""Where the words and arcs of a sentence stand: lines of words, arcs cut at the ends of lines, levels.
+"""Layout of the words and arcs of a sentence: lines of words, arcs split at line ends, levels of arcs.
 
-Everything is reckoned from the first word to the last, in pixels from the left; a sentence that is read from
-right to left is turned over when it is drawn.
+Coordinates are in pixels from the left, in the order of words; right-to-left sentences are mirrored when
+drawn.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The part of an arc that stands over one line of words."""
+    """The part of an arc over one line of words."""
 
     arc: Arc
-    tail: float  # where it leaves the head, or the edge of the line on the way there
-    tip: float  # where it reaches the dependent, or the edge
+    tail: float  # position at the head, or at the edge of the line towards the head
+    tip: float  # position at the dependent, or at the edge
     at_head: bool  # whether the line holds the head
     at_dependent: bool  # whether it holds the dependent
-    level: int  # 1 is nearest to the words
+    level: int  # 1 is closest to the words
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of words, with their centres in pixels and the arcs above and below them."""
+    """A line of words, with their centres in pixels and the arcs above and below."""
 
     words: range
     centres: tuple[float, ...]
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A sentence with everything in its place."""
+    """The layout of a sentence."""
 
     sentence: Sentence
     rows: tuple[Row, ...]
@@ -58,10 +58,10 @@ class Placed:
 def place(
     sentence: Sentence, *, above: Sequence[Arc], below: Sequence[Arc] = (), width: float | None = None
 ) -> Placed:
-    """Set words in lines, so that neither neighbours nor the labels of arcs collide. O(arcs squared).
+    """Lay out words in lines so that neither words nor arc labels collide. O(arcs squared).
 
-    Lines of more than one word are broken before they get wider than ``width``; what an arc's label needs at
-    the end of a line may go beyond. None: one line.
+    Lines are at most ``width`` wide, except for single words and for arc labels at the end of a line. None:
+    one line.
     """
     spacing = _Spacing(sentence, (above, below))
     return _placed(sentence, spacing, list(_lines(spacing, width)))
@@ -70,10 +70,10 @@ def place(
 def place_pair(
     pair: SentencePair, *, above: Sequence[Arc], below: Sequence[Arc], width: float | None
 ) -> tuple[Placed, Placed]:
-    """Set the words of two aligned sentences in lines: those of a line, or most of them, are linked.
+    """Lay out two aligned sentences in pairs of lines, whose words are mostly linked with each other.
 
-    Lines of one side are broken with those of the other, where the fewest links lead from one pair of lines
-    to another; of two lines, one is half full or more.
+    Both sides are broken together, where the fewest links connect different pairs of lines; in each pair at
+    least one line is half full.
     """
     source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
     if width is None:
@@ -105,12 +105,12 @@ def _ends_of_lines(
 
 
 def _last_fitting(spacing: _Spacing, done: int, width: float) -> int:
-    """Return the last word of the line that begins after the words that are done; all are done: the last."""
+    """Return the last word of the line that begins after word ``done``; at the end, the last word."""
     return next((line.words[-1] for line in _lines(spacing, width, first=done + 1)), len(spacing))
 
 
 def _cut(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
-    """Break a sentence into lines after these words; of several that are the same, after one."""
+    """Break a sentence into lines after these words; repeated ones count once."""
     first = 1
     for end in ends:
         if end >= first:
@@ -141,14 +141,14 @@ def reads_right_to_left(sentence: Sentence) -> bool:
 
 
 class _Spacing:
-    """Room that words and labels need.
+    """The space required by words and labels.
 
-    halves: half of the width of each word; the first stands for the root
-    offsets: for each side, (head, dependent, word) -> where the arc touches the word, from its centre
-    roots: word -> half of what its label needs, where an arc from the root comes down
-    needed: word -> (word before it, distance between both that a label needs)
-    before, after: word -> (other word, distance to the edge of its line that a label needs), where
-        the arc goes on in the line before, or after
+    halves: half the width of each word; the first is the root
+    offsets: for each side, (head, dependent, word) -> position of the arc's end, from the word's centre
+    roots: word -> half the width of the label of its arc from the root
+    needed: word -> (word before it, minimum distance of both for a label)
+    before, after: word -> (other word, minimum distance to the edge of the line for a label), for arcs that
+        continue in the previous, or next, line
     """
 
     def __init__(self, sentence: Sentence, sides: tuple[Sequence[Arc], Sequence[Arc]]) -> None:
@@ -166,7 +166,7 @@ class _Spacing:
             for arc in arcs:
                 left, right = arc.span
                 if left == ROOT:
-                    # Its label stands on the line that goes straight up.
+                    # The label is centred on a vertical line.
                     self.roots[right] = text_width(arc.label, LABEL_SIZE) / 2 + 2
                     continue
                 room = text_width(arc.label, LABEL_SIZE) + _LABEL_ROOM
@@ -180,9 +180,9 @@ class _Spacing:
 
 
 def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, int, int], float]:
-    """Return where arcs touch their words, over which they are spread so that nested ones stay apart.
+    """Return the offsets of arc ends from the centres of words, spread so that nested arcs stay apart.
 
-    To the left from short to long, then the root's, then to the right from long to short.
+    The order is: arcs to the left from short to long, the root's, arcs to the right from long to short.
     """
     at_word: dict[int, list[tuple[float, Arc]]] = {}
     for arc in arcs:
@@ -193,7 +193,7 @@ def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, in
                 at_word.setdefault(word, []).append((order, arc))
     places: dict[tuple[int, int, int], float] = {}
     for word, found in at_word.items():
-        # As many as there are must fit.
+        # All arc ends must fit the width of the word.
         step = min(_ATTACHMENT_STEP, 2 * halves[word] / len(found))
         for rank, (_, arc) in enumerate(sorted(found, key=lambda entry: entry[0])):
             places[arc.head, arc.dependent, word] = step * (rank - (len(found) - 1) / 2)
@@ -202,7 +202,7 @@ def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, in
 
 @dataclass(slots=True)
 class _Line:
-    """A line of words as it grows; ``right`` is its edge."""
+    """A growing line of words; ``right`` is its edge."""
 
     first: int
     centres: list[float]
@@ -214,7 +214,7 @@ class _Line:
 
 
 def _lines(spacing: _Spacing, width: float | None, *, first: int = 1) -> Iterator[_Line]:
-    """Break a sentence, from a word on, into lines."""
+    """Break a sentence into lines, starting at word ``first``."""
     line = _Line(first, [], MARGIN - _WORD_GAP)
     for word in range(first, len(spacing) + 1):
         centre = _centre(spacing, line, word)
@@ -233,7 +233,7 @@ def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
 
 
 def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
-    """Return how far to the left a word may stand in a line."""
+    """Return the leftmost possible centre of the next word in a line."""
     least = [line.right + _WORD_GAP + spacing.halves[word]]
     least += [
         line.centres[left - line.first] + room
@@ -246,7 +246,7 @@ def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
 
 
 def _closed(spacing: _Spacing, line: _Line) -> _Line:
-    """Return a line with room, at its end, for the labels of arcs that go on in the next."""
+    """Return a line with space at its end for labels of arcs that continue in the next line."""
     edges = [line.right + MARGIN]
     for word, centre in zip(line.words, line.centres, strict=True):
         edges += [centre + room for right, room in spacing.after.get(word, ()) if right >= line.words.stop]
@@ -255,7 +255,7 @@ def _closed(spacing: _Spacing, line: _Line) -> _Line:
 
 
 def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> Iterator[Segment]:
-    """Yield the arcs over a line, or what of them is there, the farthest from the words first."""
+    """Yield the parts of arcs over a line, highest level first."""
     words, offsets = line.words, spacing.offsets[side]
     here = [arc for arc in spacing.sides[side] if _reaches(arc, words)]
     levels = _levels([arc for arc in here if arc.head != ROOT], words)
@@ -281,12 +281,12 @@ def _reaches(arc: Arc, words: range) -> bool:
 
 
 def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
-    """Return a level for each arc (head, dependent): above all that it spans, not that of one it crosses."""
+    """Return a level for each arc (head, dependent): above all spanned arcs, and unequal to crossing ones."""
     clipped = {
         (arc.head, arc.dependent): (max(arc.span[0], words.start - 1), min(arc.span[1], words.stop))
         for arc in arcs
     }
-    # Of two that fill the line, the shorter is spanned by the longer.
+    # Of two arcs that both fill the line, the longer spans the shorter.
     order = sorted(
         arcs,
         key=lambda arc: (

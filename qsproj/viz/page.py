@@ -1,4 +1,4 @@
-"""A page of HTML that needs no other file: headings, tables, paragraphs, drawings and line plots."""
+"""A self-contained HTML page of headings, tables, paragraphs, drawings and line plots."""
 
 import math
 import re
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from qsproj.viz.drawing import STYLE, Drawing, asset, escape, figure, opening
 
-# A number that is written as it is to be shown.
+# A string that is a formatted number.
 _FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")
-# Tables of more columns do not fit into a narrow window.
+# Tables with more columns do not fit a narrow window.
 _NARROW_COLUMNS = 3
 
 
@@ -23,7 +23,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; numbers, and strings that are numbers, are set to the right."""
+    """A table; numbers, and strings that are numbers, are right-aligned."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float]]
@@ -34,7 +34,7 @@ Piece = Heading | Table | Drawing | str
 
 
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield a page, piece by piece; no text of a piece is ever markup."""
+    """Yield a page piece by piece; all text is escaped."""
     yield opening(title)
     yield f"<style>\n{asset('page.css')}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n"
     for piece in pieces:
@@ -50,7 +50,7 @@ def _markup(piece: Piece) -> str:
             numbers = [any(map(_is_number, cells)) and all(map(_is_number, cells)) for cells in zip(*rows)]
             kinds = [' class="number"' if number else "" for number in numbers] or [""] * len(columns)
             head = "".join(f"<th{kind}>{escape(one)}</th>" for one, kind in zip(columns, kinds, strict=True))
-            # In a narrow window a row of many columns is a block of lines, each with the name of its column.
+            # In a narrow window a row with many columns becomes a block of lines, each with its column name.
             named = ["", *columns[1:]] if len(columns) > _NARROW_COLUMNS else [""] * len(columns)
             body = "".join(f"<tr>{''.join(map(_cell, row, named))}</tr>\n" for row in rows)
             return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
@@ -77,7 +77,7 @@ def _cell(value: str | float, name: str) -> str:
 
 _WIDTH, _HEIGHT = 680, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 230, 36, 52
-# Told apart without colour vision (Okabe and Ito).
+# A colour-blind safe palette (Okabe and Ito).
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 Scale = Callable[[float], float]
@@ -90,7 +90,7 @@ class Series:
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    labels: Sequence[str] = ()  # beside the points, if anything
+    labels: Sequence[str] = ()  # text beside the points, optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class Axis:
 
 
 def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
-    """Draw series that have a point among them; linear axes start at 0 or below.
+    """Draw series as lines; linear axes start at 0 or below.
 
-    Raises ValueError when there is no point, or one at or below 0 on a logarithmic axis.
+    Raises ValueError when there is no point, or a value at or below 0 on a logarithmic axis.
     """
     x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
     y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)
@@ -124,7 +124,7 @@ def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Draw
 
 
 def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
-    """Choose what to mark on an axis: 1, 2 or 5 times powers of ten, from below ``values`` to above them."""
+    """Choose the tick values of an axis: 1, 2 or 5 times powers of ten, from below ``values`` to above."""
     if not values or (logarithmic and min(values) <= 0.0):
         raise ValueError(
             "found no point, or one at or below 0 on a logarithmic axis, expected points to draw"
@@ -145,14 +145,14 @@ def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
 
 
 def _scale(marks: Sequence[float], start: float, stop: float, *, logarithmic: bool) -> Scale:
-    """Return the map from values to pixels that takes the first mark to ``start``, the last to ``stop``."""
+    """Return the map from values to pixels, with the first mark at ``start`` and the last at ``stop``."""
     transform: Scale = math.log if logarithmic else float
     low, high = transform(marks[0]), transform(marks[-1])
     return lambda value: start + (transform(value) - low) / (high - low) * (stop - start)
 
 
 def _text(text: str, x: float, y: float, *, size: float = 12, anchor: str = "middle", more: str = "") -> str:
-    # A style, not attributes: drawings share a style sheet, which would win over these.
+    # A style, since the style sheet of drawings would override attributes.
     style = f"font-size:{size}px;text-anchor:{anchor}"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}"{more}>{escape(text)}</text>'
 

@@ -1,7 +1,6 @@
-"""Trees drawn as arcs over words: one, two of the same words, and two aligned ones with links between them.
+"""Trees drawn as arcs over words: one, two of the same words, or two aligned trees with links.
 
-How sure a parser is of an arc (``ArcProb`` in MISC) and an aligner of a link is shown as opacity; where it is
-not sure, the label has the number.
+Probabilities of arcs (``ArcProb`` in MISC) and links are shown as opacity; low ones also as numbers.
 """
 
 import itertools
@@ -16,7 +15,7 @@ from qsproj.viz.arcs import Arc, compared_arcs, enhanced_arcs, title_of, transla
 from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 
-# As wide as most screens; longer sentences go on in a further line.
+# The width of most screens; longer sentences continue in another line.
 LINE_WIDTH = 1200.0
 _LEVEL_HEIGHT = 24.0
 _TEXT_HEIGHT = 34.0
@@ -24,19 +23,19 @@ _TOKEN_HEIGHT = 16.0
 _LINK_HEIGHT = 70.0
 _CORNER = 8
 _TIP = 6.0
-# Fainter, what most needs to be looked at could not be seen.
+# Minimum opacity: the least probable arcs must stay visible, since they most need checking.
 _FAINTEST = 0.3
-# A label stands on an arc so often that one is in view.
+# Distance of repeated labels on long arcs, so that one is always in view.
 _LABELS_EVERY = 700.0
 
 
 def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a sentence with its tree above it: forms, UPOS, arcs with their relations.
 
-    Below stand the forms of multiword tokens, and enhanced dependencies that the tree does not have.
-    Arcs are as opaque as they are probable where MISC has ``ArcProb``. Scripts that are read from right to
-    left are drawn so. Lines of words are broken at ``width`` pixels, where arcs go on; None: nowhere. Raises
-    UsageError when a value of ``ArcProb`` is no probability.
+    Below are the forms of multiword tokens, and enhanced dependencies that are not in the tree. The opacity
+    of an arc shows its ``ArcProb`` in MISC, if any. Right-to-left scripts are drawn from right to left. Lines
+    are broken at ``width`` pixels, and arcs continue in the next line; None: one line. Raises UsageError for
+    an invalid ``ArcProb``.
     """
     arcs, enhanced = tree_arcs(sentence), enhanced_arcs(sentence)
     marks = _marks(arcs) | ({Mark.ENHANCED} if enhanced else set())
@@ -44,7 +43,7 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
 
 
 def with_features_shown(sentence: Sentence) -> Sentence:
-    """Return the sentence with the values of its features beside each tag, to be drawn: ``NOUN Nom.Sing``."""
+    """Return the sentence with feature values added to each tag for drawing: ``NOUN Nom.Sing``."""
     cells = zip(sentence.upos, sentence.feats, strict=True)
     return with_columns(
         sentence, upos=[" ".join(filter(None, (tag, _values(feats)))) for tag, feats in cells]
@@ -58,9 +57,9 @@ def _values(feats: str) -> str:
 
 
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
-    """Draw a tree above its words and, below them, the arcs that another tree of these words has instead.
+    """Draw a tree above its words and, below them, the differing arcs of another tree of the same words.
 
-    Where the tags differ a word has both: ``NOUN≠VERB``. Raises SentenceError when the words differ; else as
+    Differing tags are both shown: ``NOUN≠VERB``. Raises SentenceError when the words differ; else as
     :func:`draw_tree`.
     """
     arcs, others = compared_arcs(sentence, other)
@@ -76,8 +75,8 @@ def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LI
 def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw two aligned sentences: the source with its tree above, the target below with its tree under it.
 
-    Links that annotators only called possible are dashed; weighted links are as opaque as they are probable.
-    Below each line of the source is the line of the target that most of its links lead to.
+    Links annotated as only possible are dashed; the opacity of weighted links shows their probability. Below
+    each line of the source is the line of the target with most of its links.
     """
     arcs, translated = translated_arcs(pair)
     source, target = place_pair(pair, above=arcs, below=translated, width=width)
@@ -115,7 +114,7 @@ def _drawn(placed: Placed, marks: frozenset[Mark]) -> Drawing:
 
 
 class _Canvas:
-    """A sentence drawn line by line in a picture of some width."""
+    """A sentence drawn line by line in a picture of fixed width."""
 
     def __init__(self, placed: Placed, width: float, role: str) -> None:
         self.placed, self._role = placed, role
@@ -123,7 +122,7 @@ class _Canvas:
         self._pieces: list[str] = []
         self._tokens = multiword_tokens(placed.sentence)
         self.text_height = _TEXT_HEIGHT + (_TOKEN_HEIGHT if self._tokens else 0.0)
-        # Word -> its centre, and the upper edge of its line.
+        # Word -> (its centre, upper edge of its line).
         self.places: dict[int, tuple[float, float]] = {}
 
     @property
@@ -131,7 +130,7 @@ class _Canvas:
         return "".join([f'<g class="tree {self._role}">\n', *self._pieces, "</g>\n"])
 
     def draw(self, row: Row, top: float) -> float:
-        """Draw a line of words from ``top`` on, and return where it ends."""
+        """Draw a line of words from ``top`` downwards, and return its lower edge."""
         words_top = top + _height(row.above)
         words_bottom = words_top + self.text_height
         self._pieces += [self._arc(segment, words_top, -1.0) for segment in row.above]
@@ -174,7 +173,7 @@ class _Canvas:
         return "".join(pieces)
 
     def _arc(self, segment: Segment, edge: float, away: float) -> str:
-        """Draw an arc whose ends touch the words at the height ``edge``."""
+        """Draw an arc with its ends at the height ``edge``."""
         arc = segment.arc
         tail, tip = self._across(segment.tail), self._across(segment.tip)
         height = edge + away * segment.level * _LEVEL_HEIGHT
@@ -199,14 +198,14 @@ def _height(segments: Sequence[Segment]) -> float:
 
 
 def _line(segment: Segment, tail: float, tip: float, edge: float, height: float, *, base: float) -> str:
-    """Return the path from a head along to the dependent; it starts or ends at the edge of the line."""
+    """Return the path from head to dependent, or to the edge of the line if one is in another line."""
     if segment.arc.head == ROOT:
         return f"M{_number(tip)} {_number(height)}V{_number(base)}"
     start, end = round(tail), round(tip)
     corner = min(_CORNER, abs(end - start) // 2)
     x = corner if end > start else -corner
     y = corner if height > edge else -corner
-    # Relative, so that most of it is the same in all arcs, and packs well.
+    # Relative coordinates repeat across arcs, and compress well.
     if segment.at_head:
         out = f"M{start} {_number(edge)}v{_number(height - edge - y)}q0 {y} {x} {y}"
         start += x
@@ -218,7 +217,7 @@ def _line(segment: Segment, tail: float, tip: float, edge: float, height: float,
 
 
 def _labels(arc: Arc, tail: float, tip: float, height: float) -> str:
-    """Draw the relation on the line, which it covers, so often that it is seen from everywhere on it."""
+    """Draw the relation over the line, repeated along long arcs so that one is always in view."""
     copies = 1 + int(abs(tip - tail) // _LABELS_EVERY)
     number = f'<tspan class="unsure" dx="3">{arc.number}</tspan>' if arc.number else ""
     width = text_width(arc.label, LABEL_SIZE) + 6
@@ -257,5 +256,5 @@ def _opacity(probability: float | None) -> str:
 
 
 def _number(value: float) -> str:
-    """Write a coordinate; whole pixels are fine enough, and take a third less room in packed pages."""
+    """Format a coordinate in whole pixels, which is precise enough and saves a third in compressed pages."""
     return f"{value:.0f}"
