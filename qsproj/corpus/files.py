@@ -1,10 +1,10 @@
-r"""Opening files, compressed or not; ``-`` is a standard stream; output is moved into place when whole.
+r"""Open plain and compressed files and standard streams (``-``), with atomic output.
 
-Text is UTF-8 and a line ends at ``\n`` only, so that what is read can be written again byte for byte.
+Text is UTF-8 and lines end at ``\n`` only, so that files can be read and written again byte for byte.
 
-An output is written beside its place, named after the process that writes it, and moved there when it is
-whole. What a killed process left is removed by the next one that writes to that place on the same machine; so
-it is with temporary folders.
+An output is written to a hidden file in the same folder, named after the process, and moved into place when
+it is complete. Files of a killed process are removed by the next process that writes the same output on the
+same machine, and so are temporary folders.
 """
 
 import bz2
@@ -31,21 +31,21 @@ from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
-# What another process goes on with.
+# Extension of a resumable partial output.
 PART = ".part"
-# Names of files may not be of any length.
+# Characters kept of a file name in the hidden name, as names are limited in length.
 _KEPT_OF_NAME = 40
-# A byte that no file reaches, which Windows locks in place of the file.
+# Offset beyond any file, locked on Windows in place of the file.
 _FAR_BYTE = 1 << 62
 
 
 def partial_of(final: Path) -> Path:
-    """Return where this process writes what will be ``final``: a hidden file in the same folder."""
+    """Return the hidden file in the same folder to which this process writes ``final``."""
     return final.with_name(f"{_stem(final.name)}{_machine()}.{os.getpid()}{SUFFIX}")
 
 
 def remove_stale(folder: Path, *, of: str = "") -> None:
-    """Remove what dead processes of this machine left half-written in a folder, of one file or of all."""
+    """Remove partial files of dead processes of this machine in a folder, of one file or of all."""
     with suppress(OSError):
         for path in folder.glob(f".*.{_machine()}.*{SUFFIX}"):
             writer = path.name.removesuffix(SUFFIX).rpartition(".")[2]
@@ -57,7 +57,7 @@ def remove_stale(folder: Path, *, of: str = "") -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder in ``TMPDIR`` for as long as the block; what dead processes left there is removed."""
+    """Create a folder in ``TMPDIR`` for the block, and remove temporary folders of dead processes."""
     prefix = f"qsproj-{_machine()}."
     try:
         place = Path(tempfile.gettempdir())
@@ -82,12 +82,12 @@ def _stem(name: str) -> str:
 
 @cache
 def _machine() -> str:
-    """Tell this machine from others that share its disk, whose processes it cannot see."""
+    """Return an identifier of this machine, as other machines may share its disk."""
     return hashlib.sha256(platform.node().encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def _is_alive(process: int) -> bool:
-    """Return whether a process of that number runs; True where it cannot be told."""
+    """Return whether a process with this ID is running; True if unknown."""
     if os.name != "posix":
         return True
     try:
@@ -107,7 +107,7 @@ _READERS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"BZh": bz2.BZ2File,
     _ZIP_MAGIC: lambda packed: _only_member(packed),
 }
-# Archives that the standard library does not read: what they begin with, their name, how they are unpacked.
+# Archives that the standard library does not read: first bytes, name, command to unpack them.
 _UNREAD = (
     (0, b"\x28\xb5\x2f\xfd", "a file compressed by Zstandard", "zstd -d FILE"),
     (0, b"\x04\x22\x4d\x18", "a file compressed by LZ4", "lz4 -d FILE"),
@@ -117,23 +117,23 @@ _UNREAD = (
     (0, b"Rar!\x1a\x07", "a RAR archive", "unrar x FILE"),
     (257, b"ustar", "a tar archive", "tar -xf FILE"),
 )
-# Endings that text is compressed by; endings that are refused, as the file would not be what they say.
+# Extensions of compressed output; extensions that are rejected, as the format is not written.
 PACKED = (".gz", ".xz", ".bz2")
 _NOT_WRITTEN = (".zip", ".zst", ".zstd", ".7z", ".rar", ".lz4", ".lz", ".lzma", ".tgz", ".tar", ".z", ".Z")
 _CHUNK_BYTES = 1 << 16
 _UTF_16_MARKS, _UTF_32_MARKS = (b"\xff\xfe", b"\xfe\xff"), (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
-# These many bytes show an encoding; with these many more, an archive.
+# Bytes needed to detect an encoding; further bytes needed to detect an archive.
 _LOOKED_AT = 64
 _LOOKED_AT_FOR_ARCHIVES = 512
-# A line of more bytes is none: an archive of a few of them would fill the memory.
+# Maximum bytes of a line: a few longer ones in an archive would exhaust memory.
 LONGEST_LINE = 1 << 24
-# Text is some 3 to 20 times as long as its archive. An archive of more than so many bytes of text that is as
-# many times longer repeats one line, to fill the memory.
+# Text is some 3 to 20 times as long as its archive. More than this many bytes of text at more than this ratio
+# are a decompression bomb.
 LARGEST_BOMB, LARGEST_RATIO = 1 << 24, 200
 
 
 class _LineCounter(io.BufferedIOBase):
-    """A reader that decompresses a binary stream and counts the lines it has passed on."""
+    """A reader that decompresses a binary stream and counts the lines read."""
 
     def __init__(self, stream: Any, name: str) -> None:
         self.name, self.lines = name, 0
@@ -152,7 +152,7 @@ class _LineCounter(io.BufferedIOBase):
         return True
 
     def encoding(self) -> str:
-        """Return the encoding that the first bytes show: UTF-16 or UTF-32, else UTF-8."""
+        """Return the encoding detected from the first bytes: UTF-16 or UTF-32, else UTF-8."""
         with self._damage_named():
             head = self._stream.peek(_LOOKED_AT_FOR_ARCHIVES)
         for place, opening, kind, command in _UNREAD:
@@ -164,7 +164,7 @@ class _LineCounter(io.BufferedIOBase):
         head = head[:_LOOKED_AT]
         if head.startswith(_UTF_32_MARKS):
             return "UTF-32"
-        # Half of what is written in Latin letters are zeros, all on one side of the pairs.
+        # Half of the bytes of Latin text in UTF-16 are zeros, all on one side of the byte pairs.
         zeros = [head[at::2].count(0) / max(len(head) // 2, 1) for at in (0, 1)]
         if head.startswith(_UTF_16_MARKS):
             return "UTF-16"
@@ -173,7 +173,7 @@ class _LineCounter(io.BufferedIOBase):
         return "UTF-16BE" if zeros[0] > zeros[1] else "UTF-16LE"
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""
+        """Return the next bytes, possibly more than ``size``, which the wrapper accepts, to save calls."""
         with self._damage_named():
             chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
         ends = chunk.count(b"\n")
@@ -192,19 +192,19 @@ class _LineCounter(io.BufferedIOBase):
         return chunk
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return all that is left: what a text wrapper asks for when it is read as a whole."""
+        """Return all remaining bytes, which a text wrapper requests when it is read as a whole."""
         return b"".join(iter(self.read1, b""))
 
     @contextmanager
     def _damage_named(self) -> Iterator[None]:
-        """Name the line that a damaged archive was read up to."""
+        """Add the last line read to errors of a damaged archive."""
         try:
             yield
         except zipfile.BadZipFile as error:
             found = f"a zip archive that cannot be read ({error})"
             raise self.fault(found, "an archive of one text", "unpack it: unzip FILE") from error
         except _DAMAGED_ARCHIVE as error:
-            # bzip2 and gzip raise an OSError without a number, disks one with a number.
+            # bzip2 and gzip raise an OSError without errno, disks one with errno.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             found = f"a damaged or cut-off archive ({error})"
@@ -214,13 +214,13 @@ class _LineCounter(io.BufferedIOBase):
         return DataError(self.name, self.lines + 1, found, expected, remedy)
 
     def release(self) -> None:
-        """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
+        """Detach the caller's stream, so that it is not closed with this reader."""
         if self._borrowed is not None:
             self._borrowed.detach()
 
 
 class _Counted:
-    """A stream that knows how many bytes were read of it. Mutable; final."""
+    """A stream that counts the bytes read from it. Mutable; final."""
 
     def __init__(self, stream: Any) -> None:
         self.read_so_far = 0
@@ -244,7 +244,7 @@ class _Counted:
 
 
 def _only_member(packed: BinaryIO) -> Any:
-    """Open the one file of a zip archive."""
+    """Open the only file of a zip archive."""
     if not packed.seekable():
         packed = io.BytesIO(packed.read())
     archive = zipfile.ZipFile(packed)
@@ -255,13 +255,13 @@ def _only_member(packed: BinaryIO) -> Any:
 
 
 def is_content(member: zipfile.ZipInfo) -> bool:
-    """Return whether a member of an archive is a file of its own, and not what a Mac notes beside one."""
+    """Return whether a member of an archive is a file, and not macOS metadata."""
     path = PurePath(member.filename)
     return not member.is_dir() and "__MACOSX" not in path.parts and not path.name.startswith(".")
 
 
 def opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a file of a zip archive; BadZipFile where it is encrypted, oddly compressed, or a bomb."""
+    """Open a file of a zip archive; raise BadZipFile if encrypted, of an unknown method, or a bomb."""
     if member.file_size > max(LARGEST_BOMB, LARGEST_RATIO * member.compress_size):
         raise zipfile.BadZipFile(f"{member.filename} expands to more than {LARGEST_RATIO} times its size")
     try:
@@ -275,7 +275,7 @@ PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 
 class Replayed:
-    """Lines as the open text that a reader takes: those read already, or changed on their way. Final."""
+    """Lines as an open text for a reader, to pass on lines already read or changed. Final."""
 
     encoding = "utf-8"
 
@@ -296,7 +296,7 @@ class Replayed:
         return next(self._lines, "")
 
     def read(self) -> str:
-        """Return all that is left."""
+        """Return the remaining text."""
         return "".join(self._lines)
 
 
@@ -306,12 +306,12 @@ if sys.version_info >= (3, 14):
 
     _READERS[b"\x28\xb5\x2f\xfd"] = zstd.ZstdFile
     _DAMAGED_ARCHIVE += (zstd.ZstdError,)
-# Names of files that are not UTF-8 are written as the bytes that they are.
+# File names that are not UTF-8 are written as their bytes.
 _ERRORS = "surrogateescape"
 
 
 def name_of(path_or_file: PathOrFile | None) -> str:
-    """Return what messages call a path or an open file."""
+    """Return the name of a path or an open file for messages."""
     if path_or_file is None or path_or_file == "-":
         return "<standard stream>"
     if isinstance(path_or_file, str | os.PathLike):
@@ -323,9 +323,9 @@ def name_of(path_or_file: PathOrFile | None) -> str:
 def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     """Open a UTF-8 text for reading, line ends and a byte order mark untouched; an open file stays open.
 
-    Archives of one file (gzip, xz, bzip2, zip) are known by their first bytes; ``-`` is the standard input.
-    Raises UsageError when the file cannot be opened; within the block, DataError with the line where bytes
-    are no UTF-8 or an archive is damaged.
+    Archives of one file (gzip, xz, bzip2, zip) are detected by their first bytes; ``-`` is the standard
+    input. Raises UsageError when the file cannot be opened; within the block, DataError with the line if
+    bytes are not UTF-8 or an archive is damaged.
     """
     stream: Any = path_or_file
     if path_or_file == "-":
@@ -351,11 +351,11 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
 
 @contextmanager
 def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
-    """Open a text for writing, in UTF-8; a file appears, or replaces an older one, only when it is whole.
+    """Open a text for writing, in UTF-8; a file is created or replaced only when it is complete.
 
     None and ``-`` are the standard output; ``.gz``, ``.xz`` and ``.bz2`` are compressed, the same bytes for
-    the same text; an open file stays open. Raises UsageError when it cannot be written; then what was there
-    stays.
+    the same text; an open file stays open. Raises UsageError when it cannot be written; an older file is then
+    kept.
     """
     if path_or_file is None or path_or_file == "-":
         _opened(sys.stdout, "output")
@@ -381,11 +381,11 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
 
 @contextmanager
 def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes; it appears, or replaces an older one, only when it is whole.
+    """Open a file for writing bytes; it is created or replaced only when it is complete.
 
     The bytes go to a hidden file beside it, which is synchronised to the disk and moved into place when the
-    block ends, and removed when it fails. Devices and pipes are written directly. Raises UsageError when it
-    cannot be written.
+    block ends, and removed if the block fails. Devices and pipes are written directly. Raises UsageError when
+    it cannot be written.
     """
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
@@ -408,7 +408,7 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def locked(handle: IO[bytes]) -> bool:
-    """Lock an open file for this process, until it is closed; False where another process has locked it."""
+    """Lock an open file for this process until it is closed; return False if it is already locked."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -423,7 +423,7 @@ def locked(handle: IO[bytes]) -> bool:
         return True
     try:
         import fcntl
-    except ImportError:  # No locks here: whoever writes last wins.
+    except ImportError:  # No locks on this platform: the last writer wins.
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -434,10 +434,10 @@ def locked(handle: IO[bytes]) -> bool:
 
 @contextmanager
 def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, Path | None]]:
-    """Open a text that another process goes on with when this one is stopped; it appears when it is whole.
+    """Open a resumable output text, which is moved into place when complete.
 
-    Yields the file, to write to, and its path where a process that was stopped has begun it: up to the last
-    ``unit_end``. While another process writes the same, nothing is kept.
+    Yields the open file, and its path if an interrupted process has begun it, truncated after the last
+    ``unit_end``. While another process writes the same output, nothing is kept.
     """
     part = path.with_name(path.name + PART)
     with _write_errors_reported(os.fspath(path)), part.open("a+b") as binary:
@@ -459,7 +459,7 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
 
 
 def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = True) -> None:
-    """Raise now the UsageError that :func:`open_output` would raise after the work; what is there stays.
+    """Raise the UsageError of :func:`open_output` before any work; an existing file is kept.
 
     ``text``: False for a model, which is not compressed again.
     """
@@ -476,7 +476,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = Tr
 
 
 def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> None:
-    """Raise UsageError for a name that says that a file is compressed in a way that is not written."""
+    """Raise UsageError for the extension of a compression that is not written."""
     name = PurePath(path)
     if name.suffix in refused:
         raise UsageError(
@@ -486,7 +486,7 @@ def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> Non
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return where a path leads, links followed; UsageError when they lead in a circle."""
+    """Return a path with symbolic links resolved; raise UsageError for circular links."""
     try:
         return Path(path).resolve()
     except (RuntimeError, OSError) as error:  # RuntimeError until Python 3.12
@@ -494,7 +494,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def _checked_final(path: str | os.PathLike[str]) -> Path:
-    """Return where a file is in the end, links followed."""
+    """Return the final path of an output, with symbolic links resolved."""
     final = resolved(path)
     if final.is_dir():
         raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
@@ -502,7 +502,7 @@ def _checked_final(path: str | os.PathLike[str]) -> Path:
 
 
 def _opened(stream: TextIO | None, name: str) -> TextIO:
-    """Return a standard stream; Python has None for one that was closed when it started."""
+    """Return a standard stream; it is None in Python if it was closed at startup."""
     if stream is None:
         raise UsageError(f"standard {name} is closed; name a file")
     return stream
@@ -516,11 +516,11 @@ def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError) -> DataError:
-    """Build the error for bytes that are not UTF-8, with the line and the byte's place in it."""
+    """Return the error for bytes that are not UTF-8, with the line and the position in it."""
     chunk, at = error.object, error.start
     line = None
     if counter is not None:
-        # The chunk that failed is counted already; its lines from the bad byte on were not reached.
+        # The failed chunk is already counted; subtract its lines after the bad byte.
         line = counter.lines - chunk[at:].count(b"\n") + 1
     return DataError(
         name,
@@ -533,7 +533,7 @@ def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError
 
 @contextmanager
 def _write_errors_reported(name: str) -> Iterator[None]:
-    """Turn a failed write into one line; a reader that went away and errors of other files pass."""
+    """Raise UsageError for a failed write; pass on broken pipes and errors of other files."""
     try:
         yield
     except BrokenPipeError:

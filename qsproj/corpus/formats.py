@@ -1,8 +1,8 @@
-"""Every format that is read or written: one row each; commands read files through this table.
+"""Registry of file formats, through which commands read and write files.
 
-To add a format: a module with ``read`` and ``write``, and a row here. ``tests/corpus/test_formats.py`` then
-tries it, and all commands know it. A file of sentences is of the format that its name or its opening tells,
-or plain text.
+To add a format, write a module with ``read`` and ``write`` and add a row here. It is then available in all
+commands and tested by ``tests/corpus/test_formats.py``. The format of a file of sentences is determined by
+its name or its first lines; files of no known format are plain text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,20 +40,20 @@ class Format:
 
     name: str  # as users write it
     holds: str  # SENTENCES, ALIGNMENTS or BITEXT
-    # ``read(path_or_file)`` yields what the file holds, one by one; of alignments also with ``sizes=...``,
-    # see :func:`read_alignments`
+    # ``read(path_or_file)`` yields the items of the file; for alignments also with ``sizes=...``, see
+    # :func:`read_alignments`
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None  # ``write(items, path_or_file)``; None: the format is only read
-    # of names of files of sentences; a name that tells nothing is of the first format
+    # file extensions of sentence formats; other names are of the first format
     endings: tuple[str, ...] = ()
-    # ``looks(lines)``: whether the opening of a file without a name is of this format; None: its name alone
-    # tells
+    # ``looks(lines)``: whether the first lines of an unnamed file are of this format; None: only the name
+    # identifies it
     looks: Callable[[Sequence[str]], bool] | None = None
-    has_misc: bool = True  # whether what is in MISC is written
+    has_misc: bool = True  # whether MISC is written
 
 
 def _links(name: str) -> Format:
-    """Return the row of a format of :mod:`qsproj.corpus.alignments`."""
+    """Return the registry row of a format of :mod:`qsproj.corpus.alignments`."""
     read = partial(alignments.read_alignment_lines, format=name)
     write = partial(alignments.write_alignments, format=name, with_weights=True)
     return Format(name, ALIGNMENTS, read, write if name in alignments.WRITERS else None)
@@ -70,22 +70,22 @@ FORMATS = (
 )
 
 
-# Formats of alignments that hold the words of both sides, too.
+# Formats of alignments that also hold the words of both sides.
 WITH_WORDS = ("tsv", "giza")
 
 
 def names_of(holds: str) -> tuple[str, ...]:
-    """Return the names of the formats that hold sentences, alignments or bitext."""
+    """Return the names of the formats of sentences, alignments or bitext."""
     return tuple(format.name for format in FORMATS if format.holds == holds)
 
 
 def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of a file, in the format that its name says, else CoNLL-U."""
+    """Yield the sentences of a file, in the format of its name, else as CoNLL-U."""
     return _by_name(name_of(path)).read(path)
 
 
 def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> None:
-    """Write sentences in the format that the name of a file says, else as CoNLL-U.
+    """Write sentences in the format of the file name, else as CoNLL-U.
 
     Raises UsageError for a format that is only read.
     """
@@ -96,7 +96,7 @@ def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> N
 
 
 def check_has_misc(path: PathOrFile, option: str) -> None:
-    """Raise UsageError when sentences written to a file of this name lose what an option adds to MISC."""
+    """Raise UsageError if the format of an output has no MISC, to which ``option`` adds values."""
     if not _by_name(name_of(path)).has_misc:
         raise UsageError(
             f"{option} adds to MISC, found {name_of(path)}, expected a name of CoNLL-U, as CoNLL-X has no "
@@ -105,24 +105,24 @@ def check_has_misc(path: PathOrFile, option: str) -> None:
 
 
 def sentence_formats() -> tuple[Format, ...]:
-    """Return the formats that hold sentences."""
+    """Return the formats of sentences."""
     return tuple(format for format in FORMATS if format.holds == SENTENCES)
 
 
 def named_format(name: str) -> Format | None:
-    """Return the format of sentences that the name of a file ends like."""
+    """Return the format of sentences of a file name by its extension."""
     for packed in (*PACKED, ".zip", ".zst"):
         name = name.removesuffix(packed)
     return next((format for format in sentence_formats() if name.endswith(format.endings or "\0")), None)
 
 
 def _by_name(name: str) -> Format:
-    """Return the format of sentences that a name ends like, else the first."""
+    """Return the format of sentences of a file name by its extension, else the first format."""
     return named_format(name) or sentence_formats()[0]
 
 
 def read_all(paths: Iterable[str]) -> Iterator[Sentence]:
-    """Yield the sentences of several files one after the other; see :func:`read_sentences`."""
+    """Yield the sentences of several files in order; see :func:`read_sentences`."""
     return chain.from_iterable(map(read_sentences, paths))
 
 
@@ -131,8 +131,8 @@ def read_alignments(
 ) -> Iterator[Alignment]:
     """Yield the alignments of a file, one for each sentence pair.
 
-    ``path``: plain, gzip or xz; ``-`` is the standard input. ``format``: one that holds alignments
-    (:func:`names_of`); :mod:`qsproj.corpus.alignments` explains them. ``sizes``: numbers of source and target
+    ``path``: plain, gzip or xz; ``-`` is the standard input. ``format``: a format of alignments
+    (:func:`names_of`), see :mod:`qsproj.corpus.alignments`. ``sizes``: numbers of source and target
     words of each pair, consumed in step. None: the numbers are those of the last linked words, except in
     ``tsv``, which holds the words.
 
@@ -159,14 +159,14 @@ class Source:
         return self.format is None
 
     def sentences(self) -> Iterator[Sentence]:
-        """Yield the sentences of a file that is no plain text, as the reader of its format does."""
+        """Yield the sentences of a file that is not plain text, by the reader of its format."""
         assert self.format is not None
         return self.format.read(Replayed.of(self.lines, self.name))
 
 
 @contextmanager
 def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
-    """Open a file of sentences and find out what it is; DataError when it holds nothing, or pairs."""
+    """Open a file of sentences and detect its format; raise DataError if it is empty or a bitext."""
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
         head = opening(handle)
@@ -182,7 +182,7 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
 
 
 def count_sentences(path: str) -> int | None:
-    """Return how many sentences a file has, nearly; None where it cannot be read twice."""
+    """Return the approximate number of sentences of a file, None if it cannot be read twice."""
     if not Path(path).is_file():
         return None
     try:
@@ -204,7 +204,7 @@ def count_sentences(path: str) -> int | None:
 def format_of(name: str, head: Sequence[str]) -> Format | None:
     """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text.
 
-    What has columns is of the format that its name says, for its reader to tell what is wrong with them.
+    A file with columns is of the format of its name, whose reader reports errors in the columns.
     """
     named = named_format(name)
     if looks_like_plus(head):
@@ -227,7 +227,7 @@ def opening(lines: Iterator[str]) -> list[str]:
 
 
 def _check_no_pair(line: str, number: int, name: str) -> None:
-    """Raise DataError for the first line of a bitext, whose pairs would pass for sentences."""
+    """Raise DataError for the first line of a bitext, whose pairs would be read as sentences."""
     cells = line.split("\t")
     if len(cells) > 3 and cells[0].isdecimal():
         expected = "CoNLL-U or plain text, one sentence a line"

@@ -1,4 +1,4 @@
-"""The words of a sentence as a caller gives them: a list of strings, and nothing that looks like one."""
+"""Validation of words given by callers, and formatting of values in messages."""
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -11,9 +11,10 @@ _BREAKS = "\t\r\n"
 
 
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
-    """Return the words of what a message calls ``what``; a string is refused, as it is a list of characters.
+    """Return the words of a list of strings, named ``what`` in messages.
 
-    Raises UsageError when it is no list of strings, or a word is empty or holds a tab or a line end.
+    Raises UsageError for a single string or another type, and when a word is empty or holds a tab or a line
+    end.
     """
     if isinstance(given, str | bytes):
         raise WrongTypeError(
@@ -29,29 +30,29 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
             raise UsageError(
                 f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"
             )
-    # Strings of numpy are shown, and kept, as what they are.
+    # Convert numpy strings, which have another repr.
     return tuple(map(str, words))
 
 
 def first_difference(words: Sequence[str], others: Sequence[str]) -> tuple[int, str, str]:
-    """Return the number, from 1, of the first word in which sentences differ, and both words, quoted."""
+    """Return the number, from 1, of the first word that differs, and both words, quoted."""
     pairs = zip_longest(map(repr, words), map(repr, others), fillvalue="nothing")
     return next((number, *pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
 
 
 def number_of(digits: str) -> int:
-    """Return the number that decimal digits write; of more than 18 one that is larger than any word's."""
+    """Return the number of decimal digits; for more than 18, a number larger than any word ID."""
     return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: in a line, shortened, strings quoted."""
+    """Return a value for messages: in one line, shortened, strings quoted."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
 def described(value: object) -> str:
-    """Say what a value is that should have been another: ``None``, ``3 (int)``, ``a GraphParser``."""
+    """Describe a value of a wrong type: ``None``, ``3 (int)``, ``a GraphParser``."""
     if value is None:
         return "None"
     kind = type(value).__name__

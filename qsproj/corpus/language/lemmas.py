@@ -1,4 +1,4 @@
-"""Lemmas of words by a list of many languages that is a package of its own."""
+"""Lemmas from simplemma, an external package with word lists of many languages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,18 +12,18 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 
 SIMPLEMMA = "simplemma"
-# Languages that it has under another code.
+# Codes of the package that differ from those of qsproj.
 OTHER_CODES = {"no": "nb", "bs": "hbs", "hr": "hbs", "sr": "hbs"}
-# Of these tags words are looked up as they are written, of others in small letters first.
+# Words with these tags are looked up as written, others in lower case first.
 CASED = ("NOUN", "PROPN")
-# What a list without tags knows nothing of.
+# Tags for which a word list gives no lemmas.
 NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})
 
 
 def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -> Lexicon:
-    """Return what a file lists, and what tells lemmas of other words; either may be None.
+    """Return the lexicon of a file, with a lemmatizer for other words; either may be None.
 
-    Raises UsageError when the package is unknown or not installed, or has no such language; DataError as
+    Raises UsageError when the package is unknown or not installed, or lacks the language; DataError as
     :func:`read_lexicon`.
     """
     lexicon = Lexicon() if path is None else read_lexicon(path)
@@ -51,7 +51,7 @@ def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -
 
 
 def _listed(package: Any, code: str, sentences: Iterable[Sentence]) -> Iterator[Inflection]:
-    """Yield each word of tagged sentences that the package has, once."""
+    """Yield each word of tagged sentences that the package lists, once."""
     words = dict.fromkeys(pair for one in sentences for pair in zip(one.forms, one.upos, strict=True))
     for form, tag in words:
         ways = (form, form.lower()) if tag in CASED else (form.lower(), form)

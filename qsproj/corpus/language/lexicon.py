@@ -1,7 +1,7 @@
-"""A lexicon: the tags that a word may have, one word a line; or forms with lemmas, as UniMorph has them.
+"""Lexicons: the possible tags of words, or forms with lemmas and features in the format of UniMorph.
 
-*Source* of what features mean: Sylak-Glassman (2016), "The composition and use of the universal morphological
-feature schema", and the guidelines of Universal Dependencies.
+*Source* of the meaning of features: Sylak-Glassman (2016), "The composition and use of the universal
+morphological feature schema", and the guidelines of Universal Dependencies.
 """
 
 import re
@@ -18,14 +18,14 @@ from qsproj.progress import notice
 
 WordTags = Mapping[str, tuple[str, ...]]
 _VERBAL = ("VERB", "AUX")
-# UniMorph's parts of speech, and universal tags as they are.
+# Universal tags of UniMorph's parts of speech and of universal tags.
 PARTS_OF_SPEECH: Mapping[str, tuple[str, ...]] = {
     **{tag: (tag,) for tag in UNIVERSAL_TAGS},
     **{"N": ("NOUN", "PROPN"), "PRO": ("PRON", "DET"), "DET": ("DET", "PRON"), "ART": ("DET",)},
     **dict.fromkeys(("V", "V.PTCP", "V.CVB", "V.MSDR"), _VERBAL),
     **{"CONJ": ("CCONJ", "SCONJ"), "COMP": ("SCONJ",), "CLF": ("NOUN",)},
 }
-# What means the same in all treebanks; the rest of UniMorph's features is passed over.
+# Features with the same meaning in all treebanks; other UniMorph features are ignored.
 FEATURES = {
     **{"SG": "Number=Sing", "DU": "Number=Dual", "PL": "Number=Plur"},
     **{person: f"Person={person}" for person in "0123"},
@@ -39,18 +39,18 @@ FEATURES = {
     **{case.upper(): f"Case={case}" for case in ("Par", "Ess", "Erg", "Abs")},
 }
 IMPERFECT = "IPFV"
-# A feature as UD writes it.
+# A feature in UD format.
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
-# The first line of words that a bootstrap suggests; of each line, the first two cells are a lexicon.
+# Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
 SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
-# The third cell of such a line.
+# Third cell of such a line.
 _NUMBER = re.compile(r"\d+")
-# What stands where a word has no such form.
+# Placeholders for missing forms.
 NO_FORM = frozenset({"-", "\N{EM DASH}"})
 
 
 class Inflection(NamedTuple):
-    """A form, its lemma, the tags that it may have with it, and features (FEATS) as far as they are told."""
+    """A form, its lemma, its possible tags with that lemma, and its known features (FEATS)."""
 
     form: str
     lemma: str
@@ -60,9 +60,10 @@ class Inflection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Tags that words may have, sorted; and lemmas of forms, in the order of the file.
+    """Possible tags of words, sorted, and inflections in the order of the file.
 
-    ``more``: what :mod:`qsproj.corpus.language.lemmas` knows of the words of tagged sentences; it comes last.
+    ``more``: inflections of the words of tagged sentences from :mod:`qsproj.corpus.language.lemmas`, appended
+    last.
     """
 
     tags: WordTags = field(default_factory=dict)
@@ -71,23 +72,22 @@ class Lexicon:
 
     @property
     def tells_lemmas(self) -> bool:
-        """Whether anything may tell the lemma of a word."""
+        """Whether there is a source of lemmas."""
         return bool(self.inflections) or self.more is not None
 
     def inflections_of(self, sentences: Iterable[Sentence]) -> list[Inflection]:
-        """Return what is listed, and then what is known of the words of some sentences."""
+        """Return the listed inflections, followed by those of the words of sentences."""
         return [*self.inflections, *(self.more(sentences) if self.more is not None else ())]
 
 
 def read_lexicon(path: PathOrFile) -> Lexicon:
     """Read lines of ``word TAB tags``, or of UniMorph: ``lemma TAB form TAB features``.
 
-    Tags are parted by spaces, commas or bars. A word may have several lines; its tags are those of all of
-    them. Case is kept. What the first line is, all must be; blank ones are passed over, lines that begin with
-    ``# ``, and forms of UniMorph that are several words. Of words that a bootstrap suggests
-    (``--suggest-words``), cells after the tags are passed over. Raises DataError at a line without a tab, a
-    word or a tag; at a tag that is not a universal one; at features without a part of speech; without any
-    line.
+    Tags are separated by spaces, commas or bars. The tags of several lines of a word are combined. Case is
+    kept. The first line determines the format. Ignored are blank lines, lines that begin with ``# ``,
+    UniMorph forms of several words, and cells after the tags in a file of a bootstrap's ``--suggest-words``.
+    Raises DataError at a line without a tab, a word or a tag; at a tag that is not universal; at features
+    without a part of speech; and for a file without any line.
     """
     with open_text(path) as lines:
         numbered = (
@@ -107,13 +107,13 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
 
 
 def _lists_lemmas(line: str) -> bool:
-    """Tell whether a line has UniMorph's columns; ``zu TAB ADP TAB PART`` is a word with its tags."""
+    """Return whether a line is in UniMorph format; ``zu TAB ADP TAB PART`` is a word with its tags."""
     rest = _without_counts(line.partition("\t")[2])
     return "\t" in rest and not set(_tags_in(rest)) <= set(UNIVERSAL_TAGS)
 
 
 def _without_counts(rest: str) -> str:
-    """Return what follows a word without the counts and the example of a suggested one."""
+    """Return the rest of a line after the word, without the counts and example of a suggested word."""
     tags, *more = rest.split("\t")
     return tags if more and _NUMBER.fullmatch(more[0].strip()) else rest
 
@@ -186,13 +186,13 @@ def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflect
 
 
 def _universal(told: str) -> tuple[tuple[str, ...], str]:
-    """Return the universal tags that features allow, maybe none, and FEATS as far as they tell it.
+    """Return the possible universal tags of UniMorph features, possibly none, and the known FEATS.
 
-    Of two values of an attribute the first counts.
+    The first of two values of an attribute is used.
     """
     parts = _parts(told)
     upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
-    # An imperfect is a tense of its own in some treebanks and an aspect in others.
+    # The imperfect is a tense in some treebanks and an aspect in others.
     pairs = (FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts)
     feats: dict[str, str] = {}
     for pair in filter(_FEATURE.fullmatch, pairs):

@@ -1,4 +1,4 @@
-"""Recognise the language of a text by its commonest words, to notice a code that does not fit."""
+"""Identify the language of a text by its most frequent words, to detect wrong language codes."""
 
 import re
 import unicodedata
@@ -12,16 +12,16 @@ from pathlib import Path
 from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES, check_language
 from qsproj.errors import UsageError
 
-# Words without content that texts in a language are full of. Relatives share some, and so none is exclusive.
+# Frequent function words of each language. Related languages share some.
 _FILE = Path(__file__).with_name("commonest-words.tsv")
 _COMMONEST = dict(line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines())
 _LIKE = {"no": "nb", "bs": "hr"}
 _WORD = re.compile(r"[^\W\d_]+")
 
-# A text is in another language than is said where that one's words are so common in it, and so many times as
-# common as those of the one that is said. Of two sides with two codes, less tells that these are swapped.
+# Minimum share of words of another language in a text, and minimum ratio to those of the given language, for
+# the code to be wrong; the ratio is lower for two swapped codes.
 COMMON_ENOUGH, MORE_COMMON, SWAPPED = 0.08, 2.5, 1.5
-# Of fewer words nothing is said.
+# Minimum number of words for a decision.
 LEAST_WORDS = 200
 _UNSPACED_SHARE = 0.3
 OTHER_SCRIPT = "another script"
@@ -31,12 +31,12 @@ OTHER_SCRIPT = "another script"
 class Recognised:
     """The evidence for the language of a text."""
 
-    words: int  # how many there are
-    shares: Mapping[str, float]  # of the words that are among the commonest of each language
-    is_unspaced: bool  # whether it is in a script that does not part words
+    words: int  # number of words
+    shares: Mapping[str, float]  # share of words among the most frequent ones of each language
+    is_unspaced: bool  # whether its script has no spaces between words
 
     def other_than(self, code: str) -> str | None:
-        """Return the language that the text is in instead of that of a code; None where nothing tells."""
+        """Return the language of the text if it is not that of a code; None if it is, or without evidence."""
         if self.words < LEAST_WORDS:
             return None
         if self.is_unspaced != (code in UNSPACED_LANGUAGES):
@@ -44,11 +44,11 @@ class Recognised:
         return other_than(code, self.shares)
 
     def share(self, code: str) -> float | None:
-        """Return the share of words among the commonest of a language; None where it has no list."""
+        """Return the share of words among the most frequent of a language, None without a list."""
         return self.shares.get(_LIKE.get(code, code))
 
     def likely(self) -> dict[str, float]:
-        """Return the shares of the languages that it may be in, rounded; none where nothing tells."""
+        """Return the rounded shares of the likely languages, none without evidence."""
         most = max(self.shares.values())
         if self.words < LEAST_WORDS or most < COMMON_ENOUGH:
             return {}
@@ -56,19 +56,19 @@ class Recognised:
 
 
 def other_than(code: str, shares: Mapping[str, float]) -> str | None:
-    """Return the language that a text of these shares is in instead of that of a code, if any."""
+    """Return the language of a text with these shares if it is not that of a code, else None."""
     own = _LIKE.get(code, code)
     if own not in _COMMONEST or not shares:
         return None
     best = max(sorted(shares), key=shares.__getitem__)
     fits = shares[best] < max(COMMON_ENOUGH, MORE_COMMON * shares.get(own, 0.0))
-    # In other letters than those of the list it may be transliterated, or right as Latin ones are of Serbian.
+    # Text in another script than the list may be transliterated, or correct as Latin script for Serbian.
     fits = fits or _script(_COMMONEST[own][0]) != _script(_COMMONEST[best][0])
     return None if fits else best
 
 
 def recognise(lines: Iterable[str]) -> Recognised:
-    """Count the words of some text, gone through once."""
+    """Count the frequent words of a text; lines are read once."""
     counts: Counter[str] = Counter()
     letters = unspaced = 0
     for line in lines:
@@ -85,7 +85,7 @@ def recognise(lines: Iterable[str]) -> Recognised:
 
 
 def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) -> bool:
-    """Return whether each text is in the language whose code the other one has, as far as words tell."""
+    """Return whether the two language codes are swapped, judging by the words of the texts."""
     if min(side.words for side in sides) < LEAST_WORDS:
         return False
     unspaced = [code in UNSPACED_LANGUAGES for code in codes]
@@ -98,7 +98,7 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
 
 
 def share_in_scripts(text: str, codes: Iterable[str]) -> float:
-    """Return the share of the letters of a text that are in the scripts of some languages with a list."""
+    """Return the share of letters in the scripts of some languages that have a list."""
     scripts = {_script(_COMMONEST[code][0]) for code in codes}
     letters = Counter(character for character in text if character.isalpha())
     inside = sum(number for letter, number in letters.items() if _script(letter) in scripts)
@@ -106,7 +106,7 @@ def share_in_scripts(text: str, codes: Iterable[str]) -> float:
 
 
 def commonest_script(lines: Iterable[str]) -> str:
-    """Return the script of most letters, as Unicode names it: LATIN, CYRILLIC; nothing without letters."""
+    """Return the script of most letters by its Unicode name, such as LATIN; empty without letters."""
     letters = Counter(character for line in lines for character in line if character.isalpha())
     scripts: Counter[str] = Counter()
     for letter, number in letters.items():
@@ -123,7 +123,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
     return {code: frozenset(words.split()) for code, words in _COMMONEST.items()}
 
 
-# All codes of ISO 639-1: first letters, each with the second letters that may follow.
+# All codes of ISO 639-1: first letters with their possible second letters.
 _LETTERS = (
     "aabefkmnrsvyz baeghimnors caehorsuvy daevz eelnostu fafijory gadlnuv haeiortuyz iadegikostu jav "
     "kagijklmnorsuvwy labginotuv mghiklnrsty nabdeglnorvy ocjmrs pailst qu rmnouw "
@@ -133,7 +133,7 @@ TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second i
 
 
 def check_known_language(language: str) -> None:
-    """Raise UsageError for a code of two letters that is none of ISO 639-1."""
+    """Raise UsageError for a code of two letters that is not in ISO 639-1."""
     check_language(language)
     if len(language) == 2 and language not in TWO_LETTERS:
         raise UsageError(

@@ -1,7 +1,7 @@
-"""Sentences in running text: paragraphs, rules for languages that no treebank has taught, lines too long.
+"""Sentence splitting of running text: paragraphs, rules for languages without a treebank, overlong lines.
 
-A full stop behind an abbreviation of the language, an initial or a short number ends nothing, and neither
-does anything that a small letter follows.
+A full stop after an abbreviation of the language, an initial or a short number does not end a sentence, nor
+does any mark before a lower-case letter.
 """
 
 import re
@@ -20,38 +20,37 @@ from qsproj.corpus.text import is_blank
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import DataError
 
-# What ends a sentence, with the quotes and brackets that close behind it: before a space, or, in scripts that
-# put none, anywhere.
+# Sentence-final marks with closing quotes and brackets: before a space, or anywhere in scripts without
+# spaces.
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
-# A run of marks is looked at from its first one alone: from each of them would take quadratic time.
+# A run of marks is matched only from its first mark, to avoid quadratic time.
 _END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
 _BEFORE_WORD = frozenset("([\"'„“«»")
 _SPACE = re.compile(r"\s*")
-# Longer words are no abbreviations.
+# Maximum length of an abbreviation.
 _LONGEST_ABBREVIATION = 64
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
-# Lines that some program has broken are full, but for the last ones of paragraphs: so many lines are looked
-# at, of so many characters at most and least, and this share of those that another one follows is full.
+# Wrapped lines are full, except the last ones of paragraphs: number of lines checked, their maximum and
+# minimum width in characters, and the minimum share of full lines among those followed by another line.
 _LOOKED_AT, _WIDEST, _NARROWEST, _FULL = 500, 160, 40, 0.75
-# A paragraph of broken lines that gets longer than this is taken for two.
+# Maximum length of a paragraph of wrapped lines, in characters.
 _LONGEST_PARAGRAPH = 1 << 20
 
 
 def rule_starts(text: str, language: str | None) -> list[int]:
-    """Return where rules begin sentences in a text with single spaces, 0 first.
+    """Return the starts of sentences by rules in a text with single spaces, 0 first.
 
-    ``language``: Code of the language, for its abbreviations; None, or one that is not known: those of
-    English.
+    ``language``: language code, for abbreviations; those of English if None or unknown.
     """
     ends = (found.end() for found in _END.finditer(text) if _ends(text, found, language))
     return [0, *(end + text.startswith(" ", end) for end in ends)]
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a text, their white space single, each with the number of its first line.
+    """Yield the paragraphs of a text, with single spaces, each with the number of its first line.
 
-    Each line that is not blank is one; where lines were broken to fit a page, as their widths show, those up
-    to one that is not full.
+    Each non-blank line is a paragraph. If the widths of lines show that they are wrapped, a paragraph ends
+    with a line that is not full.
     """
     lines = iter(lines)
     looked_at = list(islice(lines, _LOOKED_AT))
@@ -71,7 +70,7 @@ def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _page_width(lines: Sequence[str]) -> int | None:
-    """Return to how many characters lines were broken; None where they were not."""
+    """Return the width in characters at which lines were wrapped, None if they were not."""
     texts = [" ".join(line.split()) for line in lines]
     width = max(map(len, texts), default=0)
     followed = [(one, other.partition(" ")[0]) for one, other in pairwise(texts) if one and other]
@@ -90,13 +89,13 @@ def read_running_text(
     read: Callable[[Iterable[str]], Iterator[Sentence]],
     starts: Callable[[str], Sequence[int]],
 ) -> Iterator[Sentence]:
-    """Yield the sentences of running text; the first of each paragraph says so (``# newpar``).
+    """Yield the sentences of running text, the first of each paragraph with ``# newpar``.
 
-    A sentence has the number of the first line of its paragraph for a name; where it has several, *7.1*,
-    *7.2* and so on. ``read`` takes lines of one sentence each; ``starts`` tells where sentences begin in a
-    paragraph with single spaces, 0 first.
+    The ``sent_id`` of a sentence is the number of the first line of its paragraph or, for several sentences,
+    *7.1*, *7.2* and so on. ``read`` takes lines of one sentence each; ``starts`` returns the starts of
+    sentences in a paragraph with single spaces, 0 first.
     """
-    # Names, and whether a space follows, of the sentences under way.
+    # Names of the sentences being read, and whether a space follows.
     made = deque[tuple[str, bool]]()
     number = 0
 
@@ -108,7 +107,7 @@ def read_running_text(
             for place, part in enumerate(found, start=1):
                 name = str(number) if len(found) == 1 else f"{number}.{place}"
                 made.append((name, place == len(found) or part.endswith(" ")))
-            # A paragraph begins behind a blank line.
+            # A blank line marks the start of a paragraph.
             yield from ("", *found)
 
     try:
@@ -130,7 +129,7 @@ def _without_space_after(sentence: Sentence) -> Sentence:
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
-    """Return whether a mark that may end a sentence does."""
+    """Return whether a sentence-final mark ends a sentence."""
     following = _SPACE.match(line, found.end())
     assert following is not None
     if following.end() == len(line) or line[following.end()].islower():
@@ -145,7 +144,7 @@ def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
 
 
 def _last_word(line: str, end: int) -> str:
-    """Return the word before a place in a line; of a long one its end."""
+    """Return the word before a position in a line, only the end of a long one."""
     begin = end
     while begin and end - begin < _LONGEST_ABBREVIATION:
         if line[begin - 1].isspace() or line[begin - 1] in _BEFORE_WORD:
@@ -156,18 +155,18 @@ def _last_word(line: str, end: int) -> str:
 
 @lru_cache(maxsize=8)
 def _abbreviations(language: str) -> frozenset[str]:
-    """Return what full stops stand behind within sentences, as sacremoses lists it."""
+    """Return the abbreviations of a language listed by sacremoses."""
     from sacremoses import MosesTokenizer
 
     return frozenset(MosesTokenizer(language).NONBREAKING_PREFIXES)
 
 
-# What ends a sentence, what may follow before the next one begins, and where else one may be cut.
+# Sentence-final marks, marks that may follow them, and pauses within sentences.
 _ENDS = frozenset({".", "!", "?", "…", "...", "。", "！", "？", "।", "؟", "۔"})
 _QUOTES = frozenset({'"', "'", "”", "“", "’", "»", "«", ")", "]", "」", "』"})
 _PAUSES = frozenset({";", ":", ",", "；", "：", "，", "、", "،"})
 
-# Is told the number of a line, its words, and how many sentences were made of it.
+# Callback with the number of a line, its number of words and its number of sentences.
 Tell = Callable[[str, int, int], None]
 
 
@@ -186,8 +185,8 @@ def cut_long_lines(
 ) -> Iterator[Sentence]:
     """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ...
 
-    Where a sentence does not end in time, it is cut behind the last pause, or else behind word ``longest``.
-    ``tell`` is told of each line that was cut.
+    A sentence that is still too long is cut after its last pause, or else after word ``longest``. ``tell`` is
+    called for each line that is cut.
     """
     for sentence in sentences:
         if len(sentence) <= longest:
@@ -200,8 +199,8 @@ def cut_long_lines(
 
 
 def _bounds(sentence: Sentence, longest: int) -> list[int]:
-    """Return where the parts begin, and the number of words: all ends of sentences, and what must be."""
-    # From 0, those that are not the first of their multiword token.
+    """Return the starts of parts, and the number of words: all sentence ends, and further cuts if needed."""
+    # 0-based words that are not the first of their multiword token.
     inner = {word for span in multiword_tokens(sentence) for word in range(span.first, span.last)}
     bounds = [0]
     for end in [*_sentence_ends(sentence.forms, inner), len(sentence)]:
@@ -212,7 +211,7 @@ def _bounds(sentence: Sentence, longest: int) -> list[int]:
 
 
 def _sentence_ends(forms: tuple[str, ...], inner: set[int]) -> Iterator[int]:
-    """Yield the number of words up to and with the end of each sentence but the last."""
+    """Yield the number of words up to the end of each sentence except the last."""
     at = 0
     while at < len(forms):
         ended = forms[at] in _ENDS
@@ -233,7 +232,7 @@ def _last_pause(forms: tuple[str, ...], inner: set[int], begin: int, end: int) -
 
 
 def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
-    """Return words ``begin`` to ``end`` as a sentence of that name, with their rows."""
+    """Return words ``begin`` to ``end`` as a sentence with the given name, with their rows."""
     assert sentence.layout is not None
     lines = [NEW_PARAGRAPH] if begin == 0 and begins_paragraph(sentence) else []
     rows: list[list[str]] = []
@@ -253,7 +252,7 @@ def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
 
 
 def _text(rows: list[list[str]]) -> str:
-    """Return what the tokens of some rows spell, spaces where they are."""
+    """Return the text of the tokens of some rows, with their spaces."""
     text, covered = "", 0
     for cells in rows:
         _, hyphen, last = cells[0].partition("-")

@@ -1,1 +1,1 @@
-"""Two sides of a text: sentences paired, and the links between their words."""
+"""Sentence pairs of a bitext and their word links."""

@@ -1,7 +1,7 @@
-"""Sentence pairs with the word links between them, from files or from what was read already.
+"""Sentence pairs with word links, from files or from sentences in memory.
 
-Either side is CoNLL-U, or the target is plain text, one sentence a line. A bitext often has links by hand for
-its first pairs only.
+Both sides are CoNLL-U, or the target is plain text, one sentence per line. Often only the first pairs of a
+bitext have hand-made links.
 """
 
 from collections import deque
@@ -33,21 +33,21 @@ from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """Files of sentences and of their links: sentence pairs, read anew each time they are iterated."""
+    """Sentence pairs from files of sentences and links, read again at each iteration."""
 
     source: str
     target: str
-    # In the order of the source sentences; or the target itself, where its MISC has the links; or None: both
-    # files are of one text, whose words are linked to themselves.
+    # In source order; or the target file itself, if its MISC has the links; or None: both
+    # files are the same text, with each word linked to itself.
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs; the files are read in step, and links are checked against the sentences."""
+        """Yield the pairs, reading the files in parallel and checking links against the sentences."""
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
         if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
-            # The links that the target has in MISC, whatever its order.
+            # Links in MISC of the target, in any order of sentences.
             return (
                 SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
                 for source, target in pairs
@@ -57,7 +57,7 @@ class AlignedFiles:
 
 @dataclass(frozen=True, slots=True)
 class TargetAlone:
-    """The sentences of a file as pairs of which the source tells nothing, read anew each time."""
+    """Sentences of a file as pairs without source information, read again at each iteration."""
 
     target: str
 
@@ -74,11 +74,11 @@ def with_links(
     *,
     name: str = "pair",
 ) -> Iterator[SentencePair]:
-    """Yield sentence pairs with the links of a file, which is read, and checked, in step with them.
+    """Yield sentence pairs with the links of a file, which is read and checked in parallel.
 
-    None: each word of a text in two styles is linked to itself; ``name`` is the source for messages.
-    ``alignment_format``: where ``:tokens``, ``:source-tokens`` or ``:target-tokens`` follows its name, links
-    count tokens, and are spread over their words.
+    None: the sides are one text in two styles, with each word linked to itself. ``name`` is the source in
+    messages. ``alignment_format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens`` after the name,
+    links count tokens and are applied to all their words.
     """
     if alignment is None:
         line = 1
@@ -112,10 +112,10 @@ def pair_aligned(
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with their alignments, one for each pair in the order of the source.
 
-    Sizes of an alignment may be smaller than the sentences, as they are when a file was read without sizes;
-    the pair's has those of its sentences. None: both sides are one text, word by word. Raises DataError as
-    :func:`pair_sentences`; when an alignment reaches past its sentences, or their numbers differ; where words
-    of one text differ.
+    The sizes of an alignment may be smaller than the sentences, as in a file read without sizes; those of the
+    pair are the sizes of its sentences. None: both sides are one text, word by word. Raises DataError as
+    :func:`pair_sentences`, for links outside the sentences, for different numbers of alignments and pairs,
+    and for different words of one text.
     """
     pairs = pair_sentences(source_sentences, target_sentences)
     if alignments is None:
@@ -144,11 +144,10 @@ def paired(
     name: str = "pair",
     line: int | None = None,
 ) -> SentencePair:
-    """Return two sentences and their links, None: of each word to itself, as a pair.
+    """Return a pair of two sentences and their links, None for each word linked to itself.
 
-    ``name`` and ``line`` are what a message calls it. Raises DataError when the alignment reaches past its
-    sentences, or when there is none and their words differ; UsageError when one of the three is of another
-    class.
+    ``name`` and ``line`` are used in messages. Raises DataError for links outside the sentences, or without
+    links for different words; UsageError when one of the three arguments is of another class.
     """
     for sentence in (source, target):
         check_sentence(sentence, most=None)
@@ -185,7 +184,7 @@ def check_same_words(
     *,
     remedy: str = "leave out sentences that are tokenised differently",
 ) -> None:
-    """Raise DataError, at this place, unless two sentences are one, in two styles."""
+    """Raise DataError with this location unless two sentences have the same words."""
     if source.forms == target.forms:
         return
     number, source_word, target_word = first_difference(source.forms, target.forms)
@@ -202,7 +201,7 @@ def check_same_words(
 def with_hand_alignments(
     pairs: Sequence[SentencePair], path: str, format: str = "pharaoh"
 ) -> list[SentencePair]:
-    """Return the pairs, the first of them with links by hand, as many as a file says."""
+    """Return the pairs, the first ones with the hand-made links of a file."""
     sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
     hand = read_hand_alignments(path, format, sizes=sizes)
     by_hand = [replace(pair, hand=links) for pair, links in zip(pairs, hand)]
@@ -212,10 +211,10 @@ def with_hand_alignments(
 def read_hand_alignments(
     path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
 ) -> list[Alignment]:
-    """Return the alignments of the first pairs of a bitext, as many as a file has; it is read twice.
+    """Return the alignments of the first pairs of a bitext from a file, which is read twice.
 
     ``sizes``: numbers of source and target words of each pair of the bitext. Raises DataError as
-    :func:`~qsproj.corpus.formats.read_alignments`, and when there is no pair, or no link at all.
+    :func:`~qsproj.corpus.formats.read_alignments`, and for a file without pairs or without links.
     """
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
@@ -235,9 +234,9 @@ def pair_with_text(
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
     """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line.
 
-    Where the sentences are of text that was tagged, its blank lines are left out of the other text, too, and
-    that is told. ``language``: by which text is cut into words; None: at white space. Raises DataError when
-    there are not as many sentences as lines.
+    If the sentences are from tagged text, its blank lines are also skipped in the other text, with a notice.
+    ``language``: for tokenisation; None: at white space. Raises DataError if the numbers of sentences and
+    lines differ.
     """
     tree_line, number, left_out, blanks = 1, 0, 0, BlankLines()
     with open_text(text) as handle:
@@ -267,13 +266,13 @@ def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataE
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """Sentence pairs whose target is text, paired by order; read anew each time they are iterated."""
+    """Sentence pairs with plain text as target, paired by order, read again at each iteration."""
 
     source: str
-    target: str  # a line for each sentence of the source; pairs with a blank one are left out
+    target: str  # one line per source sentence; pairs with a blank line are skipped
     alignment: str
     alignment_format: str = "pharaoh"
-    language: str | None = None  # by which the text is cut into words; None: at white space
+    language: str | None = None  # for tokenisation; None: at white space
 
     def __iter__(self) -> Iterator[SentencePair]:
         blank: deque[bool] = deque()
@@ -281,7 +280,7 @@ class AlignedText:
         def pairs() -> Iterator[tuple[Sentence, Sentence]]:
             for source, words in pair_with_text(self.source, self.target, language=self.language):
                 blank.append(not words)
-                # Stands for a side that has no word until its links, none, are read.
+                # Placeholder of an empty side until its (empty) line of links is read.
                 yield source, Sentence.from_words(words or [UNSPECIFIED])
 
         left_out = 0

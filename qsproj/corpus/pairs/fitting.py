@@ -1,8 +1,8 @@
-"""Whether two files translate each other line by line: by lengths, numbers and names, no word is aligned.
+"""Check that two files are line-by-line translations, by lengths, numbers and names, without word alignment.
 
 Long lines have long translations. In 200 pairs of English with Turkish, Chinese, Wolof, Armenian or Gothic,
-the logarithms of lengths correlate by .73 to .97 where lines belong together, and by less than .2 where one
-side is shifted. That says nothing of how hard it is to link the words.
+the correlation of log lengths is .73 to .97 for matching lines, and below .2 if one side is shifted. It does
+not depend on the difficulty of word alignment.
 """
 
 import re
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from qsproj.parallel import blocks_of
 
-# So many pairs are judged at a time.
+# Number of pairs of a block.
 BLOCK_PAIRS = 1000
-# How far one side may be shifted to be told, in lines.
+# Maximum shift of one side that is detected, in lines.
 MOST_SHIFT = 20
-# Correlations in units of their standard error; in blocks of 200, right pairs had 13 and more, shifted ones
-# at most 4.
+# Correlations in standard errors; in blocks of 200, correct pairs had 13 and more, shifted ones at most 4.
 CLEAR, CHANCE = 7.0, 4.0
-# Of the numbers and names of one side so many are found on the other, if that many there are.
+# Minimum share of numbers and names of one side found on the other, and their minimum number.
 SHARED, LEAST_MARKS = 0.4, 12
 _MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
 
@@ -30,15 +29,14 @@ _MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
 class Fit:
     """The fit of the lines of a block."""
 
-    # lines by which the target's stand further down, 0 where they are as they should be; None where nothing
-    # tells
+    # lines by which the target is shifted down, 0 for matching lines, None without evidence
     shift: int | None
-    # whether lines fit no better than any others; never where there are too few pairs to tell
+    # whether lines match only by chance; always False for too few pairs
     by_chance: bool
 
 
 def fit_of(pairs: Sequence[tuple[str, str]], *, clear: float = CLEAR) -> Fit:
-    """Judge some pairs, blank sides among them, in their order; ``clear`` evidence has so many errors."""
+    """Return the fit of pairs, possibly with blank sides, in order; ``clear``: standard errors required."""
     lengths = np.array([[len(side) for side in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2)
     marks = [tuple({mark.lower() for mark in _MARK.findall(side)} for side in pair) for pair in pairs]
     reach = min(MOST_SHIFT, len(pairs) // 4)
@@ -53,7 +51,7 @@ def fit_of(pairs: Sequence[tuple[str, str]], *, clear: float = CLEAR) -> Fit:
 
 
 def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]], shift: int) -> float:
-    """Return how much better than by chance lines fit with one side shifted, in standard errors."""
+    """Return the evidence for a match with one side shifted, in standard errors."""
     first, last = max(-shift, 0), len(lengths) - max(shift, 0)
     source, target = lengths[first:last, 0], lengths[first + shift : last + shift, 1]
     both = (source > 0) & (target > 0)
@@ -71,7 +69,7 @@ def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]
 
 
 def large_blocks(lines: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield pairs in blocks; the last is joined to the one before unless it is as large as half of it."""
+    """Yield pairs in blocks; a last block of less than half the size is joined to the one before."""
     before: list[tuple[str, str]] = []
     for block in blocks_of(lines, BLOCK_PAIRS):
         if before and len(block) >= BLOCK_PAIRS // 2:

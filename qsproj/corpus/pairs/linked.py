@@ -1,8 +1,7 @@
-"""Word links within CoNLL-U: ``Align=`` in MISC of the target, for tools that know no other files.
+"""Word links within CoNLL-U: ``Align=`` in MISC of the target, for tools without alignment files.
 
-``Align=2,4`` says that a word is linked with words 2 and 4 of the sentence that it translates;
-``Align=2:0.93,4?`` gives the probability of one link and calls the other only possible. Words count as in
-column ID, from 1.
+``Align=2,4`` links a word to words 2 and 4 of the source sentence; ``Align=2:0.93,4?`` gives the probability
+of one link and marks the other as possible. Words are numbered as in column ID, from 1.
 """
 
 import re
@@ -20,7 +19,7 @@ _LINK = re.compile(r"([0-9]{1,9})(\?)?(?::([0-9.eE+-]+))?")
 
 
 def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
-    """Return a target sentence with the links of each word in MISC, in the place of older ones."""
+    """Return a target sentence with the links of each word in MISC, replacing older links."""
     if alignment.n_target != len(target):
         raise ValueError(f"an alignment of {alignment.n_target} target words, expected {len(target)}")
     links = alignment.links.tolist()
@@ -33,9 +32,9 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
 
 
 def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
-    """Return the links that MISC of a target sentence tells; without ``n_source``, of any words.
+    """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked.
 
-    Raises DataError, with file and line, for what is no list of links, or links outside the source.
+    Raises DataError, with file and line, for a malformed list of links, or links outside the source.
     """
     links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
@@ -62,7 +61,7 @@ def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, l
         len(target),
         links,
         sure,
-        # A link that has none next to others that have is certain.
+        # A link without weight among weighted ones is certain.
         [1.0 if weight is None else weight for weight in weights] if weighted else None,
     )
 
@@ -70,9 +69,9 @@ def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, l
 def read_links_in_misc(
     path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield the alignment of each sentence of a file of targets, of which ``sizes`` are consumed in step.
+    """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel.
 
-    Raises DataError as :func:`links_in_misc`, and when the sentences are not those of the sizes.
+    Raises DataError as :func:`links_in_misc`, and when the sentences do not match ``sizes``.
     """
     expected = None if sizes is None else iter(sizes)
     line, name = 1, name_of(path)
@@ -87,7 +86,7 @@ def read_links_in_misc(
 
 
 def _weight(text: str | None) -> float | None:
-    """Return a probability; -1 for what is none."""
+    """Return a probability, -1 if invalid."""
     if text is None:
         return None
     try:

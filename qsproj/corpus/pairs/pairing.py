@@ -1,4 +1,4 @@
-"""Sentences and their translations brought together, by their ids or by order; blank lines are left out."""
+"""Pairing of sentences with their translations by ID or by order, skipping blank lines."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
@@ -11,26 +11,26 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, check_name, pluralise
 from qsproj.progress import notice
 
-# Of a number of a line.
+# Maximum digits of a line number.
 _MOST_DIGITS = 12
 
 
 def tell_left_out(pairs: int, *names: str | None) -> None:
-    """Say how many pairs were left out for a blank line in one of two files."""
+    """Report how many pairs were skipped for a blank line in one of two files."""
     if pairs:
         files = " or ".join(name for name in names if name) or "a side"
         notice(f"{pluralise(pairs, 'pair')} left out: a line is blank in {files}")
 
 
 class BlankLines:
-    """Blank lines of a text, as ``sent_id`` and ``# newpar`` of its sentences show. Mutable; final."""
+    """Blank lines of a text, inferred from ``sent_id`` and ``# newpar`` of its sentences. Mutable; final."""
 
     def __init__(self) -> None:
         self._last = 0
         self._gaps: list[tuple[int, int]] = []
 
     def note(self, sentence: Sentence) -> int:
-        """Note the next sentence; return how many blank lines stood before it."""
+        """Note the next sentence; return the number of blank lines before it."""
         number, last = _line_number(sentence.sent_id), self._last
         self._last = number
         if number <= last + 1 or not begins_paragraph(sentence):
@@ -60,13 +60,13 @@ def pair_sentences(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yield (source, target) in the order of the source, both consumed in step.
+    """Yield (source, target) in source order, consuming both in parallel.
 
-    ``names``: the files of which they are all, for errors. ``pairing``: ``id``: by ``# parallel_id`` where
-    the first sentences of both sides have it, else by ``sent_id`` where both have it, else by order; targets
-    that stand earlier than their partners wait in memory. ``order``: as they stand. What was a blank line on
-    one side of a text is left out, and told. Raises DataError at the first sentence without a partner, and at
-    an id that is missing or given twice.
+    ``names``: the complete files of both sides, for errors. ``pairing``: ``id``: by ``# parallel_id`` if the
+    first sentences of both sides have it, else by ``sent_id`` if both have it, else by order; targets that
+    precede their sources are buffered. ``order``: by order. Sentences paired with a blank line of the other
+    side are skipped with a notice. Raises DataError at the first sentence without a partner, and at a missing
+    or repeated ID.
     """
     check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)
@@ -90,14 +90,14 @@ def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tu
 
 
 class _Place(NamedTuple):
-    """Where a sentence stands on its side; numbers and lines count from 1."""
+    """Position of a sentence on its side; numbers and lines count from 1."""
 
     number: int
     line: int
 
 
 class _Side(NamedTuple):
-    """The sentences of one side, and what errors call it, the other one, and the file."""
+    """The sentences of one side, with the names of both sides and of the file for errors."""
 
     role: str
     other: str
@@ -172,7 +172,7 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
 
 
 def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, str, Sentence]]:
-    """Yield (place, id, sentence), noted among ``blanks``; each must have an id, and no two the same."""
+    """Yield (place, ID, sentence), noting blank lines in ``blanks``; IDs must be present and unique."""
     seen = set[str]()
     for place, sentence in side.sentences:
         value = comment_value(sentence, key)
@@ -196,7 +196,7 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
 
 
 def sentence_name(sentence: Sentence, number: int) -> str:
-    """Return what a message calls a sentence: its id, or where it has none its number."""
+    """Return the name of a sentence for messages: its ID, or else its number."""
     if sentence.sent_id is None:
         return f"sentence {number}"
     return f"sent_id {sentence.sent_id}"

@@ -1,4 +1,4 @@
-"""Links between tokens as written, where treebanks count words: German *zum* is one token and two words."""
+"""Links between surface tokens, converted to words of treebanks: German *zum* is one token, two words."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,21 +9,21 @@ from qsproj.errors import pluralise
 from qsproj.progress import notice
 
 _SIDES = ("source", "target")
-# Behind the name of a format of alignments: the sides whose numbers count tokens.
+# Suffix of an alignment format, and whether links count tokens on the source and target side.
 _UNITS = {":tokens": (True, True), ":source-tokens": (True, False), ":target-tokens": (False, True)}
-# From fewer pairs nothing is concluded; links over words reach beyond the number of tokens in most.
+# Minimum number of pairs for a notice; in most pairs, links of words exceed the number of tokens.
 _FEWEST_PAIRS = 5
 
 
 def token_sides(alignment_format: str) -> tuple[str, tuple[bool, bool]]:
-    """Return the name of a format, and of which sides its numbers count tokens: ``pharaoh:target-tokens``."""
+    """Return the name of a format such as ``pharaoh:target-tokens``, and whether each side counts tokens."""
     name, colon, units = alignment_format.partition(":")
     known = _UNITS.get(colon + units)
     return (alignment_format, (False, False)) if known is None else (name, known)
 
 
 def sizes_in(pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]) -> tuple[int, int]:
-    """Return how many tokens or words the two sides have."""
+    """Return the number of tokens or words of both sides."""
     sizes = [len(tokens_of(one)) if tokens else len(one) for one, tokens in zip(pair, by_tokens, strict=True)]
     return sizes[0], sizes[1]
 
@@ -31,7 +31,7 @@ def sizes_in(pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]) -> t
 def over_words(
     alignment: Alignment, pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]
 ) -> Alignment:
-    """Return links of tokens as links of all their words."""
+    """Convert links of tokens to links of all their words."""
     words = [_words(one, by_tokens=tokens) for one, tokens in zip(pair, by_tokens, strict=True)]
     links, kept = list[tuple[int, int]](), list[int]()
     for number, (source, target) in enumerate(alignment.links.tolist()):
@@ -43,23 +43,23 @@ def over_words(
 
 
 def _words(sentence: Sentence, *, by_tokens: bool) -> Sequence[range]:
-    """Return the words of each token, or each word alone."""
+    """Return the words of each token, or each single word."""
     if not by_tokens:
         return [range(word, word + 1) for word in range(1, len(sentence) + 1)]
     return [range(first, first + max(count, 1)) for first, _, count in tokens_of(sentence)]
 
 
 class TokenCounts:
-    """Counts of pairs whose links reach the number of tokens of a side, not of words. Mutable; final."""
+    """Counts of pairs whose links end at the number of tokens of a side, not of words. Mutable; final."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._pairs = [0, 0]
-        self._ending = [0, 0]  # the last linked one has the number of the last token
+        self._ending = [0, 0]  # pairs whose last linked word has the number of the last token
         self._beyond = [0, 0]
 
     def add(self, pair: tuple[Sentence, Sentence], alignment: Alignment) -> None:
-        """Count a pair whose links are read as those of words."""
+        """Count a pair whose links are read as links of words."""
         for side, sentence in enumerate(pair):
             if sentence.layout is None or not len(alignment.links):
                 continue
@@ -71,7 +71,7 @@ class TokenCounts:
                 self._beyond[side] += last > tokens
 
     def note(self) -> None:
-        """Say where the links of a side seem to count tokens."""
+        """Report the sides whose links seem to count tokens."""
         for side, role in enumerate(_SIDES):
             pairs = self._pairs[side]
             if pairs >= _FEWEST_PAIRS and not self._beyond[side] and 2 * self._ending[side] > pairs:

@@ -1,4 +1,4 @@
-"""Translations of one text into several languages, brought together by the sentence that they share."""
+"""Joining of translations of one text into several languages by their common sentences."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,20 +11,20 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import DataError
 
-# One target sentence with its translations, one pair for each of them; never empty.
+# One target sentence with its translations, one pair for each; never empty.
 Translations = tuple[SentencePair, ...]
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
-    """Return how far each source word stands for each target word, float64[m+1, n+1] in 0..1.
+    """Return the link strength of each source and target word, float64[m+1, n+1] in 0..1.
 
-    The weight of a link times its share in the weights of all links of either word: a word that is linked
-    twice is worth half a link each time, so that one-to-one links count most. The root stands for the root.
+    The weight of a link times its share in the weights of all links of either word: each link of a word with
+    two links counts half, so that one-to-one links count most. The roots are linked.
     """
     weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
     links = alignment.links
     weights[links[:, 0], links[:, 1]] = 1.0 if alignment.weights is None else alignment.weights
-    # The tiny number is for words without links, whose rows and columns stay zero.
+    # Avoids division by zero for words without links, whose rows and columns stay zero.
     tiny = np.finfo(np.float64).tiny
     of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), tiny)
     of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), tiny)
@@ -34,9 +34,9 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
 
 
 def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Translations]:
-    """Yield the translations of one target sentence after the other; each source has the same, in one order.
+    """Yield the translations of each target sentence, which all sources must have in the same order.
 
-    Raises DataError at the first place where two sources do not have the same target sentence.
+    Raises DataError at the first target sentence that differs between two sources.
     """
     for number, pairs in enumerate(zip_longest(*sources), start=1):
         if len({pair and pair.target.forms for pair in pairs}) > 1:
@@ -53,10 +53,10 @@ def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[T
 
 
 def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
-    """Yield the translations of each target sentence: one of each corpus that has it, by its words.
+    """Yield the translations of each target sentence, one from each corpus with the same words.
 
-    Those that a corpus has twice are joined in their order. The sentences of the first corpus come first. All
-    corpora but the first are held in memory.
+    Repeated sentences are joined in order. The sentences of the first corpus come first. All corpora but the
+    first are held in memory.
     """
     waiting: list[dict[tuple[str, ...], deque[SentencePair]]] = []
     for pairs in corpora[1:]:
@@ -76,7 +76,7 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
 def _next_of_each(
     waiting: Iterable[dict[tuple[str, ...], deque[SentencePair]]], pair: SentencePair
 ) -> Iterator[SentencePair]:
-    """Take the next pair of the same target sentence from each corpus that has one."""
+    """Return the next pair of the same target sentence from each corpus that has one."""
     for rest in waiting:
         queue = rest.get(pair.target.forms)
         if queue:
