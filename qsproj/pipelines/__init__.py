@@ -1,1 +1,1 @@
-"""The jobs: each a function from files or streams to files or streams."""
+"""Pipelines: functions from files or streams to files or streams."""

@@ -1,4 +1,4 @@
-"""Adaptation of treebanks and parsers to another annotation style, from sentences annotated in both."""
+"""Adapt treebanks and parsers to another annotation style, from sentences annotated in both."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,9 +23,9 @@ from qsproj.models.converter.converter_training import ConverterOptions, Convert
 from qsproj.models.parser import Parser
 from qsproj.progress import notice, track
 
-# The share of source relations that are UD's where the source style is UD's; relations that are named.
+# Minimum share of UD relations that identifies the UD style, and maximum number of relations in a message.
 _MOSTLY, _NAMED = 0.8, 10
-# Relations that many a treebank does without.
+# Relations missing from many treebanks.
 _RARE = frozenset(
     {"clf", "dep", "discourse", "dislocated", "goeswith", "list", "orphan", "reparandum", "vocative"}
 )
@@ -33,9 +33,9 @@ _RARE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSentence:
-    """A source tree, what it was converted to, and how many of the new heads are expected to be wrong.
+    """A source tree, its conversion, and the expected number of wrong heads in it.
 
-    ``conversion``: None of a sentence that is too long.
+    ``conversion``: None for a sentence that is too long.
     """
 
     source: Sentence
@@ -58,8 +58,7 @@ def pair_styles(
 ) -> list[tuple[Sentence, Sentence]]:
     """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does.
 
-    Raises DataError, too, at the first pair that has not the same words, or too many; ``names`` are the
-    files.
+    Also raises DataError at the first pair with different or too many words. ``names``: the files.
     """
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
@@ -91,7 +90,7 @@ def train_adaptation(
 
 
 def _notice_unseen(sources: Sequence[Sentence]) -> None:
-    """Name the common relations of UD that no source tree has, where the source style is UD's."""
+    """Warn about common UD relations that no source tree has, if the source style is UD's."""
     seen = Counter(bare_relation(relation) for tree in sources for relation in tree.deprels)
     universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)
     unseen = sorted(UNIVERSAL_RELATIONS - _RARE - set(seen))
@@ -112,15 +111,15 @@ def train_adapted_parser(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> tuple[AdaptedParser, ConverterReport]:
-    """Put a converter behind a parser of the source style, learned from ``targets``, trees in the new style.
+    """Combine a parser of the source style with a converter learned from ``targets``, trees in the new style.
 
-    ``sources``: source trees of the same sentences; right ones are best. None: what ``parser`` makes of them,
-    whose errors a converter learned from few trees takes for traits of the style (docs/notes/converter.md).
+    ``sources``: source trees of the same sentences, best gold ones. None: trees by ``parser``, whose errors a
+    converter learned from few trees mistakes for features of the style (docs/notes/converter.md).
     """
     trees = list[Sentence]()
     if sources is None:
         sources = []
-        # As they are read, so that who reads them can tell which one cannot be parsed.
+        # Parsed while they are read, so that the reader can report the one that cannot be parsed.
         for tree in track(targets, "parsing", unit="sentence"):
             trees.append(tree)
             sources.append(parser.parse(tree))
@@ -133,7 +132,7 @@ def train_adapted_parser(
 
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
-    """Convert each sentence to the target style; SentenceError at one without heads; long ones stay."""
+    """Convert each sentence to the target style; too long ones are unchanged. SentenceError without heads."""
     known = {bare_relation(relation) for relation in converter.relations.relations}
     left, long = Counter[str](), 0
     for sentence in track(sentences, "converting", unit="sentence"):
@@ -159,7 +158,7 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
-    """Return converted sentences for a person to check: those with most expected errors per word first."""
+    """Return converted sentences for manual checking, by expected errors per word, highest first."""
     ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
     return [
         with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")

@@ -1,4 +1,4 @@
-"""The main job on the sample in ``corpora/``: English trees and a bitext in, a German parser out."""
+"""Demo on the sample in ``corpora/``: train a German parser from English trees and a bitext."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from qsproj.pipelines.projection.soft_projection import project_soft, soft_sourc
 
 
 def attach_previous(sentence: Sentence) -> Sentence:
-    """Hang every word on the one before it, the first on the root ("attach left", "modify previous")."""
+    """Attach every word to the one before it, the first to the root ("attach left", "modify previous")."""
     return with_heads(sentence, [NO_HEAD, *range(len(sentence))], ["dep"] * len(sentence))
 
 
 def attach_next(sentence: Sentence) -> Sentence:
-    """Hang every word on the one after it, the last on the root ("attach right", "modify next")."""
+    """Attach every word to the one after it, the last to the root ("attach right", "modify next")."""
     return with_heads(sentence, [NO_HEAD, *range(2, len(sentence) + 1), ROOT], ["dep"] * len(sentence))
 
 
@@ -43,19 +43,19 @@ EPOCHS = 8
 class DemoResult:
     """Measurements of the demo."""
 
-    alignment: AlignmentScores  # our aligner, of the sample's sentences alone, against the links by hand
-    projection: ProjectionCounts  # English trees projected onto the German sentences, against their own trees
-    # of each system on all German sentences, parsed by a parser that has not seen them
+    alignment: AlignmentScores  # our aligner, run on the sample alone, against manual links
+    projection: ProjectionCounts  # projected English trees against the German gold trees
+    # scores of each system on all German sentences, by cross-validation
     scores: dict[str, AttachmentScores]
 
 
 def run_demo(corpora: Path, *, seed: int) -> DemoResult:
-    """Project the sample's English trees to German, train on them, test on German trees of other sentences.
+    """Project the sample's English trees to German, train on them, and test on held-out German trees.
 
-    One split of a sample so small tells little: each third of the sentences is held out in turn.
+    Each third of the sentences is held out in turn, because a single split of a small sample is unreliable.
     """
     pairs = list(_pairs(corpora))
-    # What they run has no kernel in common: the first time, each process compiles half of what there is.
+    # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)
     trees = [_tags_only(tree) for tree in projection]
@@ -73,13 +73,13 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
 
 
 def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
-    """Compare links that are learned from the words of the pairs with their own."""
+    """Score links learned from the words of the pairs against manual ones."""
     words = ((pair.source.forms, pair.target.forms) for pair in pairs)
     return alignment_scores((pair.alignment for pair in pairs), align_words(words))
 
 
 def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
-    """Return what parses German by name: what knows nothing, and what learns from pairs and their trees."""
+    """Return parsers of German by name: baselines, and systems trained on pairs and projected trees."""
     hard, _, _ = train_on_projection(
         trees,
         rng=np.random.default_rng(seed),
@@ -111,6 +111,6 @@ def _pairs(corpora: Path) -> Iterator[SentencePair]:
 
 
 def _tags_only(tree: Sentence) -> Sentence:
-    """Return what a user without a treebank has: words, tags, and the projected heads and relations."""
+    """Return words, tags, and projected heads and relations, the columns available without a treebank."""
     unknown = ("_",) * len(tree)
     return with_columns(tree, lemmas=unknown, xpos=unknown, feats=unknown)

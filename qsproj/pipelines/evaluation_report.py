@@ -1,4 +1,4 @@
-"""A page on how systems do against gold trees: scores, what is confused, calibration, learning, sentences."""
+"""Evaluation page against gold trees: scores, confusions, calibration, learning curve, sentences."""
 
 import math
 from collections import Counter
@@ -27,7 +27,7 @@ from qsproj.viz.trees import draw_versus
 
 SHOWN_CONFUSIONS = 20
 SHOWN_SENTENCES = 10
-# Longer ones do not fit on a screen.
+# Maximum length of a sentence in words, and of a name in characters, to fit on a screen.
 _LONGEST = 40
 _LONGEST_NAME = 28
 _SCORES = (*((label, name) for name, label, *_ in (*WORD_SCORES, *SENTENCE_SCORES)), ("root F1", "root_f1"))
@@ -35,13 +35,13 @@ _SCORES = (*((label, name) for name, label, *_ in (*WORD_SCORES, *SENTENCE_SCORE
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The systems of a report, and the gold trees that they are compared with."""
+    """The systems of a report and the gold trees."""
 
-    paths: Sequence[str]  # of the gold trees, then of each system
+    paths: Sequence[str]  # files of the gold trees, then of each system
     gold: Sequence[Sentence]
-    systems: Sequence[Sequence[Sentence]]  # of the same words
+    systems: Sequence[Sequence[Sentence]]  # trees of the same words
     punctuation: bool = True  # whether words whose gold UPOS is PUNCT count
-    # of what each system learned from; empty where there is no learning curve to draw
+    # size of the training data of each system; empty for no learning curve
     sizes: Sequence[float] = field(default=())
 
     @property
@@ -52,7 +52,7 @@ class Compared:
 
 
 def write_report(path: str, compared: Compared) -> None:
-    """Write the page; DataError when sentences or words differ, or an ``ArcProb`` is no probability."""
+    """Write the page; DataError when sentences or words differ, or an ``ArcProb`` is not a probability."""
     pieces = list(_pieces(compared))
     with open_output(path) as handle:
         handle.writelines(page(f"Scores against {compared.paths[0]}", pieces))
@@ -72,7 +72,7 @@ def _pieces(compared: Compared) -> Iterator[Piece]:
 
 
 def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Iterator[Piece]:
-    """Yield all scores of all systems, and whether each differs from the first."""
+    """Yield all scores of all systems, with significance of the difference to the first."""
     first = scores[0]
     yield Heading("Scores")
     yield (
@@ -108,7 +108,7 @@ def _p_values(first: AttachmentScores, other: AttachmentScores) -> str:
 
 
 def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) -> Drawing:
-    """Draw what is wrong by what was learned from; both axes are logarithmic where nothing is 0."""
+    """Plot errors by size of the training data; an axis is logarithmic unless it has a 0."""
     order = np.argsort(sizes, kind="stable")
     wrong = [
         Series(label, [sizes[k] for k in order], [100.0 - getattr(scores[k], field) for k in order])
@@ -123,7 +123,7 @@ def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) 
 
 
 def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
-    """Yield how far probabilities can be trusted, of the systems that state any."""
+    """Yield the calibration of systems with probabilities."""
     lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
     for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
         try:
@@ -151,7 +151,7 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
 def _system_pieces(
     name: str, system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
-    """Yield what one system gets wrong."""
+    """Yield the errors of one system."""
     yield Heading(name)
     yield Heading("Relations", 3)
     yield Table(
@@ -191,7 +191,7 @@ def _system_pieces(
 def _worst_sentences(
     system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
-    """Yield the sentences of which most is wrong, of those that fit on a screen."""
+    """Yield the sentences with the highest share of errors that fit on a screen."""
     wrong = scores.counts["tokens"] - scores.counts["labelled"]
     chosen = [k for k, sentence in enumerate(compared.gold) if wrong[k] and len(sentence) <= _LONGEST]
     chosen.sort(key=lambda k: -wrong[k] / scores.counts["tokens"][k])
@@ -215,19 +215,19 @@ RELATIONS, TAGS = "deprels", "upos"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """A gold name and another that was found in its place."""
+    """A gold relation or tag and the one predicted in its place."""
 
     gold: str
     found: str
-    count: int  # how often
-    words: int  # with the gold name
-    heads_right: int  # of ``count``
+    count: int  # number of confusions
+    words: int  # words with the gold name
+    heads_right: int  # confusions with a correct head
 
 
 def confusions(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, column: str = RELATIONS, punctuation: bool = True
 ) -> tuple[Confusion, ...]:
-    """Count what is taken for what, the most frequent first: RELATIONS (of gold heads) or TAGS."""
+    """Count confusions of RELATIONS (for words with gold heads) or TAGS, the most frequent first."""
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for truth, parsed in zip(gold, system, strict=True):
         columns = zip(

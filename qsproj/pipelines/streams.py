@@ -1,4 +1,4 @@
-"""A stored model over a stream of sentences, by one process or several, with memory for a few blocks."""
+"""Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from qsproj.progress import notice
 if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
 
-# Enough to be worth sending to another process, few enough to be parsed while one waits.
+# Block size: large enough to outweigh sending, small enough for a short wait.
 BLOCK_SENTENCES = 128
-# So many sentences that take long are named, the others counted.
+# Number of slow sentences to name in messages; the others are counted.
 _LONG_ONES_NAMED = 3
 
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# The line at which a block begins in its file, and the sentences.
+# First line of a block in its file, and its sentences.
 Block = tuple[int, list[Sentence]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSource:
-    """Where the sentences of a stream are from: so a message names the place of one that is not taken."""
+    """Origin of the sentences of a stream, for the places in error messages."""
 
     name: str = "input"
-    is_text: bool = False  # in plain text, sentences have the numbers of their lines
+    is_text: bool = False  # plain text, whose sentences are numbered by line
 
 
 UNNAMED = InputSource()
@@ -56,14 +56,13 @@ def parse_stream(
     origin: InputSource = UNNAMED,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Yield each sentence parsed, in their order, whoever parses; ``sentences`` are all there is in a file.
+    """Parse all sentences of a file and yield them in order, for any number of processes.
 
-    ``retag``: whether a text parser replaces the tags that the sentences have. ``fixed``: whether what is
-    known of the trees stays (:mod:`qsproj.models.constraints`).
+    ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
+    (:mod:`qsproj.models.constraints`). Sentences of more than MAX_WORDS words are unchanged; a notice counts
+    them at the end.
 
-    Sentences of more than MAX_WORDS words come out as they are; how many there were is said at the end.
-
-    Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line.
+    Raises DataError when the model cannot be read, or, with its line, for a sentence that the model rejects.
     """
     apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
@@ -87,7 +86,7 @@ def tag_stream(
     columns: Sequence[str] | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Do for ``Tagger.tag`` what :func:`parse_stream` does."""
+    """Tag all sentences with a stored model and yield them in order; see :func:`parse_stream`."""
     apply = partial(_tagged, confidence=confidence, columns=columns)
     on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
     return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
@@ -102,7 +101,7 @@ def parse_all(
     retag: bool = False,
     fixed: bool = False,
 ) -> Iterator[Sentence]:
-    """Parse with a loaded model, several at a time where it can; parameters as :func:`parse_stream`."""
+    """Parse with a loaded model, in batches if it supports them; parameters as :func:`parse_stream`."""
     if fixed:
         check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
@@ -111,7 +110,7 @@ def parse_all(
 
 
 def _telling_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
-    """Pass sentences on, and count those that are too long to be parsed."""
+    """Yield the sentences, and report at the end those too long to be parsed."""
     count = first = 0
     line = 1
     for sentence in sentences:
@@ -127,7 +126,7 @@ def _telling_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Ite
 
 
 def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
-    """Pass sentences on, and name those that are too long to be read by all tag sequences in doubt."""
+    """Yield the sentences, and report those too long for the usual number of tag sequences."""
     line, told = 1, 0
     for sentence in sentences:
         at = _line_of(sentence) if origin.is_text else line
@@ -162,11 +161,12 @@ def map_blocks(
     *,
     workers: Workers,
 ) -> Iterator[Result]:
-    """Yield what ``on_block`` makes of each block with a model; one that it cannot finish ends the stream.
+    """Yield the results of ``on_block`` for each block with a model; the first error ends the stream.
 
-    ``on_block`` is called with what returns the model, and returns an error where it could not finish.
+    ``on_block``: takes a function that returns the model and a block; returns results, and an error if it
+    could not finish.
     """
-    # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
+    # Loaded here even if only other processes use it, so that errors of the file are raised at once.
     loaded_once(load, path)
     model = partial(_loaded, load, str(resolved(path)), _version(path))
     for done, problem in map_in_order(partial(on_block, model), blocks, workers=workers):
@@ -183,18 +183,18 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
-    """Return the model that ``load`` reads from a file; the last one is kept, for the stream that uses it."""
+    """Load a model with ``load``; the last one is cached."""
     return _loaded(load, str(resolved(path)), _version(path))
 
 
 def _version(path: str) -> int:
-    """Tell a file from one of that name that was there before."""
+    """Return the modification time of a file, 0 if missing, which identifies its version."""
     return Path(path).stat().st_mtime_ns if Path(path).exists() else 0
 
 
 @lru_cache(maxsize=1)
 def _loaded(load: Callable[[str], Any], path: str, version: int) -> Any:
-    """Load a model, in each process once for each version of its file."""
+    """Load a model once in each process and for each version of its file."""
     del version
     return load(path)
 
@@ -207,14 +207,14 @@ def _apply_to_block(
     origin: InputSource,
     longest: int | None = None,
 ) -> tuple[list[Sentence], DataError | None]:
-    """Return what the model makes of a block, up to what it does not take, and why it does not take that.
+    """Return the results for a block up to the first sentence that the model rejects, and its error.
 
-    ``longest``: sentences of more words are not given to the model, and stay in their places.
+    ``longest``: sentences of more words bypass the model, and keep their places.
     """
     line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
-    # Before each sentence that the model takes, and after the last of them, those that it is not given.
+    # Sentences that bypass the model, before each one that does not, and after the last.
     passed: list[list[Sentence]] = [[]]
 
     def watched() -> Iterator[Sentence]:

@@ -1,7 +1,7 @@
-"""Suggest the sentences to annotate next: those that a parser would learn most from, best first.
+"""Suggest the sentences to annotate next: the most useful for a parser, best first.
 
-An uncertain word stands for all words of its kind, so it counts as often as its kind occurs; and what was
-annotated before, or is suggested farther up, is known already, so that kind counts less.
+An uncertain word represents all words of its kind, so it is weighted by their frequency; kinds that were
+annotated before, or suggested higher up, count less.
 """
 
 import heapq
@@ -19,16 +19,16 @@ from qsproj.models.parser import Parser
 from qsproj.pipelines.adapt import check_tree
 from qsproj.progress import track
 
-# Where sentences are counted, not words: one costs as much as so many words beside its own. With less, short
-# ones come first. Of 2, 5, 10, 20, 50 all but the smallest teach about the same, on development files of
-# German and Swedish (python -m scripts.experiments.transfer.review --dev).
+# Fixed cost of a sentence in words, for limits in sentences. Lower costs prefer short sentences. Of 2, 5, 10,
+# 20, 50 all but the smallest are about equally good, on development files of German and Swedish
+# (python -m scripts.experiments.transfer.review --dev).
 SENTENCE_COST = 10.0
 
 
 def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
-    """Return float64[n], the probability that the likeliest head of each word is wrong.
+    """Return the probability that the likeliest head of each word is wrong, float64[n].
 
-    Other criteria gained no more: docs/results/without-gain.md.
+    Other criteria were no better: docs/results/without-gain.md.
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1.
     """
@@ -48,7 +48,7 @@ def tag_kinds(sentence: Sentence) -> list[Kind]:
 
 
 def source_kinds(sentence: Sentence) -> list[Kind]:
-    """Return the kind of each word for a converter: in the source tree its head's tag, relation and tag."""
+    """Return the kind of each word for a converter: in the source tree, the head's tag, relation and tag."""
     tags = ("", *sentence.upos)
     heads = [tags[max(head, ROOT)] for head in sentence.heads.tolist()[1:]]
     return list(zip(heads, sentence.deprels, sentence.upos, strict=True))
@@ -61,7 +61,7 @@ def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence without a trusted tree, and float64[n], the uncertainty of each word, at least 0."""
+    """A sentence without a trusted tree, and the uncertainty of each word, float64[n], at least 0."""
 
     sentence: Sentence
     uncertainties: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Candidate:
 
 
 def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candidate]:
-    """Return sentences with their uncertainties; raise MissingTreeError where a converter finds no tree."""
+    """Return sentences with their uncertainties; MissingTreeError when a converter finds no tree."""
     reads_trees = "heads" in parser.reads
     candidates = []
     for sentence in track(sentences, "parsing", unit="sentence"):
@@ -83,7 +83,7 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
 
 
 def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
-    """Yield the sentences of candidates with their uncertainty in a comment, parsed if they are to be."""
+    """Yield the candidates' sentences with their uncertainty in a comment, parsed with ``predict``."""
     for candidate in candidates:
         sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
         yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")
@@ -98,15 +98,15 @@ def rank(
     sentence_cost: float = 2.0,
     kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds,
 ) -> Iterator[Candidate]:
-    """Yield the candidates in the order in which they are best annotated.
+    """Yield the candidates in the best order of annotation.
 
-    Each next one is that with the largest sum over its words of uncertainty x occurrences of the kind among
-    the candidates / (1 + occurrences in what is annotated or was yielded), per word of cost. The earlier of
-    equals comes first. Only values at the top are brought up to date: they can but fall.
+    Greedily maximises the sum over words of uncertainty x occurrences of the kind among the candidates /
+    (1 + occurrences in annotated or yielded sentences), per word of cost. Ties go to the earlier candidate.
+    Values only decrease, so only those at the top are updated.
 
-    ``annotated``: what the parser was trained on. ``count``, ``words``: at most so many sentences, and words
-    in all; one that is too long for what is left is passed over. ``sentence_cost``: fixed annotation cost per
-    sentence, in words; the larger, the more are long sentences preferred. ``kinds``: :func:`tag_kinds` or
+    ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
+    words in total; sentences too long for the rest are skipped. ``sentence_cost``: fixed annotation cost per
+    sentence, in words; higher costs prefer long sentences. ``kinds``: :func:`tag_kinds` or
     :func:`source_kinds`; None: ranked by uncertainty alone. Raises UsageError for a limit out of range.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
@@ -147,7 +147,7 @@ def rank(
 
 
 class _KindCounts:
-    """Counts of the kinds of words among the candidates and in what is annotated. Mutable; final."""
+    """Counts of the kinds of words in candidates and annotated sentences. Mutable; final."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class _KindCounts:
             np.add.at(self._known, known, 1.0)
 
     def weights(self, index: int) -> NDArray[np.float64]:
-        """Return float64[n], what the uncertainty of each word of a candidate is worth now."""
+        """Return the current weight of each word's uncertainty in a candidate, float64[n]."""
         words = self._words[index]
         return np.asarray(self._occurrences[words] / (1.0 + self._known[words]))
 

@@ -1,4 +1,4 @@
-"""Read tagged treebanks to learn from; a word without a tag names its line."""
+"""Read tagged treebanks for training, with line numbers in errors."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -16,9 +16,9 @@ OF_MISC = "it in MISC, the last column"
 
 
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
-    """Read CoNLL-U files one after the other; a word without UPOS is an error that names its line.
+    """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS.
 
-    Features that UD would not write so are told, at the end of each file.
+    Notices at the end of each file report malformed features.
     """
     for path in paths:
         line = 1
@@ -55,7 +55,7 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
 
 @lru_cache(maxsize=1 << 14)
 def _fault_of_features(cell: str) -> str | None:
-    """Return what is done with features that are not as UD writes them, if they are not."""
+    """Return how malformed FEATS are handled, None for well-formed ones."""
     if "SpaceAfter=No" in cell.split("|"):
         return OF_MISC
     kept = features_of(cell)

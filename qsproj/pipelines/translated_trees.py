@@ -1,16 +1,15 @@
-"""Trees of a treebank in the words and the word order of another language, as links of a bitext show them.
+"""Translate treebanks into the words and word order of another language through the links of a bitext.
 
-They have the words of the target, translated one by one, with the arcs of the source: all that a parser of
-the target can learn of its words from trees that people have annotated. Of each kind of arc, links tell how
-often the dependent stands on the other side of its head in the target. In that share of a treebank's trees it
-is moved there, with all that is below it.
+Translated trees have words of the target, translated one by one, with gold arcs of the source, so a parser
+can learn target words from annotated trees. Links show how often the dependent of each kind of arc is on the
+other side of its head in the target. In that share of a treebank's trees it is moved there with its subtree.
 
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017);
 reordered by projected arcs (Rasooli and Collins 2019), who learn one order for each head; ours draws each
 side, so that a language with two orders, such as German in main and other clauses, has both. On dev files,
-UAS and LAS by own tags: of 1,000 pairs +1.9, +1.6 in Turkish, +2.7, +2.8 in German; of a New Testament
-+1.4, +1.1 in Armenian. Orders told apart by clause, and siblings put where pairs of relations stand,
-gained no more.
+UAS and LAS by own tags: from 1,000 pairs +1.9, +1.6 in Turkish, +2.7, +2.8 in German; from a New Testament
++1.4, +1.1 in Armenian. Separate orders for clauses, and siblings ordered by pairs of relations, gained no
+more.
 """
 
 from bisect import bisect_right
@@ -29,20 +28,20 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 
-# The share of a kind of arcs is that of a wider kind until so many were seen; of none at all, nothing moves.
+# Prior count of the next wider kind of arcs in the share of a kind; without observations nothing moves.
 SEEN = 5.0
-# Arcs whose links are weaker, both together, say nothing.
+# Minimum product of the strengths of an arc's two links.
 LEAST_STRENGTH = 0.1
-# An arc's kinds, the widest first: the side on which the dependent stands, its relation, both tags.
+# Kinds of an arc, the widest first: side of the dependent; its relation; both tags.
 Kinds = tuple[tuple[object, ...], ...]
 
 
 class WordOrder:
-    """On which side of their heads dependents stand in the target, told by the pairs that were observed."""
+    """Sides of dependents in the target, estimated from observed pairs."""
 
     def __init__(self) -> None:
         self.pairs = 0
-        # Of each kind of arc: how often it is carried over, links weighed, and how often to the other side.
+        # For each kind of arc: weighted counts of projected arcs, and of those with sides exchanged.
         self._carried: defaultdict[tuple[object, ...], float] = defaultdict(float)
         self._crossed: defaultdict[tuple[object, ...], float] = defaultdict(float)
 
@@ -65,26 +64,26 @@ class WordOrder:
 
     @property
     def difference(self) -> float:
-        """The share of arcs that have their dependent on the other side of the head."""
+        """Return the share of arcs that have the dependent on the other side in the target."""
         carried = sum(self._carried[side,] for side in (False, True))
         return sum(self._crossed[side,] for side in (False, True)) / carried if carried else 0.0
 
     def crossing(self, sentence: Sentence, word: int) -> float:
-        """Return how probably the dependent of an arc stands on the other side of its head in the target."""
+        """Return the probability that the dependent of an arc is on the other side in the target."""
         share = 0.0
         for kind in _kinds(sentence, word, int(sentence.heads[word])):
             share = (self._crossed.get(kind, 0.0) + SEEN * share) / (self._carried.get(kind, 0.0) + SEEN)
         return share
 
     def reordered(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
-        """Return a tree with its dependents on the sides that ``rng`` draws, as near to their heads.
+        """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads.
 
-        Where one moves, words below a word come to stand together. A sentence that lacks heads stays.
+        If any word moves, the result is projective. Sentences with missing heads are unchanged.
         """
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
             return sentence
-        # Of each word, the dependents on its left and on its right, the nearest first.
+        # Left and right dependents of each word, the nearest first.
         sides: list[tuple[list[int], list[int]]] = [([], []) for _ in heads]
         for word in range(1, len(heads)):
             left, right = sides[heads[word]]
@@ -92,7 +91,7 @@ class WordOrder:
                 left.insert(0, word)
             else:
                 right.append(word)
-        # One draw for all dependents on a side: what moves a verb to the end moves all that followed it.
+        # One draw for all dependents on a side: a verb that moves to the end passes all of them.
         draws = rng.random((len(heads), 2))
         moved = {
             word
@@ -106,7 +105,7 @@ class WordOrder:
 
 
 def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
-    """Return the dependents on one side, those that moved there from the other as far out as they were."""
+    """Return the dependents on one side; those moved from the other side keep their rank from the head."""
     side = [word for word in own if word not in moved]
     for rank, word in enumerate(other):
         if word in moved:
@@ -115,7 +114,7 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 
 
 def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    """Return the words from left to right, the root left out."""
+    """Return the words from left to right, without the root."""
     order = []
     waiting = [(ROOT, False)]
     while waiting:
@@ -149,26 +148,25 @@ def _kinds(sentence: Sentence, word: int, head: int) -> Kinds:
     return (side,), (side, relation), (side, relation, sentence.upos[head - 1], sentence.upos[word - 1])
 
 
-# Lighter links are not followed.
+# Minimum weight of a link.
 LEAST_LINK = 0.3
-# A word is translated where its commonest translation was linked to it so often, weights added up, and where
-# words of its own tag have this share of its links. So many translations are kept.
+# Minimum summed weight of a word's commonest translation, minimum share of links to words of its own tag, and
+# maximum number of translations.
 LEAST_LINKS = 1.5
 LEAST_SHARE = 0.2
 MOST_TRANSLATIONS = 20
-# Tags of what is written alike in most languages, and is not translated.
+# Tags of words that are the same in most languages and not translated.
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 NAME = "PROPN"
 
-# How words are translated is learned from so many pairs: seven of ten words of a treebank are found in them.
+# Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
 LEXICON_PAIRS = 20_000
-# From so many pairs on, links teach an order that differs in fewer arcs than this, and no tree is moved. In
-# German, Spanish, Swedish and Czech news .04 to .09 of the arcs are the other way round, in the Wolof and the
-# Ukrainian Testament .05 and .09: trees that are moved lost .1 and .3 UAS there on the mean of dev files. In
-# Armenian it is .14, in Turkish .26.
+# From FEW_PAIRS pairs on, trees are reordered only if the order of more than this share of arcs differs. In
+# German, Spanish, Swedish and Czech news it is .04 to .09, in the Wolof and the Ukrainian Testament .05 and
+# .09: reordering lost .1 and .3 UAS there on the mean of dev files. In Armenian it is .14, in Turkish .26.
 FEW_PAIRS = 5_000
 LIKE_ORDER = 0.1
-# A word in lower case, with its UPOS.
+# A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
 Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
@@ -176,17 +174,17 @@ Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 @dataclass(frozen=True, eq=False)
 class WordTranslations:
-    """The translations of a source word: in lower case, with UPOS, the commonest first."""
+    """Lower-cased translations of a source word with UPOS, the commonest first."""
 
     words: tuple[TaggedWord, ...]
-    shares: NDArray[np.float64]  # float64[k], how often each is the translation; they sum to one
+    shares: NDArray[np.float64]  # float64[k], relative frequency of each translation; sums to one
 
     def draw(self, rng: np.random.Generator) -> TaggedWord:
         return self.words[min(bisect_right(self._sums, rng.random()), len(self.words) - 1)]
 
     @cached_property
     def _sums(self) -> list[float]:
-        """The share of each word and those before it: added up once, however often one is drawn."""
+        """Return the cumulative shares, cached for repeated draws."""
         return np.cumsum(self.shares).tolist()
 
 
@@ -194,11 +192,11 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
 def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> Translate:
-    """Return what translates trees by the first pairs; ``rng`` draws translations whenever it does.
+    """Return a function that translates trees, learned from the first pairs; ``rng`` draws translations.
 
-    Words stand in the target's order then, but for what LIKE_ORDER says.
-    A second parser, of translations with the tags that the target's tagger gives them, was worth nothing on
-    the mean of development files, and took as long as the first.
+    Trees are also reordered, within the limits of FEW_PAIRS and LIKE_ORDER. A second parser, of translations
+    retagged by the target's tagger, gained nothing on the mean of development files, and took as long as the
+    first.
     """
     order = WordOrder()
     lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
@@ -212,7 +210,7 @@ def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator)
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
-    """Return for each tagged source word how often target words are linked to it, weights added up."""
+    """Return the summed link weights of target words for each tagged source word."""
     counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
     for pair in pairs:
         source, target, links = pair.source, pair.target, pair.alignment
@@ -225,16 +223,16 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
 
 
 def lexicon_of(counts: LinkedWords) -> Lexicon:
-    """Return what source words, as :func:`linked_words` counts them, are translated into.
+    """Return the translations of source words from the counts of :func:`linked_words`.
 
-    Translations have the tag of their word; words that are linked to too few of these are missing.
+    Translations have the tag of the source word; source words with too few links to such words are missing.
     """
     found = {word: _translations(word[1], linked) for word, linked in counts.items()}
     return {word: translations for word, translations in found.items() if translations is not None}
 
 
 def _translations(tag: str, linked: Counter[TaggedWord]) -> WordTranslations | None:
-    """Return what a word with a tag is translated into; None where it is linked too seldom."""
+    """Return the translations of a word with a tag; None if it has too few links."""
     alike = Counter({word: weight for word, weight in linked.items() if word[1] == tag})
     best = alike.most_common(MOST_TRANSLATIONS)
     if alike.total() < LEAST_SHARE * linked.total() or best[0][1] < LEAST_LINKS:
@@ -246,13 +244,13 @@ def _translations(tag: str, linked: Counter[TaggedWord]) -> WordTranslations | N
 def translated_trees(
     sentences: Iterable[Sentence], lexicon: Lexicon, *, rng: np.random.Generator
 ) -> Iterator[Sentence]:
-    """Yield sentences with their words translated; trees stay as they were.
+    """Yield sentences with translated words and unchanged trees.
 
-    Translations are drawn, not the commonest alone: forms of one word then share what its trees teach. On
-    development files of Spanish and Swedish such a parser alone was as good or .4 UAS better.
+    Translations are drawn instead of taking the commonest, so that all target forms of a word learn from its
+    trees. On development files of Spanish and Swedish such a parser alone was as good or .4 UAS better.
 
-    ``sentences``: with UPOS. ``lexicon``: a word that it does not have becomes ``_``, but for names, numbers
-    and punctuation. ``rng``: the same seed gives the same words.
+    ``sentences``: with UPOS. ``lexicon``: words missing in it become ``_``, except names, numbers and
+    punctuation. ``rng``: the same seed gives the same words.
     """
     for sentence in sentences:
         words = zip(sentence.forms, sentence.upos, strict=True)

@@ -1,4 +1,4 @@
-"""Weights of treebanks for another language: those count most whose tags follow each other as its do."""
+"""Weight treebanks for another language by the similarity of their tag sequences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, pluralise
 
 BOUNDARY = 0
-# Share of the smoothed distribution that knows single symbols only. To count what was never seen as seen once
-# makes small treebanks look alike to anything: 200 Turkish sentences were nearer to German than Dutch ones.
+# Share of the unigram model in the smoothed distribution. Add-one smoothing of trigrams makes small treebanks
+# similar to anything: 200 Turkish sentences were nearer to German than Dutch ones.
 BACKOFF = 0.2
 
 
@@ -26,12 +26,12 @@ class Treebank:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The likeness of a treebank to the target language."""
+    """Similarity of a treebank to the target language."""
 
     name: str
     sentences: int
     divergence: float  # of the target's tag trigrams from the treebank's, in nats
-    weight: float  # of its sentences in training, 1 for the most alike treebank
+    weight: float  # training weight of its sentences, 1 for the most similar treebank
 
     def __str__(self) -> str:
         return (
@@ -43,9 +43,9 @@ class Likeness:
 def treebank_weights(
     treebanks: Sequence[Treebank], target: Iterable[Sentence], *, target_name: str = "the target"
 ) -> tuple[Likeness, ...]:
-    """Weigh treebanks by how alike the trigrams of their UPOS tags are to those of a tagged target.
+    """Weight treebanks by the similarity of their UPOS trigrams to those of a tagged target.
 
-    Sentences with untagged words are left out. Raises UsageError when the target or a treebank has no other.
+    Sentences with untagged words are left out. Raises UsageError when the target or a treebank has no others.
 
     *Source*: the measure is that of Rosa and Zabokrtsky 2015; the weight is (least / each) squared.
     """
@@ -63,7 +63,7 @@ def treebank_weights(
 
 
 def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int]) -> list[NDArray[np.int64]]:
-    """Return the tags of each sentence as numbers from 1 on; ``numbers`` grows by tags that are new."""
+    """Return the tags of each sentence as numbers from 1 on; adds new tags to ``numbers``."""
     tagged = [
         np.array([numbers.setdefault(tag, len(numbers) + 1) for tag in sentence.upos], dtype=np.int64)
         for sentence in sentences
@@ -94,12 +94,12 @@ def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
         (other.sum(axis=axes) + 1.0) / (other.sum() + other.shape[0]) for axes in ((1, 2), (0, 2), (0, 1))
     )
     singly = left[:, None, None] * middle[None, :, None] * right[None, None, :]
-    # Smoothed: mixed with the product of the frequencies of the three symbols, add one.
+    # Smoothed with the product of the add-one unigram frequencies of the three symbols.
     q = ((1.0 - BACKOFF) * other / other.sum() + BACKOFF * singly)[seen]
     return float((p * np.log(p / q)).sum())
 
 
 def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:
-    """Return (least / each) ** power of divergences, of at least 1e-6: 1 for the most alike."""
+    """Return (least / each) ** power of divergences, bounded below by 1e-6: 1 for the most similar."""
     bounded = np.maximum(divergences, 1e-6)
     return (bounded.min() / bounded) ** power

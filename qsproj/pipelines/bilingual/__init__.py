@@ -1,1 +1,1 @@
-"""Parsing and alignment of both sides of a bitext at once."""
+"""Joint parsing and alignment of both sides of a bitext."""

@@ -1,4 +1,4 @@
-"""Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
+"""Bilingual parsing: train a joint model on pairs; predict two trees and an alignment of each pair."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -28,13 +28,13 @@ from qsproj.training.loop import EpochRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTrainingReport:
-    """Report of training."""
+    """Report of joint training."""
 
-    pairs: int  # that were learned from
-    skipped: dict[str, int]  # pairs that were left out, by reason
-    # of the joint weights; loss is minus the log-belief of the true arcs, in nats a pair
+    pairs: int  # training pairs
+    skipped: dict[str, int]  # pairs left out, by reason
+    # epochs of the joint weights; loss is the negative log-belief of the true arcs, in nats a pair
     epochs: tuple[EpochRecord, ...] = ()
-    by_epoch: tuple[Counter[Status], ...] = ()  # how runs of belief propagation ended, free and clamped
+    by_epoch: tuple[Counter[Status], ...] = ()  # statuses of belief propagation, free and clamped
     hand: joint_training.HandLinkCounts | None = None
 
     @property
@@ -50,7 +50,7 @@ class JointTrainingReport:
 
 
 def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
-    """Tell how many of some pairs have too many words for ALIGNITG, where ``families`` have it."""
+    """Report the number of pairs with too many words for ALIGNITG, if it is among ``families``."""
     without = sum(beyond_itg(families, pair.alignment.links) for pair in pairs)
     if without:
         notice(itg_line(without))
@@ -65,10 +65,10 @@ def itg_line(without: int) -> str:
 class ParsingCounts:
     """Counts of the pairs of a parsed bitext; mutable."""
 
-    statuses: Counter[Status] = field(default_factory=Counter)  # how runs of belief propagation ended
-    without_links: int = 0  # pairs without a candidate link, parsed alone
-    contradictions: int = 0  # pairs whose messages contradict each other, parsed alone
-    without_itg: int = 0  # pairs of too many words for ALIGNITG
+    statuses: Counter[Status] = field(default_factory=Counter)  # statuses of belief propagation
+    without_links: int = 0  # pairs without a candidate link, with sides parsed separately
+    contradictions: int = 0  # pairs with contradicting messages, with sides parsed separately
+    without_itg: int = 0  # pairs with too many words for ALIGNITG
 
     def add(self, parsed: ParsedPair) -> None:
         self.without_itg += parsed.without_itg
@@ -98,14 +98,14 @@ def train_joint_parser(
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
-    """Train a joint parser on pairs whose target sides have trees; pairs without a whole one are counted.
+    """Train a joint parser on pairs whose targets have complete trees; others are counted as skipped.
 
-    Joint weights are learned beside the scores of target parsers that have not seen the pair at hand. The
-    thesis learns both together (``target_weights="joint"``); then the target's lexical features soon explain
-    its own training trees. With SYNCH for a family, only the target parser is learned. Links by hand are
-    observed; other links are hidden. ``target`` may be what
-    :func:`~qsproj.models.joint.joint_trees.train_target` made of these pairs, or a parser that has not seen
-    their trees. A ``checkpoint`` keeps what is done, to go on from.
+    Joint weights are learned with scores of target parsers that were not trained on the pair. The thesis
+    learns both together (``target_weights="joint"``), but then the target's lexical features soon explain
+    its own training trees. With the family SYNCH, only the target parser is learned. Manual links are
+    observed; others are latent. ``target``: result of
+    :func:`~qsproj.models.joint.joint_trees.train_target` on these pairs, or a parser not trained on their
+    trees. ``checkpoint``: saves completed stages, to resume from.
     """
     options = options or joint_options.BiparseOptions()
     usable, skipped = usable_pairs(pairs)
@@ -120,7 +120,7 @@ def train_joint_parser(
         if options.tags == "joint":
             shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
         tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
-        # Nothing else is known of words that only a tagger has seen.
+        # Words seen only by the tagger have no other features.
         target_training = replace(target_training, template_set=target_training.template_set or "words")
     stages = None
     if checkpoint is not None:
@@ -189,7 +189,7 @@ def parse_pairs(
     link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
 ) -> Iterator[ParsedPair]:
-    """Parse pairs one by one; ``counts``, where given, says in the end how they fared."""
+    """Parse pairs one by one; adds each to ``counts`` if given."""
     for pair in pairs:
         parsed = parser.parse_pair(
             pair.source, pair.target, pair.alignment, source_tree=source_tree, link_threshold=link_threshold
@@ -199,7 +199,7 @@ def parse_pairs(
         yield parsed
 
 
-# A pair takes much longer than a sentence alone, so that a few are worth being sent away.
+# Block size for other processes: small, because a pair takes much longer than a sentence.
 BLOCK_PAIRS = 16
 
 
@@ -221,7 +221,7 @@ def parse_pair_stream(
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
-    """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
+    """Parse pairs as :func:`.biparse.parse_pairs`, in several processes, and yield them in order."""
     on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
     blocks = blocks_of(_telling_deps(pairs), BLOCK_PAIRS)
     for parsed in map_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
@@ -233,7 +233,7 @@ def parse_pair_stream(
 def _parse_block(
     model: Callable[[], JointParser], block: list[SentencePair], **options: Any
 ) -> tuple[list[ParsedPair], UsageError | None]:
-    """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
+    """Return the parsed pairs of a block up to the first that the model rejects, and its error."""
     done: list[ParsedPair] = []
     try:
         done.extend(parse_pairs(model(), block, **options))

@@ -1,4 +1,4 @@
-"""Word alignment that learns from hand alignments: the built-in aligner proposes links, a chooser chooses."""
+"""Supervised word alignment: the built-in aligner proposes links, a model of manual links chooses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,8 +16,8 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bilingual.biparse import itg_line
 from qsproj.progress import notice
 
-# The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be
-# chosen; at 0.02 hardly more are (XL-WA dev, cross-validated).
+# Minimum mean probability of proposed links. At 0.1 fewer of the true links are among them; at 0.02 barely
+# more are (XL-WA dev, cross-validated).
 CANDIDATE_THRESHOLD = 0.05
 
 
@@ -27,7 +27,7 @@ def propose_links(
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[SentencePair]:
-    """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links."""
+    """Align a bitext with the built-in aligner at a low threshold; yield its pairs with candidate links."""
     words = ((source.forms, target.forms) for source, target in sentences)
     proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced, workers=workers)
     for (source, target), links in zip(sentences, proposed, strict=True):
@@ -41,7 +41,7 @@ def learn_to_choose(
     families: tuple[str, ...] = (),
     with_dictionary: bool = False,
 ) -> tuple[LinkChooser, HandLinkCounts]:
-    """Learn to choose among candidate links from the pairs that have links by hand."""
+    """Train a chooser of candidate links on the pairs with manual links."""
     by_hand = [pair for pair in pairs if pair.hand is not None]
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
     counts = count_hand_links(usable)
@@ -58,10 +58,10 @@ def learn_to_choose(
 def choose_links(
     chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5, counted: bool = False
 ) -> Iterator[Alignment]:
-    """Yield the links of each pair that are at least so likely, with their probabilities.
+    """Yield the links of each pair with at least the probability ``threshold``, with their probabilities.
 
-    Pairs with a side of more than MAX_WORDS words get what the aligner finds so likely. How many have too
-    many for ALIGNITG is told after the last.
+    Pairs with a side of more than MAX_WORDS words get the aligner's links of that probability. A notice at
+    the end counts the pairs too long for ALIGNITG.
     """
     without_itg = 0
     for pair in pairs:

@@ -1,12 +1,11 @@
-"""Parsers of the target alone, learned from trees and from pairs without trees: co-training, noisy channel.
+"""Train monolingual target parsers on trees and on pairs without trees: co-training and noisy channel.
 
-Co-training: what the bilingual parser, which sees translations, believes of pairs that nobody annotated
-teaches the monolingual parser, beside the trees that there are; that parser then takes the place of the
-bilingual one's target side, and so on. *Source*: thesis 5.3.1, but what is handed over is the probability of
-every arc, not the best tree.
+Co-training: the monolingual parser is trained on annotated trees and on the bilingual parser's beliefs about
+unannotated pairs; it then replaces the bilingual parser's target side, and so on. *Source*: thesis 5.3.1,
+but with probabilities of all arcs in place of the best tree.
 
-Noisy channel: the target parser's trees are only asked to explain the source trees, through a channel that
-the bilingual parser has learned. At test time neither needs a translation.
+Noisy channel: the target parser's trees must explain the source trees through a channel learned by the
+bilingual parser. Neither parser needs a translation at test time.
 """
 
 from collections import Counter
@@ -46,7 +45,7 @@ from qsproj.training.objectives import AboveBase, CrossEntropy
 class CotrainingOptions:
     """Options of co-training; features and possible trees are those of the bilingual parser's target side."""
 
-    rounds: int = 1  # the monolingual parser learns; between two it takes the place of that target side
+    rounds: int = 1  # trainings of the monolingual parser; each replaces that target side for the next
     # objective (of the annotated trees), epochs, rate and L2 of the monolingual parser
     training: TrainingOptions = field(default_factory=TrainingOptions)
 
@@ -55,10 +54,10 @@ class CotrainingOptions:
 class CotrainingReport:
     """Report of co-training."""
 
-    trees: int  # annotated sentences that were learned from
-    pairs: int  # pairs without trees that were learned from
-    skipped: dict[str, int]  # sentences or pairs that were left out, by reason
-    statuses: Counter[Status]  # how runs of belief propagation ended, over all rounds
+    trees: int  # annotated training sentences
+    pairs: int  # training pairs without trees
+    skipped: dict[str, int]  # sentences or pairs left out, by reason
+    statuses: Counter[Status]  # statuses of belief propagation, over all rounds
 
     def summary(self) -> str:
         return (
@@ -76,11 +75,11 @@ def cotrain(
     options: CotrainingOptions | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> tuple[ArcParser, CotrainingReport]:
-    """Train a monolingual parser of the target on trees and on what a bilingual parser makes of pairs.
+    """Train a monolingual parser of the target on trees and on a bilingual parser's beliefs about pairs.
 
-    ``trees`` are best those that the bilingual parser was trained on; it tags words without tags. Pairs
-    without a candidate link, or whose messages contradict each other, are counted. Relations are labelled as
-    its target side labels them.
+    ``trees``: best those that the bilingual parser was trained on; it tags words without tags. Pairs without
+    a candidate link or with contradicting messages are counted as skipped. The labeller is that of the
+    bilingual parser's target side.
     """
     options = options or CotrainingOptions()
     if options.rounds < 1:
@@ -123,9 +122,9 @@ def cotrain(
 
 
 def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores | None, Status]:
-    """Return probabilities of the target's arcs, float64[n+1, n+1], and how belief propagation ended.
+    """Return probabilities of the target's arcs, float64[n+1, n+1], and the status of belief propagation.
 
-    Columns 1..n sum to one, which loopy beliefs do only nearly and are made to. None where messages
+    Columns 1..n are normalised, because loopy beliefs sum to one only approximately. None if messages
     contradict each other.
     """
     beliefs = bilingual.infer(bilingual.prepare(pair))
@@ -139,7 +138,7 @@ def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores |
 def all_beliefs(
     bilingual: JointParser, pairs: Sequence[SentencePair], workers: Workers
 ) -> Iterator[tuple[Scores | None, Status]]:
-    """Yield what :func:`target_beliefs` returns of each pair; other processes read the parser from a file."""
+    """Yield :func:`target_beliefs` of each pair; other processes load the parser from a file."""
     if workers.jobs == 1:
         yield from (target_beliefs(bilingual, pair) for pair in pairs)
         return
@@ -157,7 +156,7 @@ def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Stat
 def whole_tree_examples(
     parser: ArcParser, trees: Sequence[Sentence], training: TrainingOptions, skipped: Counter[str]
 ) -> list[ArcExample]:
-    """Encode the sentences with whole trees, each with its objective; count in ``skipped`` the others."""
+    """Encode the sentences with complete trees and their objectives; adds the others to ``skipped``."""
     whole = [tree for tree in trees if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
     made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)
     examples = [example for example in made if example]
@@ -177,19 +176,19 @@ SOURCE_FORESTS = ("best", "ranked", "agreement")
 class NoisyChannelOptions:
     """Options of a monolingual parser that learns through a noisy channel."""
 
-    # epochs, rate and L2, which holds the weights to those of the parser trained on trees alone
+    # epochs, rate and L2, which pulls the weights to those of the parser trained on trees alone
     training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
-    # times the source parser's scores in the channel: with 1, as in the thesis, the source words explain most
-    # of the source tree by themselves; with 0 the target tree must explain it
+    # factor of the source parser's scores in the channel: with 1, as in the thesis, the source words explain
+    # most of the source tree; with 0 the target tree must explain it
     source_scale: float = 0.0
-    # the source trees that the channel generates: ``best``; ``ranked``, the ``ranks`` best, as probable as
-    # they are among these; ``agreement``, all, as probable as they are (the variable M of thesis 5.3.2)
+    # source trees generated by the channel: ``best``; ``ranked``, the ``ranks`` best, by their probabilities
+    # among these; ``agreement``, all, by their probabilities (the variable M of thesis 5.3.2)
     source_forest: str = "best"
     ranks: int = 5
-    # the expected number of arcs that match, in place of the probability that all do: no better on dev
-    # (docs/results/thesis.md)
+    # maximise the expected number of matching arcs instead of the probability that all match: no better on
+    # dev (docs/results/thesis.md)
     matches: bool = False
-    # of those that the bilingual parser has; MONO alone is as accurate as all, or nearly so, and faster
+    # subset of the bilingual parser's families; MONO alone is about as accurate as all, and faster
     # (docs/results/thesis.md)
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
@@ -206,11 +205,11 @@ def train_noisy_channel(
     rng: np.random.Generator,
     options: NoisyChannelOptions | None = None,
 ) -> tuple[ArcParser, CotrainingReport]:
-    """Train a monolingual parser of the target on trees and on source trees that its own should explain.
+    """Train a monolingual parser of the target on trees and on source trees that its trees must explain.
 
-    Learning starts from the bilingual parser's target side; the channel, that parser without its target side,
-    stays as it is. The source tree is the source parser's best, or that of the source sentence where the
-    bilingual parser was trained on observed ones. The graphs of all pairs are held in memory.
+    Training starts from the bilingual parser's target side; the channel, the rest of that parser, is fixed.
+    The source tree is the source parser's best, or that of the source sentence if the bilingual parser was
+    trained on observed ones. The graphs of all pairs are held in memory.
 
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
@@ -245,13 +244,13 @@ def train_noisy_channel(
 
 @dataclass(frozen=True, slots=True)
 class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
-    """Lets another learn, and counts how runs of belief propagation ended in ``statuses``, which changes."""
+    """Wrapper of a trainer that counts statuses of belief propagation in ``statuses``. Mutates it."""
 
     arcs: ArcTrainer
     statuses: Counter[Status]
 
     def step(self, example: ArcExample) -> float:
-        """Learn from one sentence, whose objective is above a base; return its loss before the step."""
+        """Take a training step on one sentence; return its loss before the step."""
         above = example.objective
         if not (
             isinstance(above, AboveBase) and isinstance(above.objective, noisy_channel.SourceTreeLikelihood)
@@ -273,9 +272,9 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
 def source_tree_likelihood(
     bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
 ) -> noisy_channel.SourceTreeLikelihood:
-    """Return what a pair without a target tree asks of the target parser.
+    """Return the objective of a pair without a target tree.
 
-    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs.
+    The graph is pruned once by both sides of the bilingual parser, keeping all arcs of the source tree.
     """
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
@@ -285,13 +284,13 @@ def source_tree_likelihood(
             "source parser; leave one of them out"
         )
     heads = given_source_heads(kind, bilingual.source, pair.source)
-    # Never None: one of these two kinds gives a tree.
+    # Never None: both kinds give a tree.
     assert heads is not None
     channel = replace(bilingual, options=replace(bilingual.options, families=families))
     prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
     scores = bilingual.weights.scores(prepared)
     trees = bilingual.source.inference
-    # Forbidden arcs have no variable: what stands there instead of -inf is not read.
+    # Forbidden arcs have no variable, so the value in place of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
     if options.source_forest == "best":
         seen: tuple[noisy_channel.SourceEvidence, ...] = (noisy_channel.tree_evidence(heads),)
@@ -307,6 +306,6 @@ def source_tree_likelihood(
         scores=replace(scores, source=source),
         seen=seen,
         target_trees=bilingual.target.inference,
-        # Differences of beliefs need these to be finer.
+        # Differences of beliefs need a finer tolerance.
         propagation=replace(options.propagation, tolerance=1e-4) if options.matches else options.propagation,
     )

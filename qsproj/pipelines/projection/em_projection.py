@@ -46,11 +46,11 @@ def project_hard_em(
     rng: np.random.Generator,
     run: EMRun = LOCAL_RUN,
 ) -> Projected:
-    """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
+    """Train a DMV on projected arcs, imputing missing ones (thesis 4.6.3.3, "hard projection with EM").
 
-    The trees that come with it are projected arcs, completed by the model. ``training``: with ``keep_heads``,
-    and no iteration for a DMV of whole projected trees alone. Raises UsageError when there is nothing to
-    learn from, DataError when the checkpoint is of other data or options.
+    The returned trees are projected arcs, completed by the model. ``training``: with ``keep_heads``, and no
+    iterations for a DMV of complete projected trees alone. Raises UsageError when there is nothing to learn
+    from, DataError when the checkpoint is of other data or options.
     """
     project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
     passed = FirstPairs(pairs)
@@ -81,9 +81,9 @@ def project_hard_em(
 def project_tags_only(
     pairs: Iterable[SentencePair], *, training: DmvOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
 ) -> Projected:
-    """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
+    """Train a DMV on the target's tags by EM, without the source (thesis 4.6.3.2): a baseline.
 
-    Relations are the source's, carried over to the arcs that were found.
+    Relations are projected from the source to the arcs of the DMV.
     """
     if training.start == "trees":
         raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
@@ -100,7 +100,7 @@ def project_tags_only(
 
 
 def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Pass sentences on; one without words, which an aligner passes over, has no tree."""
+    """Yield the sentences; raises UsageError for one without words, which aligners accept."""
     for sentence in sentences:
         if not len(sentence):
             raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
@@ -113,17 +113,17 @@ def _summary(report: DmvReport) -> tuple[str, ...]:
     return (f"{what}; left out: {listed_reasons(report.skipped)}", *report.ending())
 
 
-# The counts of a DMV over tags are full by then.
+# Number of trees that is enough for the counts of a DMV over tags.
 MOST_WHOLE_TREES = 10_000
 
 
 def project_qg(
     pairs: Iterable[SentencePair], *, training: QgOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
 ) -> Projected:
-    """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
+    """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from counts of completely projected trees.
 
-    The trees that come with it are those of most expected right heads given the source tree and the links;
-    where the source has no whole tree, given the target's tags alone. Errors as :func:`project_hard_em`.
+    The returned trees maximise the expected number of correct heads given the source tree and the links, or
+    given the target's tags alone if the source tree is incomplete. Errors as :func:`project_hard_em`.
     """
     check_name("start", training.start, STARTS)
     passed = FirstPairs(pairs)
@@ -155,7 +155,7 @@ def project_qg(
 
 
 class _WholeTrees:
-    """Passes pairs on; keeps the first targets onto which a whole tree projects, if EM starts from trees."""
+    """Iterate over pairs, keeping the first completely projected targets if EM starts from trees."""
 
     def __init__(self, pairs: Iterable[SentencePair], options: QgOptions) -> None:
         self._pairs = pairs
@@ -173,7 +173,7 @@ class _WholeTrees:
             yield pair
 
     def counted(self) -> Dmv | None:
-        """Return the DMV of the trees' relative frequencies; None where there is no tree."""
+        """Return the DMV of the trees' relative frequencies; None without trees."""
         if not self._trees:
             return None
         options = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation=self._punctuation)
@@ -181,21 +181,21 @@ class _WholeTrees:
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
-    """Return the target sentence with its tree of most expected right heads, given source and links."""
+    """Return the target with the tree of most expected correct heads, given source tree and links."""
     if not len(pair.source) or not is_whole(pair.source.heads):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
     return with_predicted_heads(pair.target, heads, model.base.relations(pair.target, heads))
 
 
-# Relations are learned from so many pairs at most.
+# Maximum number of pairs to learn relations from.
 LABELLED_PAIRS = 5000
-# Longer sentences have trees that are worse, and take longer.
+# Longer sentences have worse trees and take longer.
 LONGEST = 40
 
 
 class FirstPairs:
-    """Passes pairs on; ``kept`` are the first that may carry relations over, LABELLED_PAIRS at most."""
+    """Iterate over pairs; ``kept`` holds the first LABELLED_PAIRS that can project relations."""
 
     def __init__(self, pairs: Iterable[SentencePair]) -> None:
         self.kept: list[SentencePair] = []
@@ -220,10 +220,10 @@ def with_relations(
     *,
     rng: np.random.Generator,
 ) -> Dmv:
-    """Return the model with a labeller of what links carry over to its trees of some pairs.
+    """Return the model with a labeller trained on projected relations of its trees.
 
-    Where no source word has a relation, none is learned. ``tree_of`` gives the target of a pair with its
-    tree.
+    Returns the model unchanged when no source word has a relation. ``tree_of``: returns the target of a pair
+    with its tree.
     """
     sources = [pair.source for pair in pairs]
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")

@@ -33,12 +33,12 @@ class ProjectionCounts:
     """Counts of projection, summed over sentence pairs; precision and recall are those of table 4.2."""
 
     pairs: int = 0
-    words: int = 0  # of the target
-    arcs: int = 0  # that were projected
-    whole: int = 0  # target sentences in which every word got a head
-    gold: int = 0  # target words whose gold head is known
-    judged: int = 0  # projected arcs into words whose gold head is known
-    right: int = 0  # projected arcs among them that have it
+    words: int = 0  # target words
+    arcs: int = 0  # projected arcs
+    whole: int = 0  # target sentences with a projected head on every word
+    gold: int = 0  # target words with a gold head
+    judged: int = 0  # projected arcs into words with a gold head
+    right: int = 0  # projected arcs that are gold arcs
 
     def __add__(self, other: "ProjectionCounts") -> "ProjectionCounts":
         sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
@@ -46,16 +46,16 @@ class ProjectionCounts:
 
     @property
     def precision(self) -> float:
-        """Percentage of the projected arcs that are gold arcs; NaN when no gold head is known."""
+        """Return the percentage of projected arcs that are gold arcs; NaN without gold heads."""
         return percentage(self.right, self.judged)
 
     @property
     def recall(self) -> float:
-        """Percentage of the gold arcs that were projected; NaN when no gold head is known."""
+        """Return the percentage of gold arcs that were projected; NaN without gold heads."""
         return percentage(self.right, self.gold)
 
     def summary(self) -> tuple[str, ...]:
-        """Say how much was projected and, where that is known, how much of it is right."""
+        """Return lines with the number of projected arcs and, with gold heads, precision and recall."""
         share = 100 * self.arcs / max(self.words, 1)
         projected = (
             f"{pluralise(self.pairs, 'pair')}, {pluralise(self.words, 'target word')}: "
@@ -69,7 +69,7 @@ class ProjectionCounts:
 
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
-    """Return the source word that each target word is linked to one-to-one, int32[n_target + 1]; -1 without.
+    """Return the one-to-one linked source word of each target word, int32[n_target + 1], -1 for none.
 
     The root is linked to the root.
     """
@@ -84,7 +84,7 @@ def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
 
 
 def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
-    """Return the pair with the links that weigh at least ``min_weight``; all, where none has a weight."""
+    """Return the pair with the links of at least ``min_weight``; with all links if they have no weights."""
     alignment = pair.alignment
     if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
         return pair
@@ -95,8 +95,8 @@ def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project arcs through one-to-one links alone: high precision, low recall (thesis table 4.2).
 
-    A target word gets a head where it and the head of its source word are both linked one-to-one; -1 and
-    ``_`` where nothing was projected.
+    A target word gets a head if it and the head of its source word are both linked one-to-one; otherwise -1
+    and ``_``.
     """
     partners = one_to_one(pair.alignment)
     return _copied(pair.source.heads, pair.source.deprels, partners, _inverse(partners, len(pair.source)))
@@ -105,11 +105,11 @@ def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
 def direct_projection(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project by the Direct Projection Algorithm of Hwa et al. 2005, without its empty words.
 
-    One-to-one links copy arcs. Of several target words linked to one source word, the last stands for it and
-    the others hang on it, as ``dep``; of several source words linked to one target word, the highest in the
-    source tree counts. Where the head of a source word is linked to nothing, its nearest linked ancestor
-    stands in for it (never the root: there is but one root): Hwa et al. put an empty word in both places,
-    which a treebank of real words cannot have. Target words without links get no head, as there.
+    One-to-one links copy arcs. Of several target words linked to one source word, the last represents it and
+    the others attach to it as ``dep``; of several source words linked to one target word, the highest in the
+    source tree counts. An unlinked head is replaced by its nearest linked ancestor (never the root, which has
+    a single dependent). In both cases Hwa et al. insert an empty word, which a treebank of real words cannot
+    have. Target words without links get no head, as in Hwa et al.
     """
     source, alignment = pair.source, pair.alignment
     depth = _depths(source.heads)
@@ -144,10 +144,9 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 def project_tree(
     pair: SentencePair, *, completion: str = "none", min_weight: float = MIN_WEIGHT
 ) -> tuple[Sentence, ProjectionCounts]:
-    """Return the target sentence with projected heads and relations, and how well that went.
+    """Return the target sentence with projected heads and relations, and counts.
 
-    Heads that the target had are used for nothing but the counts. Links that weigh less than ``min_weight``
-    are not followed.
+    Existing heads of the target are used for the counts only. Links below ``min_weight`` are ignored.
     """
     check_name("completion", completion, COMPLETIONS)
     heads, relations = COMPLETIONS[completion](heavy_links(pair, min_weight))
@@ -166,7 +165,7 @@ def project_tree(
 
 
 def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
-    """Return for each source word the last target word that is its partner, -1 where there is none."""
+    """Return the last partner among target words of each source word, -1 for none."""
     stands_for = np.full(n_source + 1, NO_HEAD, dtype=np.int32)
     linked = np.flatnonzero(partners != NO_HEAD)
     stands_for[partners[linked]] = linked
@@ -179,7 +178,7 @@ def _copied(
     partners: NDArray[np.int32],
     stands_for: NDArray[np.int32],
 ) -> tuple[Heads, tuple[str, ...]]:
-    """Copy the arc of each linked target word whose source head is linked too."""
+    """Copy the source arcs with two linked ends."""
     heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
     relations = [UNLABELLED] * (len(partners) - 1)
     for word in range(1, len(partners)):
@@ -192,7 +191,7 @@ def _copied(
 
 
 def _depths(heads: Heads) -> NDArray[np.int32]:
-    """Return the number of arcs from each word to the root; above n for words whose way up breaks off."""
+    """Return the number of arcs from each word to the root; above n for words not connected to it."""
     depths = np.zeros(len(heads), dtype=np.int32)
     for word in range(1, len(heads)):
         steps, ancestor = 0, word
@@ -203,7 +202,7 @@ def _depths(heads: Heads) -> NDArray[np.int32]:
 
 
 class ProjectedTrees:
-    """The target sentences of pairs with what is projected onto them, made once, and counts of them."""
+    """Iterate once over the target sentences of pairs with projected trees; ``counts`` sums the counts."""
 
     def __init__(
         self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
@@ -227,7 +226,7 @@ def train_on_projection(
     selection: HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
-    """Train a parser on the projected trees that are dense enough; return also how many these were."""
+    """Train a parser on the densest projected trees; return also their number."""
     chosen = densest_of_each_length(
         trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
     )
@@ -244,7 +243,7 @@ def project_hard(
     projection: HardProjectionOptions,
     training: TrainingOptions,
 ) -> Projected:
-    """Project arcs through links and train a parser on what is dense enough; UsageError where nothing is."""
+    """Project arcs through links and train a parser on dense trees; UsageError without any."""
     project = partial(
         ProjectedTrees, pairs, completion=projection.completion, min_weight=projection.min_weight
     )
@@ -254,12 +253,12 @@ def project_hard(
     return Projected(parser, (*projected.counts.summary(), trained), trees=project)
 
 
-# The most words of each band but the last.
+# Maximum number of words of each band of lengths except the last.
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
 
 
 def attached_share(tree: Sentence) -> float:
-    """Return the share of the words that have a head; 0 where there are no words."""
+    """Return the share of words with a head; 0 for an empty sentence."""
     return float(np.mean(tree.heads[1:] != NO_HEAD)) if len(tree) else 0.0
 
 
@@ -273,12 +272,11 @@ def none_dense_enough(min_attached: float) -> NothingToLearnError:
 def densest_of_each_length(
     trees: Iterable[Sentence], *, min_attached: float, max_sentences: int
 ) -> list[Sentence]:
-    """Choose the trees in which most words have a head, as many of each length as the corpus has.
+    """Choose the trees with most words attached, in the corpus's distribution of lengths.
 
-    Short sentences are attached more densely than long ones: by density alone, a parser learns what short
-    sentences look like. So each band of lengths gets its share of the places; where it has too few trees that
-    are dense enough, places stay empty. They come in the order of the input; of equals in a band, the earlier
-    are chosen.
+    Short sentences are attached more densely than long ones; by density alone, a parser would learn from
+    short sentences only. So each band of lengths gets its share of ``max_sentences``, not filled up if it has
+    too few dense trees. Trees are returned in input order; ties in a band go to the earlier tree.
     """
     seen = [0] * (len(BANDS) + 1)
     bands: list[list[tuple[float, int, Sentence]]] = [[] for _ in seen]

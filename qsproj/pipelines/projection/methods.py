@@ -1,4 +1,4 @@
-"""The methods of projection: a row each, which the command line and the API read."""
+"""Table of the methods of projection for the command line and the API."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -19,14 +19,13 @@ from qsproj.pipelines.projection.projected import (
     SoftProjectionOptions,
 )
 
-# The sentence pairs of each source with its target, which can be gone through again. All methods but one take
-# the pairs of a single source.
+# Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
 Sources: TypeAlias = Sequence[Iterable[SentencePair]]
 
 ARCS = ("completion", "min_weight", "min_attached")
 SOFT = ("strength", "sentences", "share")
 EM = ("iterations", "start", "max_words", "punctuation")
-# What of a command makes a :class:`qsproj.models.checkpoint.EMRun`, which these methods get as ``run``.
+# Command options that make up the :class:`qsproj.models.checkpoint.EMRun` passed to a method as ``run``.
 RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")
 
 
@@ -68,7 +67,7 @@ def _drawn(
     annotated: Sequence[str],
     options: SoftProjectionOptions,
 ) -> Projected:
-    """Return the mean of parsers that start from treebanks of the sources, as a bootstrap learns them."""
+    """Return the mean of parsers with priors from treebanks of the sources, as in a bootstrap."""
     from qsproj.models.arc.arc_parser import ArcParser, mean_parser
     from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
     from qsproj.pipelines.projection.source_priors import (
@@ -139,7 +138,7 @@ def _tags_only(sources: Sources, *, rng: np.random.Generator, **given: Any) -> P
 
 
 def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of EM with what was given in their place, and ``run``, who computes."""
+    """Return the options of EM, with the given ones replaced, and ``run`` if given."""
     run = {"run": given.pop("run")} if "run" in given else {}
     return {"training": replace(usual, **{n: v for n, v in given.items() if v is not None}), **run}
 
@@ -148,11 +147,11 @@ class Method(NamedTuple):
     """A row of METHODS."""
 
     summary: str
-    reads: tuple[str, ...]  # the values that not all methods read, as the command line calls them
-    project: Callable[..., Projected]  # takes the sources, ``rng``, and those of these values that are given
+    reads: tuple[str, ...]  # options not shared by all methods, by their names on the command line
+    project: Callable[..., Projected]  # takes the sources, ``rng``, and those of ``reads`` that are given
 
 
-# The one that is chosen unless another is named, first.
+# The default method comes first.
 METHODS: dict[str, Method] = {
     "soft": Method(
         "starts from other languages' parsers, adjusted by projected arcs",

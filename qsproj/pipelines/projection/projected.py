@@ -1,4 +1,4 @@
-"""What the methods of projection are given, with what that is by default, and what each returns."""
+"""Options of the methods of projection, with defaults, and their common result."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.spec import check, option_field
 from qsproj.models.storage import Provenance
 
-# Links of this weight are trusted as if there were no others.
+# Minimum weight of links to follow.
 MIN_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectedArcs:
-    """Which arcs are carried over, and which sentences are learned from.
+    """Choice of projected arcs and of training sentences.
 
     ``completion``: a name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    ``min_attached``: with 1, whole trees only are learned from (thesis 4.6.3.3); with less partial ones, too,
-    the rest of which is summed out, or imputed.
+    ``min_attached``: 1 for complete trees only (thesis 4.6.3.3); below also partial trees, whose missing arcs
+    are summed out or imputed.
     """
 
     completion: str = "none"
@@ -32,13 +32,13 @@ class ProjectedArcs:
         least=0.0,
         most=1.0,
         metavar="P",
-        help="follow links of this weight, where links have weights",
+        help="minimum weight of links to follow, if links have weights",
     )
     min_attached: float = option_field(
         0.8,
         least=0.0,
         most=1.0,
-        help="train on sentences with heads for this share of their words; 1: whole trees",
+        help="train on sentences with heads on at least this share of words; 1: complete trees only",
     )
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class ProjectedArcs:
 class HardProjectionOptions(ProjectedArcs):
     """Options of the method ``hard``."""
 
-    max_sentences: int = option_field(20000, least=1, help="train on the N densest at most")
+    max_sentences: int = option_field(20000, least=1, help="train on at most N sentences, the densest")
 
 
 # Of German, Czech and Spanish 16,000 pairs have 290,000 to 330,000 words, of Swedish 112,000: there 400,000
@@ -59,15 +59,15 @@ ENOUGH_WORDS = 400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftProjectionOptions:
-    """How far evidence moves the prior.
+    """Options of soft projection.
 
-    ``sentences``: None: as many as have ENOUGH_WORDS together. ``epochs``: passes over the pairs of a
-    round; ``l2``: the pull towards the prior; ``share``: scores are the prior's plus this share of what was
-    learned above it; None: as :class:`qsproj.pipelines.projection.soft_projection.Fit` tells.
+    ``sentences``: None: as many as have ENOUGH_WORDS together. ``epochs``: passes over the pairs. ``l2``:
+    strength of the pull towards the prior. ``share``: factor of the learned difference from the prior's
+    scores; None: by :class:`qsproj.pipelines.projection.soft_projection.Fit`.
     """
 
     strength: float = option_field(
-        1.5, least=0.0, help="natural log of how much likelier an arc becomes by certain evidence"
+        1.5, least=0.0, help="natural log of the likelihood ratio of an arc with certain evidence"
     )
     sentences: int | None = option_field(
         None,
@@ -80,8 +80,8 @@ class SoftProjectionOptions:
         None,
         least=0.0,
         most=2.0,
-        help="how much of what links teach of heads is added to the prior (default: 0.75 to 1.25, the more "
-        "the oftener the prior finds right what they carry over)",
+        help="weight of the evidence from links added to the prior (default: 0.75 to 1.25, higher the more "
+        "projected arcs the prior confirms)",
     )
     projective: bool = True
 
@@ -89,21 +89,21 @@ class SoftProjectionOptions:
         check(self)
 
 
-# Of the parser that the method ``hard`` trains: passes over the projected trees.
+# Training epochs of the method ``hard``.
 HARD_EPOCHS = 5
-# How the DMV of the methods ``em`` and ``hard-em`` is trained.
+# Training of the DMV in the methods ``em`` and ``hard-em``.
 EM_FROM_TAGS = DmvOptions()
 EM_FROM_ARCS = DmvOptions(
     start="trees", keep_heads=True, iterations=1, max_words=40, sibling_pairs=QgOptions().sibling_pairs
 )
 
 
-# A DMV parses a sentence in less time than it takes to send it to another process: many go together.
+# Block size for other processes: sending a sentence takes longer than parsing it with a DMV.
 BLOCK_SENTENCES = 64
 
 
 class SavableParser(Protocol):
-    """A parser of new text that can be written to a model file."""
+    """A parser that can be saved to a model file."""
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
@@ -114,18 +114,18 @@ class SavableParser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A parser of the target language, and how it came about."""
+    """A parser of the target language, with a report and its trees."""
 
     parser: SavableParser
     report: tuple[str, ...]  # lines for the user
-    # gives the target sentences with their trees, whole and partial; goes through the pairs once more
+    # returns the target sentences with complete or partial trees; reads the pairs again
     trees: Callable[[], Iterable[Sentence]]
-    # those of the sentences that were learned from, where they are fewer and at hand
+    # training sentences with trees, if the method has selected them
     learned_from: Sequence[Sentence] = ()
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    """Pass pairs on; UsageError at the end when no source word had a head or no target word a tag."""
+    """Yield the pairs; UsageError at the end when no source word had a head or no target word a tag."""
     parsed = tagged = False
     for pair in pairs:
         parsed = parsed or has_tree(pair.source)

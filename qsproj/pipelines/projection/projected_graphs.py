@@ -1,8 +1,8 @@
-"""Enhanced dependencies through links: what the source's DEPS tell of the target's.
+"""Enhanced dependencies of the target from DEPS of the source.
 
-Patterns of relations take their markers from the sentence itself, ``nmod:of`` here and ``nmod:av`` there, so
-what is learned from the source's graphs reads trees of the target as they are. The trees of translations get,
-further, the edges beside the tree whose ends links tie to the ends of such an edge of the source.
+Patterns of relations take their markers from the sentence itself, English ``nmod:of`` and Swedish
+``nmod:av``, so a model of the source's graphs applies to trees of the target. Trees of translations also get
+the non-tree edges of the source whose two ends are linked.
 
 *Source*: ours, after the projection of arcs (thesis 4.2.2) and the secondary links of thesis 5.1.3.
 """
@@ -24,14 +24,14 @@ from qsproj.models.parser import Parser
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
 
-# Graphs to learn from: each of their candidate edges takes memory.
+# Maximum number of training graphs, to bound the memory of candidate edges.
 MOST_GRAPHS = 10_000
 
 
 def project_graphs(
     projected: Projected, sources: Sequence[Iterable[SentencePair]], *, rng: np.random.Generator
 ) -> Projected:
-    """Return a projection whose parser and trees have DEPS, learned from those of the sources.
+    """Return a projection with DEPS in its parser and trees, learned from those of the sources.
 
     Raises NothingToLearnError when no source sentence has DEPS.
     """
@@ -50,7 +50,7 @@ def project_graphs(
 
 
 def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence:
-    """Return the target, which has a tree and DEPS, with the edges that one-to-one links carry over, too."""
+    """Add the edges projected through one-to-one links to the target, which has a tree and DEPS."""
     told = graph_of(enhanced)
     known = [{head for head, _ in edges} for edges in told]
     further: list[list[Edge]] = [list(edges) for edges in told]
@@ -61,9 +61,9 @@ def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence
 
 
 def edges_through_links(target: Sentence, pair: SentencePair) -> Iterator[tuple[int, int, str]]:
-    """Yield dependent, head and relation of the edges beside the trees that one-to-one links carry over.
+    """Yield dependent, head and relation of non-tree edges projected through one-to-one links.
 
-    Only ways that edges take in the target's tree count. Markers in a relation are those of the target.
+    Only candidate edges of the target's tree count. Markers in a relation are those of the target.
     """
     source, tree = Tree(pair.source), Tree(target)
     partners = one_to_one(pair.alignment).tolist()

@@ -1,4 +1,4 @@
-"""What parsed translations say of a target sentence: evidence for its arcs and relations."""
+"""Evidence for the arcs and relations of a target sentence from its parsed translations."""
 
 import heapq
 import math
@@ -19,7 +19,7 @@ UNLABELLED = "_"
 
 
 def source_arcs(source: Sentence) -> Scores:
-    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` where MISC has it."""
+    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` if MISC has it."""
     arcs = np.zeros((len(source) + 1, len(source) + 1))
     words = np.flatnonzero(source.heads[1:] != NO_HEAD) + 1
     confidences = stated_confidences(source, name="source")
@@ -28,10 +28,10 @@ def source_arcs(source: Sentence) -> Scores:
 
 
 def arc_evidence(pair: SentencePair) -> Scores:
-    """Return how strongly the links carry a source arc over to each target arc, float64[n+1, n+1] in 0..1.
+    """Return the evidence of one translation for each target arc, float64[n+1, n+1] in 0..1.
 
     The source arc's probability times the strengths of the links at its two ends, summed over the source
-    arcs (direct projection, thesis 4.5, with its links and arcs weighted).
+    arcs (direct projection, thesis 4.5, with weighted links and arcs).
     """
     strengths = link_strengths(pair.alignment)
     evidence = strengths.T @ source_arcs(pair.source) @ strengths
@@ -41,19 +41,19 @@ def arc_evidence(pair: SentencePair) -> Scores:
 
 
 def pooled_evidence(translations: Translations) -> Scores:
-    """Return how strongly all translations together speak for each target arc, float64[n+1, n+1].
+    """Return the evidence for each target arc from all translations, float64[n+1, n+1] in 0..1.
 
-    The evidence of all added up, 1 at most. On dev files the mean was worse than one translation alone; the
-    largest was as good as the sum, and weighing by a quasi-synchronous grammar gained nothing.
+    The sum over translations, at most 1. On dev files the mean was worse than one translation alone; the
+    maximum was as good as the sum, and weighting by a quasi-synchronous grammar gained nothing.
     """
     return np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
 
 
-# Words of target sentences; others are not learned from. What evidence does not reach is summed out. When
-# it had to reach a tenth of the words, 246 of 1,000 Chinese pairs were left, and UAS was 1.6 lower (three
-# seeds); from 1,000 pairs in Czech 1.8, Swedish .6, Turkish .1, Spanish .1.
+# Length of training sentences in words. Arcs without evidence are summed out. Requiring evidence for a tenth
+# of the words left 246 of 1,000 Chinese pairs and lowered UAS by 1.6 (three seeds); from 1,000 pairs in Czech
+# by 1.8, Swedish .6, Turkish .1, Spanish .1.
 SHORTEST, LONGEST = 3, 60
-# Why a sentence is not chosen, as the user is told.
+# Reasons to leave out a sentence, for messages.
 UNUSUAL_LENGTH = f"fewer than {SHORTEST} or more than {LONGEST} words"
 NO_EVIDENCE = "links that carry no arc over"
 LESS_EVIDENCE = "less evidence than others"
@@ -64,17 +64,17 @@ REMEDIES = {
 
 
 def coverage(evidence: Scores) -> float:
-    """Return how much evidence there is for the head of a word, on average, between 0 and 1."""
+    """Return the mean evidence for the head of a word, between 0 and 1."""
     return float(evidence.sum()) / (len(evidence) - 1)
 
 
 class DensestPairs:
-    """The targets of most coverage of those that were added, the earlier of equals. Mutable; final.
+    """The added targets of highest coverage; ties go to the earlier. Mutable; final.
 
-    ``sentences``: so many at most; None: as few as have ``words`` together, or all. No more than what is
-    chosen is held. Those on which evidence and the prior agree most teach what the prior knows: of 15,000
-    Czech pairs, trees were eight points worse. The densest pairs of one bitext have seven words, of another
-    twenty: a number of pairs that is enough of these is too few of those.
+    ``sentences``: maximum number; None: as few as have ``words`` together, or all. Only the chosen ones are
+    held in memory. Choosing pairs whose evidence agrees with the prior instead only repeats the prior: of
+    15,000 Czech pairs, trees were eight points worse. The limit is in words because the densest pairs of one
+    bitext have seven words, of another twenty.
     """
 
     def __init__(self, *, sentences: int | None = None, words: float = math.inf) -> None:
@@ -92,7 +92,7 @@ class DensestPairs:
         if not covered:
             self._left_out[NO_EVIDENCE] += 1
             return
-        # Translations are never compared: no two have the same number.
+        # Distinct numbers, so that translations are never compared.
         heapq.heappush(self._best, (covered, -self._added, translations))
         self._held += len(translations[0].target)
         while self._too_many():
@@ -106,36 +106,36 @@ class DensestPairs:
 
     @property
     def chosen(self) -> list[Translations]:
-        """Those chosen, in the order in which they were added."""
+        """Return the chosen translations in the order of addition."""
         return [translations for _, _, translations in sorted(self._best, key=lambda entry: -entry[1])]
 
     @property
     def left_out(self) -> dict[str, int]:
-        """How many were not chosen, by reason."""
+        """Return the number of translations left out, by reason."""
         return {reason: count for reason, count in self._left_out.items() if count}
 
 
 def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:
-    """Say why no pair was chosen, and what to do about the commonest reason."""
+    """Build the error of an empty choice, with a remedy for the commonest reason."""
     if not left_out:
         return NothingToLearnError("found no pair to learn from; name files with ten pairs or more")
     commonest = max(left_out, key=left_out.__getitem__)
     return NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {REMEDIES[commonest]}")
 
 
-# An English noun of this relation stands before its head. Where the target has it behind, it is an nmod, an
-# appos, a name: on two dev files of Spanish .1 and .3 points of LAS with the model's tags, in Czech .1, in
-# Swedish and with the treebanks' tags 0 to .1.
+# English compounds precede their heads. Where the target word follows its head, it is an nmod, an appos or a
+# name: on two dev files of Spanish .1 and .3 points of LAS with the model's tags, in Czech .1, in Swedish and
+# with the treebanks' tags 0 to .1.
 COMPOUND = "compound"
 
 
 def relation_evidence(
     translations: Translations, heads: Heads, numbers: Mapping[str, int]
 ) -> NDArray[np.float64]:
-    """Return how strongly links carry a source arc of each relation over to each target arc, float64[n+1, L].
+    """Return the evidence of source arcs for each relation of each target arc, float64[n+1, L] in 0..1.
 
-    Between 0 and 1. ``heads`` int32[n+1], -1 where missing; ``numbers``: the column of each relation, others
-    say nothing, nor does a COMPOUND on the other side of its head.
+    ``heads`` int32[n+1], -1 where missing. ``numbers``: column of each relation; other relations are ignored,
+    as is a COMPOUND on the other side of its head.
     """
     evidence = np.zeros((len(heads), len(numbers)))
     precede = np.arange(len(heads)) < heads
@@ -144,7 +144,7 @@ def relation_evidence(
         columns = np.array([-1, *(numbers.get(relation, -1) for relation in pair.source.deprels)])
         known = np.flatnonzero((pair.source.heads >= 0) & (columns >= 0))
         above = pair.source.heads[known]
-        # [source word, target word]: the arc into the one carried over to the arc into the other.
+        # [source word, target word]: evidence of the arc into the source word for that into the target word.
         carried = strengths[known] * arcs[above, known][:, None] * strengths[above][:, heads]
         carried[:, heads < 0] = 0.0
         compound = columns[known] == numbers.get(COMPOUND, -2)
@@ -162,13 +162,13 @@ def learn_relations(
     rng: np.random.Generator,
     strength: float,
 ) -> tuple[Labeller | None, list[Sentence]]:
-    """Learn relations from what links carry over to the arcs of target trees, one for each of ``corpus``.
+    """Learn relations from the evidence for the arcs of target trees, one tree for each of ``corpus``.
 
-    Returns the labeller, None where no relation is known, and the trees with its best relations given the
+    Returns the labeller, None if no relation is known, and the trees with its best relations given the
     evidence; ``strength`` is the log of the likelihood ratio of a relation whose evidence is 1. On dev files
-    of German, Spanish and Swedish, relations learned from one choice for each arc (the source's where links
-    carry one over, else the prior's) were 3 points worse. A channel that tells how relations are translated,
-    learned by EM from the prior's probabilities, was no better.
+    of German, Spanish and Swedish, training on a single relation for each arc (the projected one, else the
+    prior's) was 3 points worse. A channel model of the translation of relations, learned by EM from the
+    prior's probabilities, was no better.
     """
     found = {relation for translations in corpus for pair in translations for relation in pair.source.deprels}
     relations = found - {UNLABELLED}

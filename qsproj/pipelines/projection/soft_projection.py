@@ -1,13 +1,12 @@
-"""Soft projection: a parser of other languages, and what uncertain arcs of translations add to it.
+"""Soft projection: a prior parser of other languages, adapted to uncertain evidence from translations.
 
-The prior is a parser trained on trees of one or several other languages: it reads tags alone, or words that
-the links translated. Above it, weights are learned for all features of words and tags, so that the evidence
-which parsed translations give for the arcs of target sentences becomes more probable. Where no link
-reaches, or where evidence is weak, the prior stands; L2 keeps what is learned close to it. Heads and
-relations of the target are never seen.
+The prior is a parser trained on trees of one or several other languages; it reads tags alone, or words
+translated through links. Weights of all features of words and tags are added to it and trained to maximise
+the likelihood of the evidence that parsed translations give for target arcs. Without evidence the prior
+decides; L2 pulls the weights towards it. Heads and relations of the target are never used.
 
 *Source*: ours, after the transfer with distributions over trees of Ma and Xia 2014 (papers: thesis 4.5 for
-projection, 3.2.5 for what is summed out).
+projection, 3.2.5 for latent arcs).
 """
 
 import itertools
@@ -47,11 +46,11 @@ from qsproj.styles.detect import detect_style
 from qsproj.training.objectives import EvidenceLikelihood
 
 TEMPLATE_SET = "words"
-# All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
+# A subset of TEMPLATE_SET: features of the same name have the same bucket in both.
 PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
 PRIOR_EPOCHS = 5
-# Parsers that cannot be priors: what they are, and the option that makes them so.
+# Kinds of parsers that cannot be priors, with a description and the option that makes them.
 _OTHERS = {
     "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
     "cluster-parser": ("a parser with hidden clusters of arcs", "--objective hidden"),
@@ -62,10 +61,10 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """Parsers of other languages that vote; relations come from the first that knows any.
+    """Voting parsers of other languages; relations come from the first that knows any.
 
-    The arc scores of ``joined`` are the mean of the members': their product of experts. It reads words, so
-    that the weights of words can be added to its own.
+    The arc scores of ``joined`` are the mean of the members' (a product of experts). It has word features, so
+    that their weights can be added.
     """
 
     members: tuple[ArcParser, ...]
@@ -77,7 +76,7 @@ class Prior:
 
 
 def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
-    """Load a parser of tags alone, or of words of the target into which its trees were translated.
+    """Load a parser that reads tags alone, or with ``reads_words`` words of the target as well.
 
     Raises DataError when the model is of another kind or reads more.
     """
@@ -97,10 +96,10 @@ def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
 
 
 def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
-    """Put parsers of tags, or of words of the target, together by the mean of their weights, tempered.
+    """Join parsers of tags, or of words of the target, by the mean of their weights over temperature.
 
-    A weight in a bucket that a feature of a word hashes to as well acts on that; the weights learned above
-    the prior make up for it. Raises UsageError for no parser, or different numbers of buckets.
+    Word features share hash buckets with prior features and are affected by their weights; the weights
+    learned on top of the prior compensate. Raises UsageError for no parser, or different numbers of buckets.
     """
     if not members:
         raise UsageError("soft projection needs a prior")
@@ -114,7 +113,7 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
 
 
 def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
-    """Train a parser on the first source trees, words translated by the links; reads ``pairs`` twice."""
+    """Train a parser on the first source trees, translated through links; reads ``pairs`` twice."""
     translate = way_to_translate(pairs, rng=rng)
     trees = (pair.source for pair in pairs if has_tree(pair.source))
     first = list(itertools.islice(trees, SOURCE_TREES))
@@ -124,12 +123,12 @@ def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Gene
     return train_arc_parser(list(translate(first)), rng=rng, options=options)[0]
 
 
-# Of the target so many sentences are compared; more tell no more of its trigrams.
+# Number of target sentences that suffices to estimate tag trigrams.
 TARGET_SENTENCES = 20_000
 
 
 class WeightedPrior(NamedTuple):
-    """Parsers of other languages that vote, for :func:`join_priors`, and lines for the user."""
+    """Voting parsers of other languages, for :func:`join_priors`, and report lines."""
 
     members: tuple[ArcParser, ...]
     report: tuple[str, ...]
@@ -145,11 +144,11 @@ def weighted_prior(
 ) -> WeightedPrior:
     """Train the prior of a target language on treebanks of other languages.
 
-    Without ``others`` one parser, of the sources. With them three vote: that of the sources; one of all
-    treebanks, each weighed by its likeness to the first TARGET_SENTENCES of ``target``, which have tags; and
-    one of the others, not weighed. With ``translate``, one for each of ``sources``, the parser of the sources
-    reads words as well. Raises UsageError when the target or a treebank has no sentence with UPOS on every
-    word, or no treebank of a parser has a head.
+    Without ``others`` there is one parser, of the sources. With them three vote: one of the sources; one of
+    all treebanks, weighted by similarity to the first TARGET_SENTENCES of ``target``, which have tags; and
+    one of the others, unweighted. With ``translate``, one function for each of ``sources``, the parser of the
+    sources reads words as well. Raises UsageError when the target or a treebank has no sentence with UPOS on
+    every word, or no treebank of a parser has a head.
     """
     first = [
         Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
@@ -182,39 +181,38 @@ def weighted_prior(
     return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))
 
 
-# Temperatures tried, each a tenth above the last, and shares of right evidence.
+# Grids of temperatures, in steps of a tenth, and of shares of correct evidence.
 TEMPERATURES = np.exp(np.arange(-0.5, 2.0, 0.1))
 PRECISIONS = np.arange(0.5, 1.0, 0.01)
-# What is known of the share before: what so many arcs tell, of which so many are right. Of 27 arcs, of 1,000
-# Chinese pairs, .99 right at a temperature of 3.0 is as likely as .66 at 1.0, and the calibration error was 8
-# or 15 as the one or the other was chosen.
+# Prior of the share of correct evidence, as pseudo-counts: USUAL_ARCS arcs, USUAL_PRECISION of them correct.
+# For 27 arcs of 1,000 Chinese pairs, .99 correct at a temperature of 3.0 is as likely as .66 at 1.0, and the
+# calibration error was 8 or 15 depending on the choice.
 USUAL_PRECISION, USUAL_ARCS = 0.93, 50
-# Wrong arcs are drawn from the parser's own marginals, its scores divided by this. On dev files of German,
-# Spanish and Swedish 6 gave temperatures of 2.0 to 2.25 where 2.0 to 2.35 were best, 4 gave 1.65 to 1.8.
+# Divisor of the scores in the model of wrong arcs. On dev files of German, Spanish and Swedish 6 gave
+# temperatures of 2.0 to 2.25 where 2.0 to 2.35 were best, 4 gave 1.65 to 1.8.
 FLATTENING = 6.0
-# Only arcs that strong links carry over are held against the parser.
+# Minimum evidence of an arc to be used in the fit.
 MIN_EVIDENCE = 0.8
 
 # The best of six temperatures, or within 0.2 points of calibration error of it, on dev files of German and
-# Swedish with an English prior and with three. What is fitted strays from 2.0 to 2.7, and is high
-# where the bitext is hard, not where the parser is too sure.
+# Swedish with an English prior and with three. Fitted temperatures vary from 2.0 to 2.7, and are high where
+# the bitext is hard rather than where the parser is overconfident.
 USUAL_TEMPERATURE = 2.0
 TRUST = 0.2
-# Shares of right evidence, and how much of what it teaches is then added to the prior; between them a part
-# of the way. On dev files with the tagger's own tags, .86 of it right in Swedish, .91 to .93 in German,
-# Spanish and Czech, UAS with three quarters, all and a quarter more added: Swedish 74.3, 74.1, 73.9; German
-# 74.5, 74.6, 74.8; Spanish 76.0, 76.5, 76.6; Czech 70.0, 73.0, 73.6. Tags of annotators fit a prior of other
-# treebanks less: .76 in German, .83 in Spanish, .71 in Swedish, and with half, three quarters, all and a
-# quarter more UAS is 78.8, 80.9, 81.0, 80.4; 80.1, 81.2, 82.0, 82.2; 78.8, 78.5, 77.0, 73.5. Fewer arcs do
-# not tell: of 1,000 pairs all of it, in place of three quarters, gained .4 to 1.7 UAS in five of seven
-# languages, and lost .1 in Swedish.
+# Shares of correct evidence, from free to literal translations, and the evidence share for each; interpolated
+# in between. On dev files with the tagger's own tags, .86 correct in Swedish, .91 to .93 in German, Spanish
+# and Czech, UAS at evidence shares .75, 1 and 1.25: Swedish 74.3, 74.1, 73.9; German 74.5, 74.6, 74.8;
+# Spanish 76.0, 76.5, 76.6; Czech 70.0, 73.0, 73.6. Gold tags fit a prior of other treebanks less: .76 correct
+# in German, .83 in Spanish, .71 in Swedish, and UAS at .5, .75, 1 and 1.25: 78.8, 80.9, 81.0, 80.4; 80.1,
+# 81.2, 82.0, 82.2; 78.8, 78.5, 77.0, 73.5. Fewer than ENOUGH_ARCS are inconclusive: from 1,000 pairs a share
+# of 1 instead of .75 gained .4 to 1.7 UAS in five of seven languages, and lost .1 in Swedish.
 FREE, LITERAL = 0.8, 0.9
 LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.75, 1.0, 1.25
 ENOUGH_ARCS = 1000
 
 
 class Fit(NamedTuple):
-    """The temperature under which so many arcs are most probable, and what share of them is then right."""
+    """Maximum-a-posteriori temperature and share of correct arcs, and the number of projected arcs."""
 
     temperature: float = 1.0
     precision: float = 1.0
@@ -222,7 +220,7 @@ class Fit(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How much of what evidence teaches is added to a prior that this was fitted for."""
+        """Return the evidence share for the prior of this fit."""
         if self.arcs < ENOUGH_ARCS:
             return USUAL_SHARE
         return float(np.interp(self.precision, (FREE, LITERAL), (LEAST_SHARE, MOST_SHARE)))
@@ -234,14 +232,14 @@ def shrunk_temperature(fitted: float) -> float:
 
 
 def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
-    """Fit the temperature under which projected arcs are most probable; 1 when there is no such arc.
+    """Fit the temperature to the likelihood of projected arcs; 1 without such arcs.
 
-    ``corpus``: close translations, not learned from. A projected arc is right with some probability r, fitted
-    along with the temperature, and otherwise drawn from the parser's marginals flattened by FLATTENING: free
-    translations have plausible trees, only not this one. Were wrong arcs any arcs alike, plausible ones would
-    pass for doubt, and the temperature be too high.
+    ``corpus``: close translations, held out from training. A projected arc is correct with probability r,
+    fitted with the temperature, and otherwise drawn from the parser's marginals flattened by FLATTENING,
+    because free translations have plausible but different trees. With uniform wrong arcs, plausible ones
+    would count as uncertainty and the temperature would be too high.
 
-    *Source*: temperature scaling (Guo et al. 2017), made to bear noise.
+    *Source*: temperature scaling (Guo et al. 2017), extended to noisy labels.
     """
     observed = [
         (parser.scores(translations[0].target), soft_evidence.pooled_evidence(translations))
@@ -251,7 +249,7 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return Fit()
     wrong = _projected_probabilities(parser, observed, FLATTENING)
-    # The mean log-likelihood of the projected arcs at each temperature and share of right ones.
+    # Mean log-likelihood of the projected arcs at each temperature and share of correct ones.
     likelihoods = [
         np.log(PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong).mean(axis=1)
         for right in (_projected_probabilities(parser, observed, float(value)) for value in TEMPERATURES)
@@ -273,9 +271,9 @@ def _projected_probabilities(
     )
 
 
-# One pair of so many is kept for the temperature.
+# One pair in HELD_OUT is held out to fit the temperature.
 HELD_OUT = 10
-# With 1 and 3 pairs, Turkish and Chinese, the prior stood alone, and the calibration error of ArcProb was 24
+# With 1 and 3 pairs, Turkish and Chinese, only the prior decided, and the calibration error of ArcProb was 24
 # and 13 points; with 458, Italian, it was 1.3.
 FEW_PAIRS = 100
 FEW_PAIRS_WARNING = (
@@ -286,11 +284,11 @@ FEW_PAIRS_WARNING = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftSources:
-    """What is known of the target language before it is learned.
+    """Training data of soft projection.
 
     ``corpus``: sources with trees, targets with tags; one sentence in ten only fits the temperature.
     ``priors``: parsers of tags, or of words of the target as well; relations come from the first that knows
-    any. ``evidence``: of translations, as :func:`soft_evidence.pooled_evidence` gives it.
+    any. ``evidence``: function of translations such as :func:`soft_evidence.pooled_evidence`.
     """
 
     corpus: Iterable[Translations]
@@ -307,10 +305,9 @@ def project_soft(
 ) -> Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
-    The trees that come with it are the best under parser and evidence.
-    The ``annotated`` trees fine-tune the parser and its relations in the end. Raises UsageError when the
-    priors do not fit together, no sentence has evidence for half of its words, or none of those annotated has
-    a head.
+    The returned trees are the best under parser and evidence. The ``annotated`` trees fine-tune the parser
+    and its relations at the end. Raises UsageError when the priors do not fit together, no sentence has
+    evidence, or no annotated sentence has a head.
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(sources.priors, projective=options.projective)
@@ -335,7 +332,7 @@ def project_soft(
     )
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = train_residual(prior.joined, examples, rng=rng, options=training)
-    # The prior has seen no more of them than of the test.
+    # Held-out pairs: as new to the prior as test data.
     unseen = held_out.chosen
     share = fit(prior.joined, unseen).share if options.share is None else options.share
     base = prior.joined.scorer.weights
@@ -348,8 +345,8 @@ def project_soft(
     labeller, labelled = soft_evidence.learn_relations(
         attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
     )
-    # Scores grow with what is added beyond all. Wolof dev, from a New Testament with share 1.25: calibration
-    # error 2.2, without it 8.6.
+    # Shares above 1 inflate the scores. Calibration error on Wolof dev, from a New Testament with share 1.25:
+    # 2.2 with this factor, 8.6 without.
     temperature = shrunk_temperature(fit(parser, unseen).temperature) * max(share, 1.0)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
@@ -373,7 +370,7 @@ def project_soft(
 def _all_trees(
     sources: SoftSources, parser: ArcParser, labeller: Labeller | None, strength: float
 ) -> Iterator[Sentence]:
-    """Yield all target sentences with the best trees under parser and evidence; long ones as they are."""
+    """Yield all target sentences with the best trees under parser and evidence; long ones unchanged."""
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
     for translations in sources.corpus:
         if not 0 < len(translations[0].target) <= MAX_WORDS:
@@ -387,7 +384,7 @@ def _all_trees(
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:
-    """Return the target with the best tree under parser and log evidence; its relations are not known yet."""
+    """Return the target with the best tree under parser and log evidence, without relations."""
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
     return with_predicted_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
@@ -395,11 +392,11 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
 
 @dataclass(frozen=True, slots=True)
 class JoinedSources:
-    """The translations of each target sentence, read anew each time they are iterated.
+    """Translations of each target sentence, read again on each iteration.
 
-    ``texts``: for each text in the target language at least one source: the same target sentences in the same
-    order, each time with other source sentences. A source with other targets is a DataError; no source head
-    or target tag at all a UsageError at the end.
+    ``texts``: for each text in the target language one source or more, with the same target sentences in the
+    same order. A source with other targets is a DataError; no source head or target tag at all a UsageError
+    at the end.
     """
 
     texts: tuple[tuple[Iterable[SentencePair], ...], ...]
@@ -415,10 +412,9 @@ def soft_sources(
     rng: np.random.Generator,
     priors: Sequence[ArcParser] = (),
 ) -> SoftSources:
-    """Return what soft projection learns from, made from sentence pairs, which are read more than once.
+    """Build the training data of soft projection from sentence pairs, which are read more than once.
 
-    ``priors``: parsers of tags alone; without any, one is trained on the trees of each source, its words
-    translated.
+    ``priors``: parsers of tags alone; by default, one is trained on the translated trees of each source.
     """
     sources = [source for text in texts for source in text]
     return SoftSources(
@@ -427,16 +423,16 @@ def soft_sources(
     )
 
 
-# A dimension of style tells from so many places on, in which so large a share agrees.
+# Minimum number of places, and minimum agreement among them, to determine a dimension of style.
 LEAST_PLACES, LEAST_AGREEING = 5, 0.7
-# Treebanks of one style share nearly all relations, but for subtypes.
+# Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
 LEAST_KNOWN = 0.5
-# With fewer trees, what is learned is little more than chance.
+# Minimum number of annotated trees; the effect of fewer is little more than chance.
 FEW_TREES = 10
 
 
 def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Translations]) -> tuple[str, ...]:
-    """Say how many trees there were, and what may be wrong: style, overlap with the bitext, too few."""
+    """Return lines with the number of trees, and warnings: style, overlap with the bitext, too few trees."""
     sources = [pair.source for translations in learned_from for pair in translations]
     lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):
@@ -456,7 +452,7 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
 
 
 def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) -> str:
-    """Say in what the style of some trees differs from that of others; empty where nothing tells that."""
+    """Describe differences in style between two sets of trees; empty without clear differences."""
     theirs, ours = map(_told, (annotated, sources))
     found = [
         f"{name}: {theirs[name]}, not {ours[name]}"
@@ -472,7 +468,7 @@ def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) 
 
 
 def _told(trees: Sequence[Sentence]) -> Mapping[str, str]:
-    """Return the dimensions of style that trees tell of with certainty, each with its choice."""
+    """Return the dimensions of style that trees clearly determine, each with its choice."""
     return {
         entry.dimension: entry.choice
         for entry in detect_style(trees).evidence

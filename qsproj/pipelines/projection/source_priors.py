@@ -1,4 +1,4 @@
-"""Priors of soft projection from treebanks of the source, translated by the links of a bitext."""
+"""Priors of soft projection from source treebanks translated through the links of a bitext."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from qsproj.pipelines.tagging.conventions import CONVENTIONS, Conventional, conv
 from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank
 
-# To tell how alike the tags of two languages are.
+# Number of target sentences to measure the similarity of tags.
 LIKENESS_SENTENCES = 5000
 
 
@@ -35,11 +35,11 @@ def source_priors(
     target: Iterable[Sentence],
     rng: np.random.Generator,
 ) -> tuple[WeightedPrior, int]:
-    """Train parsers of other languages, and return them with the number of words that they learned from.
+    """Train parsers of other languages; return them with the number of training words.
 
-    The words of the source treebanks are translated by the links, and the parser of these trees reads them;
-    that of ``others``, treebanks of any other languages, reads tags alone, each weighed by how alike its tags
-    are to the ``target``'s. ``unshared``: conventions of the sources that do not hold in the target.
+    The source treebanks are translated through links, and their parser reads words. Parsers that include
+    ``others``, treebanks of any other languages, read tags alone; see :func:`weighted_prior` for the weights
+    by similarity to the ``target``. ``unshared``: conventions of the sources that do not hold in the target.
     """
     source, other = (
         [
@@ -59,7 +59,7 @@ def source_priors(
 
 
 def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
-    """Return the conventions of the source that do not hold in the target, by the tags of linked words."""
+    """Return the conventions of the source that do not hold in the target, judged by tags of linked words."""
     found: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         weights = pair.alignment.weights
