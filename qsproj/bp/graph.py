@@ -1,4 +1,4 @@
-"""Factor graphs: variables, groups of like factors over them, and what a new group has to implement."""
+"""Factor graphs: variables, groups of like factors over them, and the interface of a group."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ class FactorGroup(ABC):
 
     An *edge* joins one factor to one variable. Messages of a group are one flat float64 array: edge after
     edge, K - 1 natural-log ratios against state 0 for a variable of K states, so one log-odds for a boolean.
-    Messages may be infinite: -inf rules a state out, and +inf, on one ratio of an edge at most, says that its
-    state is certain. A message that rules out state 0 but leaves several others writes these relative to the
-    best of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
+    Messages may be infinite: -inf rules a state out, and +inf, on one ratio of an edge at most, makes its
+    state certain. A message that rules out state 0 but leaves several others gives these relative to the best
+    of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
 
     ``edges`` int32[E]: the variable at the other end of each edge. ``scores``: the parameters, natural log,
-    -inf legal; empty where the factors have none. ``needs_incoming``: False where messages depend on nothing;
-    a schedule then sends them once.
+    -inf legal; empty where the factors have none. ``needs_incoming``: False where messages are constant; a
+    schedule then sends them once.
     """
 
     edges: Variables
@@ -32,7 +32,7 @@ class FactorGroup(ABC):
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
-        """Number of states that each edge's variable must have, int32[E]; 2 unless a subclass differs."""
+        """Required number of states of each edge's variable, int32[E]; 2 unless overridden."""
         return np.full(self.edges.size, 2, dtype=np.int32)
 
     @abstractmethod
@@ -40,15 +40,15 @@ class FactorGroup(ABC):
         """Return the messages to the variables (thesis eq. 2.8; with maxima for sums if ``maximise``).
 
         A message is the log-ratio of the factor's belief (eq. 2.10) about its variable minus the incoming
-        message. Where the incoming ratio is infinite it need only be consistent with it. NaN says that the
-        incoming messages leave the factor no possible assignment.
+        message. Where the incoming ratio is infinite it need only be consistent with it. NaN: the incoming
+        messages leave the factor no possible assignment.
         """
 
     @abstractmethod
     def log_partition(self, incoming: Messages) -> float:
         """Return the sum over factors of log sum over assignments of F times the incoming weights.
 
-        An incoming message weighs state 0 with 1; one that is +inf weighs the states it leaves with 1.
+        An incoming message gives state 0 weight 1; +inf gives the states that it leaves weight 1.
         """
 
     @abstractmethod
@@ -62,7 +62,7 @@ class FactorGroup(ABC):
     def log_score(self, states: NDArray[np.int32]) -> float:
         """Return the sum of log F for the given states of the edges' variables, int32[E].
 
-        Written for clarity: it is what tests enumerate.
+        Written for clarity: tests enumerate it.
         """
 
     def tempered(self, temperature: float) -> Self:
@@ -73,11 +73,11 @@ class FactorGroup(ABC):
 
 
 class KernelGroup(FactorGroup):
-    """A family of factors that two kernels compute; a subclass names them as static methods.
+    """A family of factors computed by two kernels, which are static methods of a subclass.
 
-    Both take what :meth:`given` makes of the incoming messages: these, scores, tables. ``messages`` also
-    takes ``maximise`` and returns the outgoing ones, in any shape; ``beliefs`` returns what
-    :meth:`log_partition` and :meth:`expected` do.
+    :meth:`given` returns the arguments of both: incoming messages, scores, tables. ``messages`` also takes
+    ``maximise`` and returns the outgoing messages, in any shape; ``beliefs`` returns the results of
+    :meth:`log_partition` and :meth:`expected`.
     """
 
     messages: ClassVar[Callable[..., Any]]
@@ -121,16 +121,16 @@ class HardGroup(KernelGroup):
         return self.scores
 
     def tempered(self, temperature: float) -> Self:
-        """Return the group itself: 0 and 1 have no other powers."""
+        """Return the group itself: powers of 0 and 1 are equal to them."""
         return self
 
 
 def rescored(
     group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
 ) -> FactorGroup:
-    """Return the group with other scores, natural log: all of them, or those that are not 0.
+    """Return the group with other scores, natural log: all of them, or the nonzero ones.
 
-    The latter are float64[F], and ``places`` int64[F] are theirs among the scores of the group laid flat.
+    The latter are float64[F], with indices ``places`` int64[F] into the flattened scores of the group.
     """
     if places is not None:
         laid_out = np.zeros(group.scores.shape)
@@ -142,12 +142,12 @@ def rescored(
 
 
 def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
-    """Return int64[F+1], where each of F parts of these sizes begins, and where the last ends."""
+    """Return int64[F+1], the start of each of F parts of these sizes and the end of the last."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
-    """Return scores as C-contiguous float64 of the given shape; ValueError names one that is NaN or +inf."""
+    """Return scores as C-contiguous float64 of this shape; ValueError with the position of NaN or +inf."""
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.shape != shape:
         raise ValueError(f"scores of {name} have shape {array.shape}, expected {shape}")
@@ -162,7 +162,7 @@ def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDAr
 
 
 def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None) -> Variables:
-    """Return variable ids, int[F, degree] or (None) flat, as flat C-contiguous int32; else ValueError."""
+    """Return variable ids, int[F, degree] or (None) flat, as flat C-contiguous int32, or raise ValueError."""
     array = np.ascontiguousarray(variables, dtype=np.int32)
     if degree is not None and (array.ndim != 2 or array.shape[1] != degree):
         raise ValueError(f"variables of {name} have shape {array.shape}, expected (factors, {degree})")
@@ -172,9 +172,9 @@ def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None)
 
 
 def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.float64], name: str) -> None:
-    """Raise ValueError when a family without a boolean scores -inf for having none that is true.
+    """Raise ValueError when a family without booleans scores -inf for zero true ones.
 
-    Such a factor is 0 whatever happens, and has no edge on which to say so.
+    Such a factor is always 0, and has no edge to send that on.
     """
     impossible = np.flatnonzero((starts[1:] == starts[:-1]) & (scores_of_none == -np.inf))
     if impossible.size:
@@ -188,10 +188,10 @@ def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.f
 class FactorGraph:
     """A factor graph; made by :func:`factor_graph`.
 
-    ``states`` int32[V]: number of states of each variable; a boolean has 2, and true is state 1. ``groups``
-    stand in the order in which a sequential schedule runs them. ``starts`` int64[V+1]: the log-ratios of
-    variable v lie in the slots ``starts[v]:starts[v + 1]``. For each group, ``slots`` int32[M] is the slot of
-    each entry of its messages, and ``edge_starts`` int64[E+1] where the entries of each edge begin.
+    ``states`` int32[V]: number of states of each variable; a boolean has 2, and true is state 1. ``groups``:
+    in the order of a sequential schedule. ``starts`` int64[V+1]: the log-ratios of variable v are in the
+    slots ``starts[v]:starts[v + 1]``. For each group, ``slots`` int32[M] is the slot of each entry of its
+    messages, and ``edge_starts`` int64[E+1] the first entry of each edge.
     """
 
     states: NDArray[np.int32]

@@ -1,9 +1,8 @@
-"""Which variables stand for which arcs, and the index tables of the factors over arcs.
+"""The variables of arcs, and the index tables of factors over arcs.
 
-Everywhere ``links`` is int32[n+1, n+1], [head, dependent]: the boolean variable of each arc, -1 for an arc
-that has none because it cannot be (column 0, the diagonal, what was pruned). Words are 1..n, the root is 0.
-Tables list ``variables`` int32[F, k] of each factor, and beside them ``words`` int32[F, k] that scores are
-computed from.
+Everywhere ``links`` is int32[n+1, n+1], [head, dependent]: the boolean variable of each arc, -1 for an
+impossible arc (column 0, the diagonal, pruned arcs). Words are 1..n, the root is 0. Tables list the
+``variables`` int32[F, k] of each factor, and the ``words`` int32[F, k] that determine its score.
 """
 
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ def all_links(n: int) -> Table:
 
 
 def chosen_links(allowed: ArrayLike) -> Table:
-    """Return ``links`` for the arcs that ``allowed`` bool[n+1, n+1] marks; column 0, diagonal not read."""
+    """Return ``links`` for the arcs in ``allowed`` bool[n+1, n+1]; column 0 and the diagonal are not read."""
     mask = np.array(allowed, dtype=bool)
     mask[:, 0] = False
     np.fill_diagonal(mask, False)
@@ -40,7 +39,7 @@ def arcs_of(links: Table) -> tuple[Table, Table, Table]:
 
 
 def candidate_heads(links: Table) -> list[Table]:
-    """Return for each of the words 1..n the variables of the arcs into it."""
+    """Return the variables of the arcs into each word 1..n."""
     return [column[column >= 0] for column in links.T[1:]]
 
 
@@ -54,7 +53,7 @@ def grandparents(links: Table) -> tuple[Table, Table]:
 
 
 def grandparents_of(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
-    """Do what :func:`grandparents` does, given the arcs as :func:`arcs_of` lists them."""
+    """Return the :func:`grandparents`, given the arcs as listed by :func:`arcs_of`."""
     # For each arc h -> d the candidate heads of h, one after another.
     order = np.lexsort((heads, dependents))
     into = np.bincount(dependents, minlength=int(heads.max(initial=0)) + 1)
@@ -100,9 +99,9 @@ def crossing_pairs(heads: Table, dependents: Table, variables: Table) -> tuple[T
 class Chains:
     """The possible dependents of each head on each side, from the head outwards.
 
-    ``variables``, ``dependents`` int32[E]: the arcs to them and they themselves, chain after chain.
-    ``starts`` int64[F+1]: where each chain begins. ``heads``, ``sides`` int32[F]: head of each chain, and 0
-    left, 1 right. Chains without a possible dependent are listed too; the root has no left side.
+    ``variables``, ``dependents`` int32[E]: the arc to each of them and its word, chain after chain.
+    ``starts`` int64[F+1]: the start of each chain. ``heads``, ``sides`` int32[F]: head of each chain, and 0
+    left, 1 right. Empty chains are listed too; the root has no left side.
     """
 
     variables: Table
@@ -113,15 +112,15 @@ class Chains:
 
 
 def dependent_chains(links: Table) -> Chains:
-    """Return the chains that CHILDSEQ and VALENCE run along."""
+    """Return the chains for CHILDSEQ and VALENCE."""
     return dependent_chains_of(*arcs_of(links), size=len(links))
 
 
 def dependent_chains_of(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
-    """Do what :func:`dependent_chains` does, given the arcs between so many positions."""
+    """Return the :func:`dependent_chains`, given the arcs between ``size`` positions."""
     sides = dependents > heads
     order = np.lexsort((np.abs(dependents - heads), sides, heads))
-    # The left side of the root, which no arc is on, would be chain -1.
+    # The left side of the root, which has no arcs, would be chain -1.
     chains = 2 * heads + sides - 1
     n_chains = 2 * size - 1
     starts = starts_of(np.bincount(chains, minlength=n_chains))

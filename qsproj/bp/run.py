@@ -1,7 +1,7 @@
-"""Belief propagation: messages are passed until they settle (thesis 2.3, algorithm 2.1); beliefs come back.
+"""Belief propagation: pass messages until they converge and return beliefs (thesis 2.3, algorithm 2.1).
 
 A schedule runs one iteration on a :class:`MessageState` and returns its residual, the largest change of a
-message; it stops early at a contradiction. Nothing here knows one factor from another.
+message; it stops early at a contradiction. This module does not depend on the kinds of factors.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,10 +25,10 @@ from qsproj.kernels.bp.bp_messages import (
 
 
 class MessageState:
-    """All messages between the variables and the groups of a graph; what schedules act on.
+    """All messages between the variables and the groups of a graph, as updated by schedules.
 
-    ``finite`` float64[S]: sum of the finite messages at every slot. ``outgoing``: what each group last
-    answered. ``contradiction``: some factor or variable has no possible state left, and messages rest.
+    ``finite`` float64[S]: sum of the finite messages at every slot. ``outgoing``: the latest messages of each
+    group. ``contradiction``: some factor or variable has no possible state left; messages stay fixed.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class MessageState:
         self._slots = graph.slots
         self._damping = damping
         self._maximise = maximise
-        # Each group's sums are kept apart and totals are formed afresh, so that no rounding piles up.
+        # Each group's sums are stored separately and totals are recomputed, to avoid accumulating rounding.
         self._finite_by_group = np.zeros((n_groups, graph.n_slots))
         self._infinite_by_group = np.zeros((n_groups, graph.n_slots), dtype=np.int32)
         self.outgoing = [np.zeros(slots.size) for slots in graph.slots]
@@ -56,9 +56,9 @@ class MessageState:
         self._heard = [None] * len(groups)
 
     def incoming(self, index: int) -> Messages:
-        """Return what the variables send to group ``index`` now (thesis eq. 2.7).
+        """Return the current messages of the variables to group ``index`` (thesis eq. 2.7).
 
-        Read-only, as those that beliefs hold: so kernels are compiled for one kind of array.
+        Read-only, like those of beliefs, so that kernels are compiled for one kind of array.
         """
         messages = np.empty(self._slots[index].size)
         leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
@@ -69,28 +69,28 @@ class MessageState:
         return tuple(self.incoming(index) for index in range(len(self.groups)))
 
     def news(self, index: int, incoming: Messages) -> float:
-        """Return the largest change of ``incoming`` since the group last answered; inf if it never did."""
+        """Return the largest change of ``incoming`` since the group's last update; inf before the first."""
         heard = self._heard[index]
         if heard is None:
             return np.inf
         return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
 
     def answer(self, index: int, incoming: Messages) -> float:
-        """Let group ``index`` answer; return the largest change of a message. Totals wait for ``tell``."""
+        """Update the messages of a group, but not the totals; return the largest change of a message."""
         needs_incoming = self.groups[index].needs_incoming
         if self._heard[index] is not None and not needs_incoming:
             proposed = self.outgoing[index].copy()
         else:
             proposed = self.groups[index].propagate(incoming, maximise=self._maximise)
         self._heard[index] = incoming
-        # A message that will never change is right at once: held back, it would stay so for good.
+        # Constant messages are sent once, so damping would make them wrong for good.
         damping = self._damping if needs_incoming else 0.0
         residual, contradiction = replace_messages(incoming, proposed, self.outgoing[index], damping)
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
     def tell(self, indices: Sequence[int]) -> None:
-        """Bring totals up to date with what these groups answered."""
+        """Update the totals with the latest messages of these groups."""
         for index in indices:
             tell(
                 self.outgoing[index],
@@ -112,15 +112,15 @@ class MessageState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BPOptions:
-    """In which order, how long and how carefully messages are passed.
+    """Schedule, number of iterations, damping and annealing of message passing.
 
-    ``schedule``: ``flooding``, all factors answer the same messages, then all variables do (as in the
-    thesis); ``sequential``, groups in their order, each hearing the newest messages; ``residual``, always the
-    group whose incoming messages have changed most, as often as there are groups. ``damping``, below 1: how
-    far a new message is held back at its predecessor, on the log-ratio scale. ``tolerance``: messages have
-    settled when none changes by more than this (log-ratios). ``temperatures``: deterministic annealing
+    ``schedule``: ``flooding``, all factors are updated from the same messages, then all variables (as in the
+    thesis); ``sequential``, groups in their order, each from the newest messages; ``residual``, always the
+    group whose incoming messages have changed most, one update per group and iteration. ``damping``, below 1:
+    weight of the previous message in a new one, on the log-ratio scale. ``tolerance``: messages have
+    converged when none changes by more than this (log-ratios). ``temperatures``: deterministic annealing
     (thesis 2.6): iteration i runs with every factor to the power 1 / temperatures[i]; the last one stays, and
-    only there can messages settle.
+    messages can converge only there.
     """
 
     schedule: str = "flooding"
@@ -145,7 +145,7 @@ Sweep = Callable[[MessageState, float], float]
 
 
 def flooding(state: MessageState, tolerance: float) -> float:
-    """Let every group answer the same state of the variables (thesis algorithm 2.1)."""
+    """Update every group from the same state of the variables (thesis algorithm 2.1)."""
     residual = 0.0
     indices = range(len(state.groups))
     for index in indices:
@@ -157,7 +157,7 @@ def flooding(state: MessageState, tolerance: float) -> float:
 
 
 def sequential(state: MessageState, tolerance: float) -> float:
-    """Let the groups answer in their order, each after hearing those before it."""
+    """Update the groups in their order, each from the newest messages."""
     residual = 0.0
     for index in range(len(state.groups)):
         residual = max(residual, state.answer(index, state.incoming(index)))
@@ -168,9 +168,9 @@ def sequential(state: MessageState, tolerance: float) -> float:
 
 
 def residual_priority(state: MessageState, tolerance: float) -> float:
-    """Let the group answer that has the most news, as often as there are groups; return what is left.
+    """Update the group with the largest change of input, as often as there are groups; return the remainder.
 
-    The change of what a group hears bounds and stands for the change of what it would say (Sutton and
+    The change of a group's incoming messages bounds and approximates that of its outgoing ones (Sutton and
     McCallum 2007; thesis 5.6).
     """
     indices = range(len(state.groups))
@@ -195,7 +195,7 @@ STANDSTILL = 0.5
 
 
 class Status(Enum):
-    """How a run ended; ``str()`` says what it means and what can be done."""
+    """The outcome of a run; ``str()`` explains it and suggests a remedy."""
 
     CONVERGED = "messages have settled"
     LIMIT = (
@@ -226,7 +226,7 @@ class Monitor:
         self._reversals = 0
 
     def record(self, residual: float, beliefs: NDArray[np.float64], *, final: bool) -> None:
-        """Note one iteration; ``final`` says that the temperature will not change any more."""
+        """Record one iteration; ``final``: the temperature will not change any more."""
         self.residuals.append(residual)
         self.converged = final and residual <= self._tolerance
         if self._beliefs is not None:
@@ -237,7 +237,7 @@ class Monitor:
         self._beliefs = beliefs.copy()
 
     def status(self) -> Status:
-        """Return the status at the end: oscillating if the last steps undid each other and did not fade."""
+        """Return the final status: oscillating if the last steps reversed each other without fading."""
         if self.converged:
             return Status.CONVERGED
         if self._reversals >= REVERSALS and self.residuals[-1] > STANDSTILL * self.residuals[-1 - REVERSALS]:
@@ -247,14 +247,14 @@ class Monitor:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Beliefs:
-    """The end of a run.
+    """The result of a run.
 
-    ``graph`` is at the last temperature; ``str(status)`` says what to do about how it ended. ``residuals``
-    float64[iterations]: largest change of a message (log-ratios) in each; inf where one became infinite.
-    ``log_ratios`` float64[S]: natural-log ratios of each state of a variable against state 0, variable after
-    variable as ``graph.starts`` says; may be infinite. ``incoming``, ``outgoing`` tuples of float64[M]: each
-    group's last messages from the variables, which with the factors are the factors' beliefs, and to them,
-    which another run can start from. ``maximised``: after max-product, ratios are of max-marginals.
+    ``graph`` is at the last temperature; ``str(status)`` explains the outcome and suggests a remedy.
+    ``residuals`` float64[iterations]: largest change of a message (log-ratios) in each; inf where one became
+    infinite. ``log_ratios`` float64[S]: natural-log ratios of each state of a variable against state 0, laid
+    out by ``graph.starts``; may be infinite. ``incoming``, ``outgoing`` tuples of float64[M]: each group's
+    last messages from the variables, which with the factors define the factors' beliefs, and to them, from
+    which another run can start. ``maximised``: after max-product, ratios are of max-marginals.
     """
 
     graph: FactorGraph
@@ -284,7 +284,7 @@ def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
 
 
 def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
-    """Return the favourite state of each variable, int32[V], of equal ones the lowest.
+    """Return the most probable state of each variable, int32[V], the lowest of equal ones.
 
     After max-product on an acyclic graph it is the best assignment, if that is unique.
     """
@@ -307,8 +307,8 @@ def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
 def bethe_log_z(beliefs: Beliefs) -> float:
     """Return minus the Bethe free energy (thesis eq. 2.19): log Z, exact on acyclic graphs; no bound.
 
-    -inf after a contradiction. Each factor's entropy and expected score come from its exact log partition and
-    the expectation of its incoming messages; so the entropy of a tree factor is exact, in O(n^3).
+    -inf after a contradiction. Each factor's entropy and expected score are computed from its exact log
+    partition and the expectation of its incoming messages; the entropy of a tree factor is exact, in O(n^3).
     """
     _require_sums(beliefs, "log Z")
     if beliefs.status is Status.CONTRADICTION:
@@ -347,7 +347,7 @@ def probability(log_odds: Array) -> Array:
     return chances
 
 
-# Flooding, undamped, at one temperature.
+# Undamped flooding at one temperature.
 AS_IN_THE_THESIS = BPOptions()
 
 
@@ -360,11 +360,10 @@ def run(
 ) -> Beliefs:
     """Pass messages along the edges of a factor graph, which is not changed.
 
-    ``maximise``: max-product, so that beliefs are max-marginals. ``start``: what the groups are taken to have
-    said before, such as the ``outgoing`` messages of a run over a similar graph; by default 0, which stands
-    for nothing. Never raises because messages do not settle or factors contradict each other: that is the
-    status. Raises UsageError when ``start`` does not fit the groups. Exact on acyclic graphs, once the number
-    of iterations reaches their diameter.
+    ``maximise``: max-product, so that beliefs are max-marginals. ``start``: initial messages of the groups,
+    such as the ``outgoing`` messages of a run over a similar graph; by default 0. Non-convergence and
+    contradictions are reported by the status and never raise. Raises UsageError when ``start`` does not fit
+    the groups. Exact on acyclic graphs, once the number of iterations reaches their diameter.
     """
     _check_start(graph, start)
     state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)

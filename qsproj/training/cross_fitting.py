@@ -1,4 +1,4 @@
-"""Predictions for each item by a model that was trained on others."""
+"""Predictions for each item by a model trained on others."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -17,10 +17,10 @@ def cross_fit(
     folds: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield each item's number with what a model predicts that was fitted to the items of other folds.
+    """Yield each item's number with the prediction of a model fitted to the other folds.
 
-    ``fit`` takes the numbers of those items. Items are dealt out at random, as evenly as can be. One model is
-    held at a time.
+    ``fit`` takes the numbers of the items to fit. Items are assigned at random to folds of nearly equal size.
+    One model is in memory at a time.
     """
     fold_of = rng.permutation(items) % max(min(folds, items), 1)
     for fold in range(fold_of.max(initial=-1) + 1):

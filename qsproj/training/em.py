@@ -1,4 +1,4 @@
-"""Expectation maximisation over any model that can say what it expects, watched for what must not happen."""
+"""Expectation maximisation for any model with expected counts; checks that the objective never falls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from qsproj.errors import pluralise
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
 
-# What sums of floats in another order may take off the objective, in proportion to it.
+# Relative decrease of the objective that rounding may cause.
 ROUNDING = 1e-9
 
 
 class LikelihoodFellError(RuntimeError):
-    """EM made the training objective worse, which it cannot: the E-step or the M-step is wrong."""
+    """EM lowered the training objective, so the E-step or the M-step is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class EMRecord:
-    """One iteration, counted from 1, in nats and under the parameters it started from.
+    """One iteration, counted from 1, in nats and under its initial parameters.
 
     ``log_likelihood``: of the training data (of the best derivations, in Viterbi EM). ``objective``: plus the
-    log prior, what never falls.
+    log prior; never falls.
     """
 
     iteration: int
@@ -35,7 +35,7 @@ class EMRecord:
 
 @dataclass(frozen=True, slots=True)
 class EMResult(Generic[Parameters]):
-    """Where EM came out: the parameters that held-out data like best, without held-out data the last ones."""
+    """The result of EM: the best parameters on held-out data, or without held-out data the last ones."""
 
     parameters: Parameters
     records: tuple[EMRecord, ...]
@@ -44,14 +44,14 @@ class EMResult(Generic[Parameters]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMReport:
-    """A summary of EM; ``log_likelihood``, in nats, is that of the parameters that came out."""
+    """A summary of EM; ``log_likelihood``, in nats, is that of the resulting parameters."""
 
     iterations: tuple[EMRecord, ...]
     log_likelihood: float | None
     converged: bool
 
     def ending(self) -> tuple[str, ...]:
-        """Say in a line how long EM took and what it gained; in none where there was no iteration."""
+        """Return a line on the iterations and the gain; none where there was no iteration."""
         if not self.iterations:
             return ()
         return (
@@ -63,7 +63,7 @@ class EMReport:
 
 @dataclass(frozen=True, slots=True)
 class EMState(Generic[Parameters]):
-    """All that EM goes on from; ``best``: what held-out data liked best, without it the first parameters."""
+    """The state that EM resumes from; ``best``: by held-out data, or without it the initial parameters."""
 
     parameters: Parameters
     best: Parameters
@@ -72,12 +72,12 @@ class EMState(Generic[Parameters]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMProblem(Generic[Parameters, Counts]):
-    """A model and its data, as EM sees them.
+    """A model and its data, as functions of the parameters.
 
-    ``m_step`` gives the parameters that maximise the expected log-likelihood plus ``log_prior``, the log of
-    the prior density up to a constant where it smooths: a Dirichlet's is the sum of what is added to each
-    count times the log of its parameter. ``held_out``: log-likelihood of data that are not trained on. With
-    it, EM stops when that gains too little; without, when the objective does.
+    ``m_step`` returns the parameters that maximise the expected log-likelihood plus ``log_prior``, the log
+    prior density up to a constant: for a Dirichlet, the sum of each pseudo-count times the log of its
+    parameter. ``held_out``: log-likelihood of held-out data. With it, EM stops when this gains too little;
+    without, when the objective does.
     """
 
     e_step: Callable[[Parameters], tuple[Counts, float]]
@@ -88,7 +88,7 @@ class EMProblem(Generic[Parameters, Counts]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMLimits:
-    """When EM stops: after so many iterations, those of an earlier run included, or below a relative gain."""
+    """Limits of EM: iterations, including those of an earlier run, and the least relative gain."""
 
     iterations: int
     tolerance: float
@@ -104,8 +104,8 @@ def run_em(
 ) -> EMResult[Parameters]:
     """Alternate E-steps and M-steps until the gain is small or the iterations are used up.
 
-    From ``parameters``, or from ``resume``, where an earlier run got to: the result is that of a run that was
-    never interrupted. Raises LikelihoodFellError when the objective falls by more than rounding can explain.
+    Starts from ``parameters``, or from ``resume``, the state of an earlier run: the result equals that of an
+    uninterrupted run. Raises LikelihoodFellError when the objective falls by more than rounding explains.
 
     *Source*: Dempster, Laird and Rubin 1977; stopping on held-out data as in thesis 4.6.3.2.
     """
@@ -139,7 +139,7 @@ def run_em(
 
 
 def reached(result: EMResult[Parameters], problem: EMProblem[Parameters, Counts]) -> float:
-    """Return the log-likelihood of the training data under the parameters that came out."""
+    """Return the log-likelihood of the training data under the resulting parameters."""
     if result.converged and problem.held_out is None:
         return result.records[-1].log_likelihood
     return problem.e_step(result.parameters)[1]

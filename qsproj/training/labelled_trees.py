@@ -1,7 +1,7 @@
-"""The loss of a labelled tree, in which the relations of each possible arc are summed over.
+"""The loss of a labelled tree, with a sum over the relations of each possible arc.
 
-A labelled tree is as probable as its tree, times the probability of each relation given its arc. So its loss
-is that of the tree under arc scores that sum over relations, and that of a softmax for each arc of the tree.
+The probability of a labelled tree is that of its tree times that of each relation given its arc. So its loss
+is that of the tree under arc scores that sum over relations, plus that of a softmax for each arc of the tree.
 
 *Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
 """
@@ -22,9 +22,9 @@ UNKNOWN = -1
 class LabelledScores:
     """Scores of labelled arcs, natural log: ``arcs[head, dependent] + relations[k, relation]``.
 
-    ``arcs`` float64[n+1, n+1]; column 0 and the diagonal are not looked at. ``heads``, ``dependents``
-    int32[k]: the arcs that may be in a tree. ``relations`` float64[k, L]: -inf for one that the arc cannot
-    have; at least one of each row is finite.
+    ``arcs`` float64[n+1, n+1]; column 0 and the diagonal are not read. ``heads``, ``dependents`` int32[k]:
+    the possible arcs. ``relations`` float64[k, L]: -inf for impossible ones; at least one of each row is
+    finite.
     """
 
     arcs: Scores
@@ -57,10 +57,10 @@ class LabelledScores:
 class LabelledTree:
     """The loss of one labelled tree, whole or partial, in nats.
 
-    ``objective`` is of the tree, as a function of the arc scores that sum over relations. ``heads``
+    ``objective``: the loss of the tree, as a function of the arc scores that sum over relations. ``heads``
     int32[n+1] are -1 where missing; such a word's relation is summed over, and so are UNKNOWN numbers in
-    ``relations`` int64[n+1]. Every wrong relation of a right arc scores ``margin`` more in training. With an
-    ``objective`` that gives wrong arcs the same handicap, the labelled tree must win by the number of words
+    ``relations`` int64[n+1]. ``margin`` is added to the scores of wrong relations of gold arcs in training.
+    With an ``objective`` that does the same for wrong arcs, the labelled tree must win by the number of words
     whose head or relation differs.
     """
 
@@ -87,6 +87,6 @@ class LabelledTree:
         slopes = arc_slopes[heads, dependents][:, None] * chances
         slopes[right] += chances[right]
         slopes[right, wanted] -= 1.0
-        # Of chances that are too small to be stored there is a logarithm all the same.
+        # In logs, since probabilities may underflow.
         loss += float((np.logaddexp.reduce(handicapped[right], axis=1) - handicapped[right, wanted]).sum())
         return loss, arc_slopes, slopes

@@ -19,8 +19,8 @@ Model = TypeVar("Model")
 class EpochRecord:
     """One pass over the data, counted from 1.
 
-    ``loss``: mean per example, each before its own step. ``score``: what held-out data gave after it, where
-    there is some; higher is better. ``seconds``: processor time of the pass itself.
+    ``loss``: mean per example, each before its own step. ``score``: on held-out data after the pass, if
+    available; higher is better. ``seconds``: processor time of the pass itself.
     """
 
     epoch: int
@@ -30,14 +30,14 @@ class EpochRecord:
 
 
 class Trainer(ABC, Generic[Example, Model]):
-    """Weights that learn from one example after the other, as the loop drives them. Mutable; abstract."""
+    """Weights that the loop trains on one example after the other. Mutable; abstract."""
 
     @abstractmethod
     def step(self, example: Example) -> float:
         """Learn from one example; return its loss before the step."""
 
     def regularise(self) -> None:
-        """Shrink the weights, once after each epoch; unless overridden, not at all."""
+        """Shrink the weights once after each epoch; by default, do nothing."""
         return
 
     @abstractmethod
@@ -46,15 +46,15 @@ class Trainer(ABC, Generic[Example, Model]):
 
 
 class ResumableTrainer(Trainer[Example, Model]):
-    """A trainer whose state between two epochs can be kept and put into another of its kind. Abstract."""
+    """A trainer whose state between two epochs can be saved and restored. Abstract."""
 
     @abstractmethod
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return, as finite numbers, all that learning goes on from between two epochs."""
+        """Return the complete state between two epochs, as finite numbers."""
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave; KeyError or ValueError when it is not there, or does not fit."""
+        """Restore a :meth:`state`; KeyError or ValueError when parts are missing or do not fit."""
 
 
 def learn(
@@ -67,11 +67,11 @@ def learn(
     patience: int | None = 3,
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
-    """Go through the examples in a new order each epoch; return the averaged model, and records.
+    """Train on the examples in a new order each epoch; return the averaged model and records.
 
     ``score`` scores a model on held-out data after each epoch, higher is better: the model is then the best
-    of all epochs, the first of equals, and ``patience`` epochs in a row that are not better end training
-    (None: none do).
+    of all epochs, the first of equals, and ``patience`` epochs in a row without improvement end training
+    (None: never).
     """
     records: list[EpochRecord] = []
     best: tuple[float, int, Model] | None = None
@@ -100,10 +100,10 @@ def learn_on(
     after_epoch: Callable[[Sequence[EpochRecord]], None],
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
-    """Do what :func:`learn` does without a score, after ``earlier`` epochs that lie behind the trainer.
+    """Continue :func:`learn`, without a score, after ``earlier`` epochs of the trainer.
 
-    ``epochs`` counts these too; ``rng`` is in the state in which they left it. ``after_epoch`` is called with
-    all records so far.
+    ``epochs`` counts these too; ``rng`` is in the state after them. ``after_epoch`` is called with all
+    records so far.
     """
     records = list(earlier)
     for epoch in range(len(records) + 1, epochs + 1):

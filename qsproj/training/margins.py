@@ -1,12 +1,12 @@
-"""Margins that a right tree is to win by, as linear constraints on the scores of arcs, and in the dual.
+"""Margins of gold trees, as linear constraints on the scores of arcs, and in the dual.
 
-Where an objective of :mod:`qsproj.training.objectives` says how wrong scores are, these say what right ones
-are: ``constraints(scores)`` lists what the weights must meet; :class:`LeastChange` moves them there.
+Unlike a loss of :mod:`qsproj.training.objectives`, a margin is a set of linear constraints:
+``constraints(scores)`` lists them; :class:`LeastChange` moves the weights until they hold.
 
-In the dual (:class:`DualTree`), weights are made of distributions, one over the trees of each sentence: C
-times the sum, over all sentences, of the features of the right tree minus those that the sentence's
-distribution expects. A step multiplies the probability of each tree by the exponential of how much better
-than the right one it would score with a handicap of its wrong heads.
+In the dual (:class:`DualTree`), weights are determined by distributions, one over the trees of each sentence:
+C times the sum, over all sentences, of the features of the gold tree minus their expectation under the
+sentence's distribution. A step multiplies the probability of each tree by the exponential of its score minus
+that of the gold tree, plus the number of its wrong heads.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +27,11 @@ Ranked = Callable[[Scores], Sequence[Heads]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraints:
-    """Sums of arc scores, each to be at least its bound.
+    """Lower bounds on signed sums of arc scores.
 
-    ``heads``, ``dependents`` int32[A]: the arcs that the constraints are about; constraint c is about
-    ``members[starts[c] : starts[c + 1]]``, at least one, by ``starts`` int64[C + 1] and ``members``
-    int32[starts[C]]. ``signs``, as many: 1 for an arc that is to win, -1 for one to lose. ``bounds``
+    ``heads``, ``dependents`` int32[A]: the arcs of all constraints. Constraint c is on the arcs
+    ``members[starts[c] : starts[c + 1]]``, at least one, with ``starts`` int64[C + 1], ``members``
+    int32[starts[C]], and ``signs`` of the same shape: 1 for a gold arc, -1 for a rival. ``bounds``
     float64[C].
     """
 
@@ -46,14 +46,14 @@ class Constraints:
         return len(self.bounds)
 
     def slacks(self, scores: Scores) -> NDArray[np.float64]:
-        """Return what each constraint lacks under some scores, float64[C]; negative where it holds."""
+        """Return the violation of each constraint under some scores, float64[C]; negative where it holds."""
         if not len(self):
             return np.zeros(0)
         of_members = self.signs * scores[self.heads, self.dependents][self.members]
         return self.bounds - np.add.reduceat(of_members, self.starts[:-1])
 
     def chosen(self, which: NDArray[np.bool_]) -> "Constraints":
-        """Return those of the constraints that ``which`` bool[C] marks, with the arcs that they are about."""
+        """Return the constraints selected by ``which`` bool[C], with their arcs."""
         lengths = np.diff(self.starts)
         kept = np.repeat(which, lengths)
         arcs, members = np.unique(self.members[kept], return_inverse=True)
@@ -70,19 +70,18 @@ class Constraints:
 
 @runtime_checkable
 class Margins(Protocol):
-    """What arc scores of one sentence have to meet."""
+    """Constraints on the arc scores of one sentence."""
 
     def constraints(self, scores: Scores) -> Constraints: ...
 
 
 @dataclass(frozen=True, slots=True)
 class TreeMargins:
-    """The right tree is to win against each of some trees by the number of its wrong heads.
+    """Constraints that the gold tree beats rival trees by their numbers of wrong heads.
 
-    ``heads`` int32[n+1] are -1 where the head is not known: whatever it is, it is not wrong. ``right`` gives
-    the best tree that agrees with them, ``ranked`` the trees to win against, the k best. Every wrong arc
-    scores ``cost`` more while these are looked for: with 1, the first is the one whose margin is missed by
-    most.
+    ``heads`` int32[n+1] are -1 where unknown; no head of such a word is wrong. ``right`` returns the best
+    tree that agrees with them, ``ranked`` the rivals, the k best trees under scores with ``cost`` added to
+    every wrong arc: with 1, the first is the one that violates its margin most.
 
     *Source*: McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA), without the cost; with it, Crammer et
     al. 2006 (max-loss updates).
@@ -112,10 +111,10 @@ class TreeMargins:
 
 @dataclass(frozen=True, slots=True)
 class ArcMargins:
-    """Every right arc is to win by 1 against every other arc into the same word.
+    """Constraints that every gold arc beats every other arc into the same word by 1.
 
-    Then the right tree wins against every tree by the number of its wrong heads; the reverse does not hold.
-    ``heads`` int32[n+1] are -1 where not known.
+    They imply that the gold tree beats every tree by its number of wrong heads, but not the reverse.
+    ``heads`` int32[n+1] are -1 where unknown.
 
     *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA).
     """
@@ -140,13 +139,13 @@ def joined(parts: Sequence[Words]) -> Words:
 def versus(
     right: Words, wrong: Words, dependents: Words, *, sizes: ArrayLike, bounds: ArrayLike
 ) -> Constraints:
-    """Return constraints by which right heads win against wrong ones.
+    """Return constraints that gold heads beat wrong ones.
 
-    ``right``, ``wrong``, ``dependents`` int[k]: heads and words, one constraint's after the other's.
-    ``sizes``, ``bounds`` int[C], float[C]: how many words each is about, and by how much its right heads win,
-    together.
+    ``right``, ``wrong``, ``dependents`` int[k]: heads and words, concatenated over constraints. ``sizes``,
+    ``bounds`` int[C], float[C]: the number of words of each constraint, and the margin of the sum of its gold
+    heads.
     """
-    # An arc is a number while equal ones are looked for; words are fewer than 2^31.
+    # Arcs are encoded as numbers to find equal ones; words are fewer than 2^31.
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
     arcs, members = np.unique(pairs, return_inverse=True)
     return Constraints(
@@ -159,7 +158,7 @@ def versus(
     )
 
 
-# How far a constraint may be off, in units of the score, and how often all are gone through at most.
+# Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
 TOLERANCE = 1e-3
 PASSES = 1000
 
@@ -172,9 +171,9 @@ class FeatureRows(NamedTuple):
 
 
 class LeastChange(PlainSteps):
-    """Hashed weights that move as little as constraints on them allow. Mutable; final.
+    """Hashed weights with minimal changes that satisfy constraints. Mutable; final.
 
-    ``limit`` is how far one constraint may move them: the most its multiplier can be.
+    ``limit``: maximum multiplier of a constraint, which limits its change of the weights.
 
     *Source*: Crammer and Singer 2003; McDonald, Crammer and Pereira 2006, 3.1. The limit: Crammer et al. 2006
     (PA-I).
@@ -191,10 +190,10 @@ class LeastChange(PlainSteps):
         slacks: NDArray[np.float64],
         multipliers: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Move the weights until they meet constraints on ``rows``; return the multipliers that led there.
+        """Move the weights until they satisfy constraints on ``rows``; return the multipliers.
 
-        ``slacks`` float64[C]: what each lacks under the weights as they are. ``multipliers`` float64[C]: of
-        moves already made for the same example, 0 to begin with; not changed.
+        ``slacks`` float64[C]: violation of each constraint under the current weights. ``multipliers``
+        float64[C]: those of earlier moves for the same example, initially 0; not changed.
         """
         found = multipliers.copy()
         hildreth(
@@ -214,14 +213,14 @@ class LeastChange(PlainSteps):
         return found
 
 
-# What the arcs of the right tree start from; it was found to work well in the paper.
+# Initial score of the gold tree's arcs; it works well in the paper.
 START = 9.0
-# A change of a probability that is not worth moving weights for; it is made up for when it has grown.
+# Smaller changes of a probability are not applied to the weights until they have accumulated.
 NEGLIGIBLE = 1e-3
 
 
 class DualTree:
-    """The distribution of one sentence with a whole tree int32[n+1], by scores of arcs. Mutable; final.
+    """The distribution over trees of one sentence with a whole tree int32[n+1]. Mutable; final.
 
     ``wrong`` is the expected number of wrong heads, 0 until the first step. ``share`` multiplies steps so
     that the dual objective does not fall; the trainer changes it.
@@ -245,9 +244,9 @@ class DualTree:
     def ascend(self, scores: Scores, *, share: float, negligible: float = NEGLIGIBLE) -> Scores:
         """Take a step up the dual objective, of ``share`` (at most 1) divided by C.
 
-        ``scores`` float64[n+1, n+1] are by the weights of the moment, the sum of what all sentences have put
-        in. Returns float64[n+1, n+1], how much the weights' expectation of each arc falls short of the
-        distribution's: C times the features of these is to be taken from the weights.
+        ``scores`` float64[n+1, n+1]: arc scores under the current weights. Returns float64[n+1, n+1], the
+        change of each arc's expectation that the weights lack: the caller subtracts C times the arcs'
+        features, weighted by it, from the weights.
         """
         self._before = self._scores, self._in_weights, self.wrong
         self._scores = self._scores + share * (self._handicap + scores)
@@ -262,10 +261,10 @@ class DualTree:
         self._scores, self._in_weights, self.wrong = self._before
 
     def gain(self, change: Scores, scores: Scores, moved: Scores) -> float:
-        """Return by how much a step has raised the dual objective, divided by C; negative where it fell.
+        """Return the increase of the dual objective by a step, divided by C; negative where it fell.
 
-        The objective is C times the wrong heads that are expected, minus half the squared length of the
-        weights. What a step takes from the weights changes their squared length by what it scores before and
-        after: ``scores`` and ``moved``, looked at where ``change``, as :meth:`ascend` returned it, is not 0.
+        The objective is C times the expected number of wrong heads, minus half the squared norm of the
+        weights. The change of the norm follows from the arc scores before and after the step: ``scores`` and
+        ``moved``, read where ``change``, the result of :meth:`ascend`, is not 0.
         """
         return self.wrong - self._before[2] + float((change * 0.5 * (scores + moved)).sum())

@@ -1,8 +1,8 @@
-"""What a tree model is trained to minimise, as a function of the arc scores of one sentence.
+"""Losses of tree models as functions of the arc scores of one sentence.
 
-Each objective is an object with ``value_and_gradient(scores) -> (loss, derivative by each arc score)``; loss
-is in nats, except where said. Inference is passed in, so that projective and non-projective models share
-them: ``infer(scores) -> (log_z, marginals)`` with marginals float64[n+1, n+1].
+Each objective is an object with ``value_and_gradient(scores) -> (loss, derivative by each arc score)``; the
+loss is in nats unless stated. Inference is passed in, so that projective and non-projective models share
+objectives: ``infer(scores) -> (log_z, marginals)`` with marginals float64[n+1, n+1].
 """
 
 from collections.abc import Callable
@@ -29,9 +29,10 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TreeLikelihood:
-    """Negative log-probability of one tree int32[n+1]; each wrong arc of the others scores ``margin`` more.
+    """Negative log-probability of one tree int32[n+1], with ``margin`` added to the score of wrong arcs.
 
-    0 is conditional log-likelihood; above, the tree must win by so much in training (natural log).
+    A margin of 0 is conditional log-likelihood; a positive one (natural log) is required per wrong arc in
+    training.
 
     *Source*: thesis 3.2.3; the margin: Gimpel and Smith 2010, softmax-margin training of log-linear models.
     """
@@ -52,9 +53,9 @@ class TreeLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class PartialTreeLikelihood:
-    """Negative log-probability of all trees within ``allowed`` bool[n+1, n+1]; the unknown is summed out.
+    """Negative log-probability of the set of all trees within ``allowed`` bool[n+1, n+1].
 
-    At least one tree must lie within.
+    There must be at least one such tree.
 
     *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
     """
@@ -70,11 +71,11 @@ class PartialTreeLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLikelihood:
-    """Negative log-probability of uncertain evidence for arcs; what it says nothing of is summed out.
+    """Negative log-probability of uncertain evidence for arcs, summed over all trees.
 
-    A tree with an arc is ``exp(evidence)`` times as likely to have given rise to what was seen as one without
-    it; float64[n+1, n+1], 0 where nothing is known. No evidence costs nothing and teaches nothing; infinite
-    evidence is :class:`PartialTreeLikelihood`.
+    ``evidence`` float64[n+1, n+1]: log-likelihood ratio of the observations with and without each arc, 0
+    where nothing is known. Without evidence, loss and gradient are 0; infinite evidence is
+    :class:`PartialTreeLikelihood`.
 
     *Source*: virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
     """
@@ -90,7 +91,7 @@ class EvidenceLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class AboveBase:
-    """An objective of scores that are added to fixed ones, ``base`` float64[n+1, n+1]."""
+    """An objective of the sum of scores and fixed ones, ``base`` float64[n+1, n+1]."""
 
     base: Scores
     objective: Objective
@@ -101,7 +102,7 @@ class AboveBase:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """An objective that counts ``weight`` times, 0 or more."""
+    """An objective multiplied by ``weight``, 0 or more."""
 
     weight: float
     objective: Objective
@@ -113,7 +114,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Annealed:
-    """An objective that changes: ``stages`` are those from epoch ``first`` on; the last stays."""
+    """An objective that is replaced by ``stages``, one per epoch from ``first`` on; the last stays."""
 
     objective: Objective
     first: int
@@ -127,7 +128,7 @@ class Annealed:
 
 
 def weighed(weight: float, objective: Objective) -> Objective:
-    """Return an objective that counts ``weight`` times, in every stage."""
+    """Return the objective, in every stage, multiplied by ``weight``."""
     if isinstance(objective, Annealed):
         stages = tuple(Weighed(weight, stage) for stage in objective.stages)
         return Annealed(Weighed(weight, objective.objective), objective.first, stages)
@@ -149,9 +150,9 @@ class CrossEntropy:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """How much better than the right tree the best tree scores (not nats): the perceptron's loss.
+    """The perceptron loss: the score of the best tree minus that of the gold tree (not in nats).
 
-    ``right`` and ``best`` give the heads int32[n+1] under given scores.
+    ``right`` and ``best`` return heads int32[n+1] under given scores.
 
     *Source*: Collins 2002.
     """
@@ -169,12 +170,12 @@ class Mistakes:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Expected number of wrong heads (not nats), beside int32[n+1].
+    """Expected number of wrong heads (not in nats), compared with int32[n+1].
 
-    Scores are multiplied by ``sharpness``: below 1, trees are more alike than the model has them, and the
-    risk is smoother; far above, it is the number of wrong heads of the best tree.
+    Scores are multiplied by ``sharpness``: below 1, the distribution is flatter and the risk smoother; far
+    above, the risk approaches the number of wrong heads of the best tree.
 
-    *Source*: thesis 3.2.4, A.8; the sharpness, which is raised step by step: Smith and Eisner 2006.
+    *Source*: thesis 3.2.4, A.8; increasing sharpness: Smith and Eisner 2006.
     """
 
     heads: Heads
@@ -190,10 +191,10 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Entropy:
-    """Entropy of the distribution over trees, in nats: how unsure the model is of a sentence without a tree.
+    """Entropy of the distribution over trees, in nats, as a loss of sentences without a tree.
 
-    *Source*: thesis A.10; as a term beside the likelihood of other sentences: Grandvalet and Bengio 2005, and
-    for trees Smith and Eisner 2007.
+    *Source*: thesis A.10; as a regulariser of the likelihood of other sentences: Grandvalet and Bengio 2005,
+    and for trees Smith and Eisner 2007.
     """
 
     infer: Infer

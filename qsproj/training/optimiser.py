@@ -1,8 +1,8 @@
-"""Optimisers: plain steps, and AdaGrad (Duchi et al. 2011) over hashed weights, over rows and a few numbers.
+"""Optimisers: plain steps, and AdaGrad (Duchi et al. 2011) over hashed weights, rows, and dense vectors.
 
-Three things are apart. Models score by the weights; kernels that know features gather the gradient of one
+Models, gradients and updates are separate: models score by the weights; kernels gather the gradient of one
 example (:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new
-rule is one class with one method, and works with every model.
+update rule is one class with one method, and works with every model.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ Weights = NDArray[Any]
 
 
 class Optimiser:
-    """Weights, and ``sums`` of their changes, each times the number of its step. Mutable; abstract."""
+    """Weights, and ``sums`` of their changes, each multiplied by its step number. Mutable; abstract."""
 
     def __init__(self, weights: Weights, sums: Weights) -> None:
         self.weights = weights
@@ -26,16 +26,16 @@ class Optimiser:
         self.steps = 0
 
     def mean(self) -> Weights:
-        """Return the mean of the weights after every step so far, before any penalty that followed it."""
+        """Return the mean of the weights after every step so far, before penalties."""
         return self.weights - self.sums / self.weights.dtype.type(max(self.steps, 1))
 
 
 class SparseOptimiser(Optimiser, ABC):
-    """Hashed weights, of which an example moves a few. Mutable; abstract.
+    """Hashed weights with sparse updates. Mutable; abstract.
 
-    ``gradient``, like ``weights``: of the example at hand, all zero between steps. ``touched``
-    uint64[capacity]: the buckets with a gradient, of which ``used`` are listed; where there is no more room,
-    the weights move.
+    ``gradient``, like ``weights``: of the current example, all zero between steps. ``touched``
+    uint64[capacity]: the buckets with a gradient, of which the first ``used`` are valid; when the list is
+    full, the weights move.
     """
 
     def __init__(self, weights: Weights, sums: Weights, gradient: Weights, *, capacity: int) -> None:
@@ -45,7 +45,7 @@ class SparseOptimiser(Optimiser, ABC):
         self.used = 0
 
     def gather(self, kernel: Callable[..., tuple[int, int]], *what: Any) -> None:
-        """Add what a kernel, called with ``what`` first, gathers; move where there is no more room."""
+        """Add the gradient that ``kernel(*what, ...)`` gathers; move when the list is full."""
         begin = 0
         while begin != DONE:
             self.used, begin = kernel(*what, self.gradient, self.touched, self.used, begin)
@@ -61,18 +61,18 @@ class SparseOptimiser(Optimiser, ABC):
         """Move the weights along the gradient, add each change to ``sums``, and clear the gradient."""
 
     def regularise(self) -> None:
-        """Shrink the weights, once after each epoch; unless overridden, not at all."""
+        """Shrink the weights once after each epoch; by default, do nothing."""
         return
 
 
-# Makes the optimiser of weights that are about to be learned: a rule to step by, with its options.
+# Makes an optimiser, with its options, for initial weights.
 Rule = Callable[[Weights], SparseOptimiser]
 
 
 class PlainSteps(SparseOptimiser):
-    """Hashed weights that move by ``rate`` times the gradient itself. Mutable.
+    """Hashed weights that move by ``rate`` times the gradient. Mutable.
 
-    *Source*: the perceptron (Collins 2002, with the mean of all weights passed through).
+    *Source*: the averaged perceptron (Collins 2002).
     """
 
     def __init__(self, weights: Weights, *, rate: float = 1.0, capacity: int = 1 << 20) -> None:
@@ -87,18 +87,17 @@ class PlainSteps(SparseOptimiser):
 
 
 TINY = 1e-12
-# So many weights are shrunk at a time: what that makes stays in the cache.
+# Number of weights shrunk at a time, so that intermediate arrays stay in the cache.
 CHUNK = 1 << 15
 
 
 class AdaGrad(SparseOptimiser):
-    """AdaGrad over hashed weights, of which an example moves a few. Mutable; final.
+    """AdaGrad over hashed weights with sparse updates. Mutable; final.
 
-    ``weights`` float32[buckets] or float64[buckets]: where learning starts; every step changes them. ``l2``,
-    ``l1``: strengths of penalties per epoch, applied as proximal steps with AdaGrad's own step sizes; by L1,
-    weights that are not worth it become zero. ``capacity``: how many buckets are listed at most before the
-    weights have to move. ``first_squares``: what sums of squared gradients start from; 0: a feature's first
-    step has full size.
+    ``weights`` float32[buckets] or float64[buckets]: initial weights; every step changes them. ``l2``,
+    ``l1``: strengths of penalties per epoch, applied as proximal steps with AdaGrad's own step sizes; L1
+    makes weights of little use zero. ``capacity``: maximum number of buckets listed before the weights move.
+    ``first_squares``: initial sums of squared gradients; 0: a feature's first step has full size.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class AdaGrad(SparseOptimiser):
         capacity: int = 1 << 20,
         first_squares: float = 0.0,
     ) -> None:
-        # Squares, sums and gradient of a bucket lie side by side, in one line of the cache.
+        # Squares, sums and gradient of a bucket are adjacent, in one cache line.
         self._state = np.zeros((len(weights), 3), dtype=weights.dtype)
         super().__init__(weights, self._state[:, 1], self._state[:, 2], capacity=capacity)
         self.rate = rate
@@ -138,7 +137,7 @@ class AdaGrad(SparseOptimiser):
             weights[:] = shrunk
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return, of the weights that have moved, all that :meth:`restore` goes on from between two steps."""
+        """Return the state of the changed weights between two steps, for :meth:`restore`."""
         used = np.flatnonzero(self._state.any(axis=1) | (self.weights != 0.0))
         return {
             "steps": np.array([self.steps]),
@@ -148,7 +147,7 @@ class AdaGrad(SparseOptimiser):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave; KeyError or ValueError when it is not there, or does not fit."""
+        """Restore a :meth:`state`; KeyError or ValueError when parts are missing or do not fit."""
         buckets, moved = state["buckets"], (state["weights"], state["squares_and_sums"])
         if [values.shape for values in moved] != [buckets.shape, (len(buckets), 2)] or (
             len(buckets) and buckets[-1] >= len(self.weights)
@@ -165,29 +164,29 @@ class AdaGrad(SparseOptimiser):
 
 
 class RowAdaGrad(Optimiser):
-    """AdaGrad over rows of weights, one row for each feature and a column for each outcome. Mutable; final.
+    """AdaGrad over rows of weights, a row for each feature and a column for each outcome. Mutable; final.
 
     The parts of an example move the weights one after the other: squared gradients are summed part by part,
-    and a part may be scored by weights that the one before has moved. With ``counts_start`` the mean is that
+    and later parts are scored by weights that earlier ones have moved. With ``counts_start`` the mean is that
     of the weights before every step, not after it.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:
-        # Squares and sums.
+        # Rows: squares and sums.
         self._state = np.zeros((2, *weights.shape), dtype=weights.dtype)
         super().__init__(weights, self._state[1])
         self.rate = rate
         self._first = int(counts_start)
 
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
-        """Take one step by a kernel of ``what``, weights, state, rate and step; return what it returns."""
+        """Take one step by ``kernel(*what, weights, state, rate, step)``; return the kernel's result."""
         told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
         self.steps += 1
         return told
 
 
 class DenseAdaGrad(Optimiser):
-    """AdaGrad over a few numbers, float64[k], that every example moves. Mutable; final."""
+    """AdaGrad over a dense vector of weights, float64[k]. Mutable; final."""
 
     def __init__(self, weights: NDArray[np.float64], *, rate: float) -> None:
         super().__init__(weights, np.zeros_like(weights))

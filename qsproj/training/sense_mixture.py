@@ -1,9 +1,9 @@
-"""Outcomes of words as a mixture over what each word may be linked to: evidence, and how it is learned.
+"""Outcomes of words as a mixture over each word's possible links: evidence and training.
 
-The outcomes (relations, tags) of a word have scores of their own. And the word has senses, each with a chance
-and with features that score every outcome; what the chances lack of one is a sense that says nothing::
+The outcomes (relations, tags) of a word have base scores. In addition, the word has senses, each with a
+probability and with features that score every outcome; the remaining probability is that of no sense::
 
-    p(outcome)  ~  exp(scale * score) * (chance of none + sum over senses of chance * exp(its features))
+    p(outcome)  ~  exp(scale * score) * (P(none) + sum over senses of P(sense) * exp(its features))
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,8 @@ Values = NDArray[np.float64]
 class SenseRows:
     """The senses of a sentence's words: ``words`` int32[E], ascending.
 
-    ``chances`` float64[E], one at most a word. ``rows`` int32[E, T]: features, rows of the weights.
+    ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: features, as rows of the
+    weights.
     """
 
     words: NDArray[np.int32]
@@ -43,9 +44,9 @@ class SenseWeights:
     scale: float = 1.0
 
     def evidence(self, senses: SenseRows, size: int) -> Values:
-        """Return what senses say of the outcomes of words 0 .. ``size`` - 1, float64[size, L].
+        """Return the evidence of senses for the outcomes of words 0 .. ``size`` - 1, float64[size, L].
 
-        Natural log, on the scale of the scores that it is to be added to.
+        Natural log, on the scale of the scores to which it is added.
         """
         weighed = weigh_senses(senses.rows, senses.chances, self.weights)
         return np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
@@ -53,10 +54,10 @@ class SenseWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseExample:
-    """A sentence to learn from.
+    """A training sentence.
 
-    ``scores`` float64[n+1, L]: of each word's outcomes, by what has not seen the sentence, natural log.
-    ``known`` int32[n+1]: number of each word's outcome; -1 where there is nothing to learn.
+    ``scores`` float64[n+1, L]: of each word's outcomes, by a model not trained on the sentence, natural log.
+    ``known`` int32[n+1]: number of each word's outcome; -1 where unknown.
     """
 
     senses: SenseRows
@@ -83,5 +84,5 @@ class _Trainer(Trainer[SenseExample, SenseWeights]):
 def train_senses(
     start: SenseWeights, examples: Sequence[SenseExample], *, rng: np.random.Generator, description: str
 ) -> SenseWeights:
-    """Learn by likelihood; ``rng`` orders the sentences."""
+    """Maximise the likelihood; ``rng`` orders the sentences."""
     return learn(_Trainer(start), examples, epochs=EPOCHS, rng=rng, description=description)[0]

@@ -1,4 +1,4 @@
-"""LINK, PAIR and their like, ANYPAIR, EXACTLY1 and ATMOST1, SYNCH: factors over booleans in closed form."""
+"""Closed-form factors over booleans: LINK, PAIR and relatives, ANYPAIR, EXACTLY1 and ATMOST1, SYNCH."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class AllTrue(graph.KernelGroup):
 
 
 def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
-    """Make factors that reward all of their booleans int[F, d] being true, by scores float[F] in logs."""
+    """Make factors on booleans int[F, d] with scores float[F], natural log, for all being true."""
     table = np.asarray(variables, dtype=np.int32)
     if table.ndim != 2 or table.shape[1] < 1:
         raise ValueError(f"variables of all_true have shape {table.shape}, expected (factors, degree)")
@@ -56,7 +56,7 @@ def nand(variables: ArrayLike) -> AllTrue:
 
 
 def not2(links: NDArray[np.int32]) -> AllTrue:
-    """Make the NOT2 family: no word has two heads, said pair by pair; O(n^3) factors."""
+    """Make the NOT2 family: no word has two heads, one factor per pair of arcs; O(n^3) factors."""
     return nand(rival_heads(links))
 
 
@@ -102,13 +102,12 @@ def link(variables: ArrayLike, scores: ArrayLike) -> Link:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyPair(graph.HardGroup):
-    """ANYPAIR, hard: the result is true if some pair is both true, else false; O(pairs) each.
+    """ANYPAIR, hard: the result is true if both booleans of some pair are, else false; O(pairs) each.
 
-    It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the one of words i and k is true
-    if, for some middle word j, the arcs i -> j and j -> k (or j -> i and j -> k) are. That in a tree at most
-    one middle word fits, TREE says already: were it said once more for each result, beliefs would grow too
-    sure. ``edges`` int32[E]: factor after factor, from ``starts`` int64[F+1]: its result, then its pairs, two
-    each.
+    It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the variable of words i and k is
+    true if, for some middle word j, the arcs i -> j and j -> k (or j -> i and j -> k) are. TREE already
+    ensures that at most one middle word fits: repeating it for each result would make beliefs overconfident.
+    ``edges`` int32[E], grouped by factor with ``starts`` int64[F+1]: its result, then its pairs, two each.
 
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """
@@ -130,7 +129,7 @@ class AnyPair(graph.HardGroup):
 
 
 def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
-    """Make ANYPAIR factors: ``results`` int[F] that they decide; of each, pairs int[P, 2], one or more."""
+    """Make ANYPAIR factors from ``results`` int[F] and, for each, pairs int[P, 2], at least one."""
     decided = np.asarray(results, dtype=np.int32)
     tables = [np.asarray(table, dtype=np.int32) for table in pairs]
     if decided.ndim != 1 or len(tables) != decided.size:
@@ -148,8 +147,8 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
 def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair:
     """Make ANYPAIR factors from a table, without a loop over factors.
 
-    ``results`` int32[P]: the boolean that each pair, of ``pairs`` int32[P, 2], makes true; equal ones, which
-    form a factor, stand together.
+    ``results`` int32[P]: the boolean that each pair of ``pairs`` int32[P, 2] makes true; equal ones, which
+    form a factor, are adjacent.
     """
     begins = np.diff(results, prepend=-1) != 0
     first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1
@@ -165,7 +164,7 @@ def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair
 class ExactlyOne(graph.HardGroup):
     """Hard factors: exactly one, or (``allow_none``) at most one, boolean is true; O(d); thesis 2.5.2.
 
-    ``edges`` int32[E]: the booleans, factor after factor, those of each from ``starts`` int64[F+1].
+    ``edges`` int32[E]: the booleans, grouped by factor with ``starts`` int64[F+1].
     """
 
     edges: graph.Variables
@@ -209,8 +208,8 @@ def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
 class Synch(graph.HardGroup):
     """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each.
 
-    Where the dependents are linked, a factor forbids that exactly two of the three others are true: the link
-    of the heads, the source arc, the target arc.
+    Where the dependents are linked, it is forbidden that exactly two of the others are true: the link of the
+    heads, the source arc, the target arc.
     """
 
     edges: graph.Variables

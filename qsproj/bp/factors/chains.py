@@ -12,7 +12,7 @@ from qsproj.kernels.bp import bp_chains
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildSequence(graph.KernelGroup):
-    """Chains of booleans; those that are true are scored by bigrams (thesis 2.2.5); O(m^2) a chain."""
+    """Chains of booleans with bigram scores of the true ones (thesis 2.2.5); O(m^2) a chain."""
 
     edges: graph.Variables
     starts: NDArray[np.int64]
@@ -38,10 +38,10 @@ class ChildSequence(graph.KernelGroup):
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
     """Make CHILDSEQ factors over chains as :func:`qsproj.bp.links.dependent_chains` lists them.
 
-    ``variables`` int[E]: the booleans, chain after chain from ``starts`` int[F+1], each from the head
+    ``variables`` int[E]: the booleans, grouped by chain with ``starts`` int[F+1], each from the head
     outwards. ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1)
     natural logs, [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries
-    "#". What has next <= previous is not read.
+    "#". Entries with next <= previous are not read.
     """
     edges = graph.checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)
@@ -52,14 +52,14 @@ def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -
 
 
 def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
-    """Return int64[F+1], where the block of scores of each chain begins."""
+    """Return int64[F+1], the start of each chain's block of scores."""
     begins = np.asarray(starts, dtype=np.int64)
     sizes = begins[1:] - begins[:-1] + 1
     return graph.starts_of(sizes * sizes)
 
 
 def step_table(starts: ArrayLike) -> NDArray[np.int32]:
-    """Return int32[S, 4], what each score of CHILDSEQ is about: what features are computed from.
+    """Return int32[S, 4], the places of each score of CHILDSEQ, for computing features.
 
     Rows are (chain, place of the previous dependent, place of the next, 1 if the score is read else 0) in the
     order of the scores; places count from 1 within their chain, 0 and m + 1 are its boundaries.
@@ -74,7 +74,7 @@ def step_table(starts: ArrayLike) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valence(graph.KernelGroup):
-    """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans."""
+    """Families of booleans, scored by the number of true ones (thesis 2.2.5). O(m B) for m booleans."""
 
     edges: graph.Variables
     starts: NDArray[np.int64]
@@ -94,8 +94,8 @@ class Valence(graph.KernelGroup):
 def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:
     """Make VALENCE factors over families as :func:`qsproj.bp.links.dependent_chains` lists them.
 
-    ``variables`` int[E] and where each family begins, ``starts`` int[F+1]. ``scores`` float[F, B+1], B >= 1:
-    natural log for 0, 1, ..., B - 1 and for B or more of them.
+    ``variables`` int[E], grouped by family with ``starts`` int[F+1]. ``scores`` float[F, B+1], B >= 1:
+    natural log for 0, 1, ..., B - 1 and for B or more true ones.
     """
     edges = graph.checked_edges(variables, "VALENCE")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

@@ -34,7 +34,7 @@ class Tag(KernelGroup):
 
 
 def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
-    """Make TAG factors on variables int[F] of K >= 2 states, by scores float[F, K], natural log."""
+    """Make TAG factors on variables int[F] of K >= 2 states, with scores float[F, K], natural log."""
     edges = checked_edges(variables, "TAG")
     n_states = max(np.shape(scores)[1:] or (0,))
     if n_states < 2:
@@ -46,7 +46,7 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagLink(KernelGroup):
-    """Ternary soft factors; each fires if its arc is true, with a value by both tags (thesis 2.2.5).
+    """Ternary soft factors; each fires if its arc is true, with a value for both tags (thesis 2.2.5).
 
     O(H D) each, for H tags of the head and D of the dependent.
     """

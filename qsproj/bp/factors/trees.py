@@ -1,4 +1,4 @@
-"""TREE, PTREE: the true arcs form a tree; NOCROSS, a hidden projective tree: scores by what crosses."""
+"""TREE and PTREE: the true arcs form a tree; NOCROSS and a hidden projective tree: scores of crossing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Tree(graph.HardGroup):
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
-    """Make the TREE factor: the true arcs, of ``links`` as in :mod:`qsproj.bp.links`, form any tree."""
+    """Make the TREE factor: the true arcs of ``links`` (see :mod:`qsproj.bp.links`) form any tree."""
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], False, single_root)
 
@@ -90,10 +90,10 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest(graph.HardGroup):
-    """PTREE over the arcs of each of several sentences, one after the other, in one call of a kernel.
+    """PTREE over the arcs of each of several sentences, in one call of a kernel.
 
-    ``edges`` int32[E]: those of all ``trees``, whose heads and dependents are ``heads``, ``dependents``;
-    ``counts``, ``sizes`` int64[S]: how many arcs each has, and its n + 1.
+    ``edges``, ``heads``, ``dependents`` int32[E]: those of all ``trees``, concatenated. ``counts``, ``sizes``
+    int64[S]: number of arcs of each tree, and its n + 1.
     """
 
     edges: graph.Variables
@@ -126,7 +126,7 @@ class Forest(graph.HardGroup):
 
 
 def forest(trees: Sequence[Tree]) -> Forest:
-    """Join PTREE factors, one or more, all with one root or all without that demand."""
+    """Join PTREE factors, at least one, with equal ``single_root``."""
     return Forest(
         np.concatenate([tree.edges for tree in trees]),
         tuple(trees),
@@ -141,8 +141,8 @@ def forest(trees: Sequence[Tree]) -> Forest:
 class NoCross(graph.KernelGroup):
     """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
 
-    They take in EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
-    factor, then those into the second; ``starts`` int64[2 F + 1] says where either begin.
+    They include EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
+    factor, then those into the second, with ``starts`` int64[2 F + 1].
     """
 
     edges: graph.Variables
@@ -172,7 +172,7 @@ class NoCross(graph.KernelGroup):
 
 
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
-    """Make NOCROSS factors for pairs of different words int[F, 2], all of them: :func:`word_pairs`.
+    """Make NOCROSS factors for pairs of different words int[F, 2], such as :func:`word_pairs`.
 
     ``links`` as in :mod:`qsproj.bp.links`. ``scores`` float[F]: natural log of F where the arcs into the two
     words cross; -inf forbids that.
@@ -200,7 +200,7 @@ def word_pairs(n: int) -> NDArray[np.int32]:
     return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32) + 1
 
 
-# What an arc of a hidden tree scores that no boolean stands for: so there always is such a tree.
+# Score of a hidden arc without a boolean; being finite, it ensures that a hidden tree exists.
 UNNAMED = -5.0
 
 
@@ -208,12 +208,12 @@ UNNAMED = -5.0
 class HiddenTree(graph.FactorGroup):
     """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
 
-    The hidden tree may have all arcs between words and root; those that no boolean stands for score UNNAMED.
+    The hidden tree may have all arcs between words and root; those without a boolean score UNNAMED.
     Max-product takes the best hidden tree in place of the sum. O(n^3).
 
     ``edges``, ``heads``, ``dependents`` int32[E], ``size``, ``single_root``: as for :class:`Tree`.
 
-    *Source*: thesis 5.1.1; that the hidden arcs have no scores of their own is ours.
+    *Source*: thesis 5.1.1; unlike there, the hidden arcs have no scores of their own.
     """
 
     edges: graph.Variables
@@ -243,7 +243,7 @@ class HiddenTree(graph.FactorGroup):
     def expected(self, incoming: graph.Messages) -> NDArray[np.float64]:
         arcs = self._arcs(_gain(incoming, self.scores))
         chances = projective.posterior(arcs, single_root=self.single_root).marginals
-        # Of an arc that is certain, the hidden tree alone decides.
+        # For a certain arc, the hidden tree alone decides.
         odds = np.where(incoming == np.inf, np.inf, np.where(incoming == np.inf, 0.0, incoming) + self.scores)
         both = np.exp(-np.logaddexp(0.0, -odds))
         return np.asarray(chances[self.heads, self.dependents] * both)
@@ -264,7 +264,7 @@ class HiddenTree(graph.FactorGroup):
 
 
 def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:
-    """Make the factor of a hidden projective tree, by scores float[E], natural log, of the arcs."""
+    """Make the factor of a hidden projective tree with scores float[E], natural log, of the arcs."""
     heads, dependents, edges = arcs_of(links)
     checked = graph.checked_scores(scores, edges.shape, "the hidden tree")
     return HiddenTree(edges, checked, heads, dependents, len(links), single_root)
@@ -273,7 +273,7 @@ def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: boo
 def _gain(
     log_odds: graph.Messages, scores: NDArray[np.float64], *, maximise: bool = False
 ) -> NDArray[np.float64]:
-    """Return by how much a boolean being allowed to score raises its total weight, in logs."""
+    """Return the increase of a boolean's total log weight by its score."""
     plus = np.maximum if maximise else np.logaddexp
     finite = np.where(log_odds == np.inf, 0.0, log_odds)
     return np.where(log_odds == np.inf, scores, plus(0.0, finite + scores) - plus(0.0, finite))
