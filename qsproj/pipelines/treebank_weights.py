@@ -18,7 +18,7 @@ BACKOFF = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Treebank:
-    """Trees of one language, or one file of them, under a name for messages."""
+    """Trees of one language, or of one file, with a name for messages."""
 
     name: str
     sentences: Sequence[Sentence]
@@ -86,7 +86,7 @@ def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArra
 def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """Return the Kullback-Leibler divergence of two trigram distributions int64[k, k, k], in nats.
 
-    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), but for the smoothing of the other's counts.
+    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), except the smoothing of the other's counts.
     """
     seen = target > 0
     p = target[seen] / target.sum()

@@ -15,7 +15,7 @@ _NAME = "bootstrap.{}.json"
 
 @dataclass(frozen=True, slots=True)
 class BootstrapCall:
-    """Texts and options as :func:`qsproj.pipelines.bootstrap.bootstrap.bootstrap` takes them."""
+    """Texts and options of :func:`qsproj.pipelines.bootstrap.bootstrap.bootstrap`."""
 
     texts: tuple[SourceText, ...]
     options: BootstrapOptions

@@ -1,4 +1,4 @@
-"""Projection to a DMV by EM: from tags alone, from projected arcs, or through a quasi-synchronous grammar."""
+"""Train a DMV by EM: from tags alone, from projected arcs, or through a quasi-synchronous grammar."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

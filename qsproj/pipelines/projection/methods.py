@@ -144,7 +144,7 @@ def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 class Method(NamedTuple):
-    """A row of METHODS."""
+    """A method of projection: its summary, options and function."""
 
     summary: str
     reads: tuple[str, ...]  # options not shared by all methods, by their names on the command line

@@ -44,11 +44,12 @@ class Either:
     share: float | None = None
 
 
-# Possessives, in the UD treebanks of Armenian, Czech, Danish, Dutch, German, Gothic, Greek, Hungarian,
-# Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof; participles before nouns in these but for
-# Italian, and in Arabic, Japanese and Turkish: in Danish and Dutch a tenth of amod is VERB as in English,
-# else next to none. *Not* is ADV in Chinese, Danish, Dutch, Gothic, Hungarian, Italian and Spanish: .3 and .7
-# points of UPOS on dev files of Spanish. Ties between languages go against the English convention.
+# Possessives: counted in the UD treebanks of Armenian, Czech, Danish, Dutch, German, Gothic, Greek,
+# Hungarian, Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof. Participles before nouns: in these
+# without Italian, and in Arabic, Japanese and Turkish; in Danish and Dutch a tenth of amod is VERB as in
+# English, elsewhere almost none. *Not* is ADV in Chinese, Danish, Dutch, Gothic, Hungarian, Italian and
+# Spanish: .3 and .7 points of UPOS on dev files of Spanish. Ties between languages go against the English
+# convention.
 CONVENTIONS = (
     Convention(
         tag="PRON",

@@ -35,7 +35,7 @@ from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 
 # Minimum number of tagged sentences to set some aside for testing.
 FEWEST = 50
-# Largest gain expected of word classes, in percentage points; a larger deficit need not be tested with them.
+# Largest expected gain of word classes, in percentage points; with a larger deficit they are not tried.
 WORTH_OF_CLASSES = 2.0
 # Significance threshold in standard deviations: one difference in twenty exceeds it by chance.
 SURELY = 1.64

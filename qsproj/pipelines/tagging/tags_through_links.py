@@ -407,7 +407,7 @@ def summary(text: LinkedText) -> str:
 
 
 def agreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> float | None:
-    """Return the share of words with evidence that are tagged as most of it says; None without any."""
+    """Return the share of words with evidence whose tag has most votes; None without any."""
     agreed = total = 0
     for sentence in sentences:
         votes = text.votes[text.words_of(sentence)]
