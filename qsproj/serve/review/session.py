@@ -94,7 +94,7 @@ class Session:
         self._start()
 
     def load(self) -> None:
-        """Read the draft again; on an error nothing changes, except files that do not fit the draft."""
+        """Read the draft again, or change nothing on an error; other files that no longer fit are dropped."""
         self.draft.load()
         left_out = list[str]()
         try:

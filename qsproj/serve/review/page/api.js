@@ -1,8 +1,8 @@
-// What the page asks of its server. The token of the page's address goes with every request.
+// Requests to the server, with the token from the page's address.
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
-/** What a server refused, or that there is none. */
+/** A refusal of the server, or a failed connection. */
 export class Refusal extends Error {
   constructor(status, told) {
     super(typeof told === "string" ? told.trim() : told.text);

@@ -1,4 +1,4 @@
-// The arcs beside the table, drawn from row to row.
+// Arcs beside the table, drawn between rows.
 import { levels } from "./tree.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -10,7 +10,7 @@ function element(name, attributes) {
   return made;
 }
 
-/** Draw the arcs of a tree; `rows[i]` is the row of word i, that of the root at 0. */
+/** Draw the arcs of a tree; `rows[i]` is the row of word i, `rows[0]` that of the root. */
 export function drawArcs(svg, table, rows, tree, chances, unsure) {
   const level = levels(tree.heads);
   const deepest = Math.max(1, ...level);

@@ -1,4 +1,4 @@
-// One sentence: its words in rows, its arcs beside them, and what a person does to its tree.
+// The editor of a sentence: words in rows, arcs beside them, and edits of the tree.
 import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
 import {
@@ -16,17 +16,17 @@ function cell(kind, text, title) {
   return made;
 }
 
-/** Shows a sentence and edits its tree; tells `hooks` what was confirmed or undone, and where to go. */
+/** The editor of a sentence; calls `hooks` after confirmations and undos, and to move on. */
 export class Editor {
   constructor(hooks) {
     this.hooks = hooks;
-    this.known = { relations: new Set(), upos: new Set() }; // cells of the file, and those of UD
-    this.live = false; // whether there is a model that infers the rest
-    this.open_ = null; // the sentence as the server told it, with the states of its tree
-    this.kept = new Map(); // sentences with corrections that are not confirmed, by index
-    this.taken = null; // the word that waits for its head
-    this.doubted = null; // the tree that was found odd when it was confirmed
-    this.confirmed = []; // what was confirmed in this window, by index, the last one last
+    this.known = { relations: new Set(), upos: new Set() }; // relations and tags of the file and of UD
+    this.live = false; // whether a model infers the rest
+    this.open_ = null; // the sentence from the server, with the states of its tree
+    this.kept = new Map(); // sentences with unconfirmed corrections, by index
+    this.taken = null; // the selected word, waiting for its head
+    this.doubted = null; // the unusual tree whose confirmation was refused once
+    this.confirmed = []; // indices of sentences confirmed in this window, in order
     $("confirm").addEventListener("click", () => this.confirm());
     $("undo").addEventListener("click", () => this.undo());
     $("previous").addEventListener("click", () => this.#go(-1));
@@ -59,12 +59,12 @@ export class Editor {
     this.#show(kept ?? this.#fresh(await ask(`sentences/${index}`)));
     this.say(kept ? "These corrections are not confirmed yet." : "");
     $("sentence").scrollTop = 0;
-    // Where words above stay, reading begins at the top: what was not read must not be fixed.
+    // When corrections fix the words above, start at the top, so that no unread cell is fixed.
     const begin = this.#isLive() && $("above").checked ? 1 : this.#leastSure();
     this.#row(word ?? begin)?.focus({ preventScroll: word === null });
   }
 
-  /** Show the sentence that is open as the server tells it now, where a person was. */
+  /** Reload the open sentence from the server, keeping focus and scroll position. */
   async refresh() {
     if (this.open_ === null || this.changed) return;
     const focused = this.#wordOf(document.activeElement), place = $("sentence").scrollTop;
@@ -74,13 +74,13 @@ export class Editor {
   }
 
   say(text, bad = false) {
-    if (text) $("sentence").hidden = false; // also what goes wrong before there is a sentence
+    if (text) $("sentence").hidden = false; // for errors before the first sentence
     $("message").textContent = text;
     $("message").classList.toggle("bad", bad);
     $("choices").replaceChildren();
   }
 
-  /** Confirm the tree; one that the server finds odd is confirmed twice. */
+  /** Confirm the tree; an unusual one must be confirmed twice. */
   async confirm() {
     const sure = this.doubted === this.tree;
     const lacking = missing(this.tree);
@@ -102,7 +102,7 @@ export class Editor {
       this.open_.states.pop();
       this.#update("Undone.");
     } else if (this.open_.undo || this.confirmed.length) {
-      // Of a sentence without a confirmation: the last one of this window, which was left for this sentence.
+      // Without a change of this sentence, undo the last confirmation in this window.
       if (!this.open_.undo) await this.open(this.confirmed.at(-1));
       if (this.changed) return this.say("These corrections are not confirmed yet: undo takes them back.");
       const { index, version } = this.open_;
@@ -137,7 +137,7 @@ export class Editor {
     }
   }
 
-  /** Offer what can be done when someone else was faster. */
+  /** Offer the choices after a conflict with another change. */
   #offer(told) {
     if (told.reason === "doubt") {
       this.doubted = this.tree;
@@ -165,7 +165,7 @@ export class Editor {
     return this.hooks.moved(step).catch((error) => this.say(error.message, true));
   }
 
-  // What is shown
+  // Display
 
   #show(sentence) {
     this.open_ = sentence;
@@ -189,7 +189,7 @@ export class Editor {
     if (this.#isLive()) this.#seconds();
   }
 
-  /** Give each column its width for as long as the sentence is shown, so that nothing moves under a click. */
+  /** Fix the width of each column while the sentence is shown, so that nothing moves under a click. */
   #fixColumns() {
     const table = $("words").parentNode, headers = [...table.tHead.rows[0].cells].filter((one) => !one.hidden);
     table.classList.remove("fixed");
@@ -206,7 +206,7 @@ export class Editor {
     this.#draw();
   }
 
-  /** Show the tree of the translation, where it has one. */
+  /** Show the tree of the translation, if any. */
   #showSource({ translation, translation_heads: heads, translation_relations: relations, translation_upos: upos }) {
     $("source").hidden = !heads.some((head) => head >= 0);
     $("source-tree").dir = direction(translation ?? []);
@@ -220,7 +220,7 @@ export class Editor {
     }));
   }
 
-  /** The words of a text; `tokens`: the first and the last word of each, its form, whether a space follows. */
+  /** The words of a text; `tokens`: first word, last word, form, whether a space follows. */
   #texts(forms, tokens = forms.map((form, at) => [at + 1, at + 1, form, true])) {
     return tokens.flatMap(([first, last, form, space]) => {
       const made = document.createElement("span");
@@ -261,7 +261,7 @@ export class Editor {
     return row;
   }
 
-  /** The cell of a word; of the first of a multiword token with that beside it. */
+  /** The cell of a word; the first word of a multiword token also shows the token. */
   #wordCell(word, form) {
     const made = cell("word", form, form), token = this.open_.tokens.find(([first, last]) => first <= word && word <= last);
     if (!token) return made;
@@ -275,7 +275,7 @@ export class Editor {
     return word > 0 ? this.tree.links[word - 1] : [];
   }
 
-  /** Show the tree as it is now. */
+  /** Show the current tree. */
   #update(message) {
     const { heads, relations } = this.tree, { first, forms } = this.open_;
     heads.forEach((head, index) => {
@@ -312,7 +312,7 @@ export class Editor {
 
   #named(head) { return head < 0 ? "no head" : head === 0 ? "root" : `${head} ${this.open_.forms[head - 1]}`; }
 
-  /** Mark a tag that the tagger was unsure of, until it is changed or fixed. */
+  /** Mark an uncertain tag until it is changed or fixed. */
   #showTagChance(place, index) {
     const chance = this.tree.upos[index] === this.open_.upos[index] ? this.open_.tag_chances[index] : null;
     const unsure = chance !== null && chance < UNSURE && !this.open_.reviewed;
@@ -320,7 +320,7 @@ export class Editor {
     place.title = chance === null ? "" : `probability of the tag: ${chance.toFixed(2)}`;
   }
 
-  /** Show how sure the arc of a word is, and which head comes second. */
+  /** Show the probability of a word's arc, and the second-best head. */
   #showChances(row, index) {
     const chance = this.#chancesNow()[index], second = this.tree.seconds[index];
     const sure = row.querySelector(".sure"), button = row.querySelector(".second button");
@@ -333,7 +333,7 @@ export class Editor {
     button.title = "second head, and its probability";
   }
 
-  /** Show where another annotator has a word differently. */
+  /** Show the differences of a word to the other annotator. */
   #showOther(row, index) {
     const { other } = this.open_, button = row.querySelector(".other button");
     if (!button) return;
@@ -342,7 +342,7 @@ export class Editor {
     button.textContent = differs.map((column) => (column === "heads" ? this.#named(other.heads[index]) : other[column][index])).join(" ");
   }
 
-  /** Take what another annotator has of a word. */
+  /** Copy the other annotator's analysis of a word. */
   async #takeOther(word) {
     const { other } = this.open_;
     if (!other) return this.say("There is no other annotation: start with --versus FILE.");
@@ -364,13 +364,13 @@ export class Editor {
     drawArcs($("source-arcs"), source.parentNode, [...source.rows], { heads }, heads.map(() => null), UNSURE);
   }
 
-  /** Return the chances of arcs that are still what they were told of. */
+  /** Return the probabilities of arcs that are unchanged since these were computed; else null. */
   #chancesNow() {
     const { chances, heads } = this.tree, told = this.#told();
     return chances.map((chance, index) => (heads[index] === told.heads[index] ? chance : null));
   }
 
-  /** Return the last state whose chances were told: by the file, or by the model. */
+  /** Return the state that the current probabilities belong to, from the file or the model. */
   #told() { return this.open_.states.findLast((state) => state.chances === this.tree.chances && state.told) ?? this.open_.first; }
 
   #leastSure() {
@@ -391,7 +391,7 @@ export class Editor {
     markArc($("arcs"), word);
   }
 
-  /** Mark a word, and those of the translation that are linked to it. */
+  /** Mark a word, and the words of the translation linked to it. */
   #mark(word) {
     const mark = (place, chosen, kind) => {
       for (const one of $(place).querySelectorAll("[data-word]")) {
@@ -403,7 +403,7 @@ export class Editor {
     for (const row of $("source-words").rows) row.classList.toggle("linked", this.#linked(word).includes(Number(row.dataset.word)));
   }
 
-  // What is done to the tree
+  // Edits of the tree
 
   #clicked(event) {
     const word = this.#wordOf(event.target);
@@ -419,7 +419,7 @@ export class Editor {
     this.#take(word);
   }
 
-  /** Take a word; when one was taken, this is its head. */
+  /** Select a word; if one is selected already, make this its head. */
   #take(word) {
     if (this.taken === null) {
       if (word === 0) return this.say("Take a word first, then its head.");
@@ -464,7 +464,7 @@ export class Editor {
     return second[0] === 0 ? this.#root(word) : this.#attach(word, second[0]);
   }
 
-  /** Take over a change of a cell, which stays from now on; the model infers the rest. */
+  /** Apply a change of a cell, which is fixed from now on; the model infers the rest. */
   async #change(tree, column, word, message) {
     if (same(tree, this.tree)) return;
     const earlier = this.tree, open = this.open_;
@@ -477,11 +477,11 @@ export class Editor {
     try {
       const told = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(next) });
       const at = open.states.indexOf(next);
-      if (at < 0 || at !== open.states.length - 1) return; // undone, or changed again: that is inferred itself
+      if (at < 0 || at !== open.states.length - 1) return; // undone, or changed again, with an inference of its own
       open.states[at] = { ...inferred(next, told, earlier), told: true };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // Only what no tree can have is taken back; without an answer in time a correction stays.
+      // Revert a correction only if no tree allows it; after a timeout it stays.
       if (error.status !== 409) return this.say(`The rest is not inferred: ${error.message}`, true);
       const at = open.states.indexOf(next);
       if (at > 0) open.states.splice(at, 1);
@@ -496,7 +496,7 @@ export class Editor {
 
   #isLive() { return this.live && $("live").checked && this.open_ !== null && !this.open_.reviewed; }
 
-  /** Ask for the second heads of a sentence as it is shown; what the file has stays. */
+  /** Request the second-best heads for the displayed tree; values from the file are kept. */
   async #seconds() {
     const open = this.open_, tree = this.tree;
     if (tree.seconds.some(Boolean)) return;
@@ -512,7 +512,7 @@ export class Editor {
     if (open === this.open_ && isTop) this.#update($("message").textContent);
   }
 
-  /** Fix all that a word has, or let it loose. */
+  /** Fix all cells of a word, or release them. */
   #fix(word) {
     const stays = !this.tree.fixed.heads[word - 1];
     const next = Object.fromEntries(INFERRED.map((column) => [column, this.tree.fixed[column].with(word - 1, stays)]));
@@ -520,7 +520,7 @@ export class Editor {
     this.#update(stays ? "This word stays as it is." : "This word may change.");
   }
 
-  /** Link a word with a word of the translation, or part them. */
+  /** Add or remove the link of a word with a word of the translation. */
   #link(word, source) {
     if (!source || !word) return;
     const own = this.#linked(word);
@@ -551,15 +551,15 @@ export class Editor {
     }, { placeholder: this.tree[column][word - 1], doubt: (text) => this.#doubtAbout(column, text, what) });
   }
 
-  /** Say why a new cell is to be given twice: Universal Dependencies and the file lack it. */
+  /** Return the reason to enter a new value twice: it is neither in UD nor in the file. */
   #doubtAbout(column, text, what) {
     const isKnown = !text || [text, text.split(":")[0]].some((one) => this.known[column].has(one));
     return isKnown ? null : `${text} is no ${what} of Universal Dependencies, and new in this file`;
   }
 
   /**
-   * Put an input in the place of a button; `done` gets its text, null where nothing was to change.
-   * What `doubt` says of a text is shown, and the text is taken when Enter is pressed again.
+   * Replace a button by an input; `done` gets its text, or null if unchanged.
+   * A warning from `doubt` is shown, and the text is accepted when Enter is pressed again.
    */
   #ask(row, place, label, value, list, done, { placeholder = "", doubt = () => null } = {}) {
     const button = place.firstChild, input = document.createElement("input");
@@ -589,7 +589,7 @@ export class Editor {
       if (event.key === "Enter") { event.preventDefault(); take(false); }
       if (event.key === "Escape") close(value);
     });
-    // A choice from the list is taken at once.
+    // A choice from the list is accepted immediately.
     input.addEventListener("input", (event) => { if (!event.inputType || event.inputType === "insertReplacementText") take(false); });
     input.addEventListener("blur", () => take(true));
     place.replaceChildren(input);
@@ -602,7 +602,7 @@ export class Editor {
     return this.#change(celled(this.tree, column, word, text), column, word, isNew ? `${text} is new in this file.` : "");
   }
 
-  /** Cut words, tokens or sentences otherwise: the server does it, and saves it at once. */
+  /** Change word, token or sentence boundaries on the server, which saves immediately. */
   async #cut(action) {
     if (!action) return;
     if (this.changed) return this.say("Confirm your corrections first, or undo them: this is saved at once.", true);
@@ -612,7 +612,7 @@ export class Editor {
     if (["split", "form"].includes(action) && !parts.length) return this.say("Write the parts first.", true);
     const last = ["merge", "join"].includes(action) ? word + 1 : word;
     await this.#send(`sentences/${index}/edit`, { method: "POST", body: { version, action, word, last, texts } }, async (told) => {
-      this.kept.clear(); // of sentences with other numbers now
+      this.kept.clear(); // sentences have new numbers
       this.confirmed = [];
       this.#show(this.#fresh(told));
       $("parts").value = "";
@@ -622,7 +622,7 @@ export class Editor {
     });
   }
 
-  // The other columns of the word at hand
+  // The other columns of the focused word
 
   #showMore() {
     const word = this.word ?? 0;
@@ -661,7 +661,7 @@ export class Editor {
     if (COLUMNS.includes(column)) this.#change(celled(this.tree, column, word, event.target.value.trim() || "_"), column, word, "");
   }
 
-  /** Edit the other columns of a word, which stays in sight above them. */
+  /** Edit the other columns of a word, which stays visible above them. */
   #editMore(word) {
     const form = $("more"), row = this.#row(word);
     $("more-lemmas").focus({ preventScroll: true });
@@ -669,7 +669,7 @@ export class Editor {
     row.scrollIntoView({ block: "nearest" });
   }
 
-  /** Do what a key says, wherever the focus is; what is said of a word, to the one at hand. */
+  /** Handle a key, wherever the focus is; keys for words apply to the focused one. */
   #pressed(event) {
     if (!this.open_ || document.querySelector("dialog[open]")) return;
     if (event.key === "Escape" && event.target.closest("#more, #cut")) return this.#row(this.word)?.focus();

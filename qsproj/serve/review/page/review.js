@@ -1,4 +1,4 @@
-// The page: the list of sentences on the one side, the tree of one of them on the other.
+// The page: the list of sentences, and the tree of the selected one.
 import { ask } from "./api.js";
 import { Editor } from "./editor.js";
 import { Search } from "./search.js";
@@ -62,7 +62,7 @@ function gain(told) {
     + `${scores(told.after)} after training on the others. ${rest}`;
 }
 
-/** Show a part of the list; where another is asked for before this one is there, that one. */
+/** Show a part of the list; a later request replaces one that is still pending. */
 function showList(offset) {
   turn += 1;
   return (newest = fillList(offset, turn));
@@ -107,7 +107,7 @@ function span(kind, text = "") {
   return made;
 }
 
-/** Show or hide the list where the window is too narrow for both; wider ones always show it. */
+/** Show or hide the list in narrow windows; wide windows always show it. */
 function showNarrowList(shown) {
   document.body.classList.toggle("listing", shown);
   $("sentences").setAttribute("aria-expanded", shown);
@@ -127,7 +127,7 @@ async function open(index, word = null) {
   mark();
 }
 
-/** Go to the next sentence of the list, or to the one before, over the ends of its pages. */
+/** Go to the next or previous sentence of the list, across pages. */
 async function go(step) {
   const at = list.rows.findIndex((row) => row.index === editor.index);
   const next = at + step;
@@ -138,7 +138,7 @@ async function go(step) {
   return open(list.rows[step > 0 ? 0 : list.rows.length - 1].index);
 }
 
-/** Take over what a confirmation, or its undoing, came to; a confirmation goes on to the next to do. */
+/** Update the page after a confirmation or undo; `goOn` opens the next unreviewed sentence. */
 async function afterChange(sentence, { goOn }) {
   overview.reviewed = sentence.all_reviewed;
   showProgress();
@@ -155,21 +155,21 @@ async function afterChange(sentence, { goOn }) {
   else await showListAgain();
 }
 
-/** Follow a change of the number of sentences, or of what they say. */
+/** Update the page after a change of the number or text of sentences. */
 async function cut(sentence) {
   Object.assign(overview, { sentences: sentence.sentences, reviewed: sentence.all_reviewed });
   showProgress();
   await showList(list.offset < list.total ? list.offset : 0);
 }
 
-/** Follow a correction of many sentences, of which Undo takes this one back with all others. */
+/** Update the page after a bulk correction; Undo of sentence `index` reverts all of it. */
 async function afterSearch(index) {
   if (index !== null) editor.confirmed = [...editor.confirmed.filter((one) => one !== index), index];
   await showList(list.offset);
   await editor.refresh();
 }
 
-/** Say which tags and relations of a correction neither Universal Dependencies nor the file has. */
+/** Return a warning about tags and relations of a correction that are neither in UD nor in the file. */
 function doubtAbout(change) {
   const given = change.split(/\s+/).map((one) => one.split("=")).filter(([name]) => ["upos", "deprel"].includes(name));
   const known = ([name, value]) => {
@@ -180,7 +180,7 @@ function doubtAbout(change) {
   return odd.length ? `${odd.join(", ")}: not of Universal Dependencies, and new in this file` : null;
 }
 
-/** Show how many cells were corrected, by batches of confirmations. */
+/** Show the number of corrected cells by batch of confirmations. */
 async function report() {
   const { batches } = await ask("report");
   const time = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
@@ -221,7 +221,7 @@ async function watchTraining() {
     showProgress();
   }
   showProgress();
-  // New trees, and a new order; the sentence that is open stays open.
+  // New trees and a new order; the open sentence stays open.
   await showList(list.offset < overview.sentences ? list.offset : 0);
   await editor.refresh();
   mark();

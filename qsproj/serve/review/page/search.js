@@ -1,4 +1,4 @@
-// Search over trees, and one correction for the words that are found: each is shown before, and can be left out.
+// Search over trees, and bulk correction of the matches, with a preview in which each can be deselected.
 import { ask } from "./api.js";
 
 const $ = (id) => document.getElementById(id);
@@ -10,14 +10,14 @@ function cell(text, kind = "") {
   return made;
 }
 
-/** Return what a correction changes in the cells of a word; the cells where there is none. */
+/** Return the changes of a word's cells by a correction; without one, the cells. */
 function differing({ before, after }) {
   if (after === before) return before.join(" ");
   const changed = before.flatMap((cell, at) => (cell === after[at] ? [] : [at]));
   return `${changed.map((at) => before[at]).join(" ")} → ${changed.map((at) => after[at]).join(" ")}`;
 }
 
-/** The dialog of searches; tells `hooks` which sentence to open, and that some were corrected. */
+/** The search dialog; calls `hooks` to open a sentence, and after corrections. */
 export class Search {
   constructor(hooks) {
     this.hooks = hooks;
@@ -86,7 +86,7 @@ export class Search {
     await this.hooks.corrected(this.corrected);
   }
 
-  /** Take the last correction back, in all sentences that were not changed since. */
+  /** Undo the last correction in all sentences not changed since. */
   async #undo() {
     const { version } = await ask(`sentences/${this.corrected}`);
     const told = await ask(`sentences/${this.corrected}/undo`, { method: "POST", body: { version } });

@@ -1,13 +1,13 @@
-// Trees as arrays: heads[i] is the head of word i + 1, 0 is the root, -1 is missing. Nothing here knows the page.
+// Trees as arrays: heads[i] is the head of word i + 1, 0 is the root, -1 is missing. Independent of the page.
 
-/** Return the words from `word` up to the root, or up to the first one that comes again. */
+/** Return the words from `word` up to the root, or up to the first repeated word. */
 function pathUp(heads, word) {
   const path = [word];
   for (let head = heads[word - 1]; head > 0 && !path.includes(head); head = heads[head - 1]) path.push(head);
   return path;
 }
 
-/** Return why `head` cannot be the head of `word`, as words of a cycle, "root" or "self"; null when it can. */
+/** Return why `head` cannot be the head of `word`: the words of a cycle, "root" or "self"; else null. */
 export function refusal(heads, word, head) {
   if (head === word) return { reason: "self" };
   if (head === 0) {
@@ -19,12 +19,12 @@ export function refusal(heads, word, head) {
   return at < 0 ? null : { reason: "cycle", cycle: path.slice(0, at + 1).reverse() };
 }
 
-/** Return the tree with another head of one word. */
+/** Return the tree with a new head of a word. */
 export function attached(tree, word, head) {
   return { ...tree, heads: tree.heads.with(word - 1, head) };
 }
 
-/** Return the tree with another root: the old one hangs below it, and they change relations. */
+/** Return the tree with a new root, which becomes the head of the old one; both swap relations. */
 export function rooted(tree, word) {
   const old = tree.heads.indexOf(0) + 1;
   let { heads, relations } = tree;
@@ -36,34 +36,34 @@ export function rooted(tree, word) {
   return { ...tree, heads, relations: relations.with(word - 1, upper).with(old - 1, lower) };
 }
 
-/** Return the tree with another cell of one word, in the column named. */
+/** Return the tree with a new cell of a word in a column. */
 export function celled(tree, column, word, text) {
   return { ...tree, [column]: tree[column].with(word - 1, text) };
 }
 
-// The columns that a model infers, in the order in which a word is read.
+// The columns that a model infers, in reading order of a word.
 export const INFERRED = ["upos", "heads", "relations"];
 
-/** Return the tree with some cells fixed: `cells` are pairs of a column and a word. */
+/** Return the tree with fixed cells: `cells` are (column, word) pairs. */
 export function fixed(tree, cells) {
   const next = { ...tree.fixed };
   for (const [column, word] of cells) next[column] = next[column].with(word - 1, true);
   return { ...tree, fixed: next };
 }
 
-/** Return all cells that are read before one: of the words above, and of its own word. */
+/** Return all cells before one in reading order: those of the words above, and of its own word. */
 export function before(column, word) {
   const above = Array.from({ length: word - 1 }, (_, index) => INFERRED.map((one) => [one, index + 1])).flat();
   return [...above, ...INFERRED.slice(0, INFERRED.indexOf(column)).map((one) => [one, word])];
 }
 
-/** Return what a model is asked: the cells that are fixed, and blanks. */
+/** Return the question to a model: fixed cells, and blanks. */
 export function question(tree) {
   const kept = (column, blank) => tree[column].map((cell, index) => (tree.fixed[column][index] ? cell : blank));
   return { heads: kept("heads", -1), relations: kept("relations", "_"), upos: tree.upos, tags: tree.fixed.upos };
 }
 
-/** Return the tree with other links of one word; MISC of all words then tells all links (Align=2,4). */
+/** Return the tree with new links of a word; all links are written to MISC (Align=2,4). */
 export function linked(tree, word, sources) {
   const links = tree.links.with(word - 1, sources);
   const misc = tree.misc.map((cell, index) => {
@@ -74,10 +74,10 @@ export function linked(tree, word, sources) {
   return { ...tree, links, misc };
 }
 
-/** Return the heads that are fixed; -1 elsewhere. */
+/** Return the fixed heads; -1 elsewhere. */
 export function fixedHeads(tree) { return question(tree).heads; }
 
-/** Return the tree that a model gave back, and which words it changed by itself. */
+/** Return the tree inferred by a model, and the words that it changed. */
 export function inferred(tree, told, earlier) {
   const moved = tree.heads.map((_, index) => INFERRED.some(
     (column) => !tree.fixed[column][index] && told[column][index] !== earlier[column][index],
@@ -85,7 +85,7 @@ export function inferred(tree, told, earlier) {
   return { ...tree, ...told, moved };
 }
 
-/** Return what is missing before a tree can be confirmed; null when nothing is. */
+/** Return the first thing missing from a tree for its confirmation, or null. */
 export function missing(tree) {
   const headless = tree.heads.findIndex((head) => head < 0) + 1;
   if (headless) return `word ${headless} has no head`;
@@ -100,10 +100,10 @@ export function same(one, other) {
   return COLUMNS.every((column) => equal(one[column], other[column]));
 }
 
-// All that a person corrects.
+// The editable columns.
 export const COLUMNS = ["heads", "relations", "upos", "xpos", "lemmas", "feats", "deps", "misc"];
 
-/** Return how far out each arc is drawn, 1 being nearest: beyond all that lie within its span. */
+/** Return the level of each arc, 1 being nearest: above all arcs within its span. */
 export function levels(heads) {
   const spans = heads.map((head, index) => ({ index, low: Math.min(head, index + 1), high: Math.max(head, index + 1) }));
   const drawn = spans.filter((span) => span.low >= 0).sort((a, b) => a.high - a.low - (b.high - b.low));
@@ -120,7 +120,7 @@ export function levels(heads) {
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u;
 const letter = /\p{L}/u;
 
-/** Return the direction in which words are read: that of most words with letters. */
+/** Return the writing direction: that of most words with letters. */
 export function direction(forms) {
   const worded = forms.filter((form) => letter.test(form));
   return worded.filter((form) => rightToLeft.test(form)).length * 2 > worded.length ? "rtl" : "ltr";

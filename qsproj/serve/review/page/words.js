@@ -1,4 +1,4 @@
-// Words whose tags are decided, one row each: single keys give tags, contexts stand below the row.
+// Words to tag, one row each: single keys assign tags, contexts are shown below the row.
 import { ask } from "./api.js";
 
 const $ = (id) => document.getElementById(id);
@@ -16,7 +16,7 @@ function cell(text, kind = "") {
   return made;
 }
 
-/** The dialog of words; tells `hooks` which sentence to open. */
+/** The dialog of words to tag; calls `hooks` to open a sentence. */
 export class Words {
   constructor(hooks) {
     this.hooks = hooks;
@@ -27,7 +27,7 @@ export class Words {
     $("leave-words").addEventListener("click", () => $("deciding").close());
   }
 
-  /** Read the words, and show the button where there are any. */
+  /** Load the words, and show the button if there are any. */
   async start() {
     const told = await ask("words");
     this.words = told.words.map(([form, tags, decided, text, bitext, wrong, example]) => ({ form, tags, decided, text, bitext, wrong, example }));
@@ -79,7 +79,7 @@ export class Words {
     }
   }
 
-  /** Show where a word stands, with its translations; once more: hide it. */
+  /** Show or hide the occurrences of a word with their translations. */
   async #contexts(at) {
     const row = this.#rowAt(at);
     if (row.nextElementSibling?.classList.contains("contexts")) return row.nextElementSibling.remove();
