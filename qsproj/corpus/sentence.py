@@ -1,4 +1,4 @@
-"""Sentence, Alignment and SentencePair: what every format is read into and written from."""
+"""Sentence, Alignment and SentencePair, the data structures of all readers and writers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,32 +29,32 @@ from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
 from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, pluralise
 
-# A cell of FEATS or MISC: as CoNLL-U writes it, or its items; None where nothing is known.
+# A cell of FEATS or MISC: in CoNLL-U format, or as its items; None if unspecified.
 Items = str | Mapping[str, str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The original text of a sentence, kept so that what was not changed is written byte for byte."""
+    """The original lines of a sentence, so that unchanged parts are written byte for byte."""
 
     lines: tuple[str, ...]  # without line ends: comments, multiword-token ranges, words and empty nodes
     word_lines: tuple[int, ...]  # the index in ``lines`` of each word
     newline: str = "\n"
-    # what follows the last line: its line end and the blank line(s), or less at the end of a file
+    # after the last line: its line end and the blank line(s), or less at the end of a file
     end: str = "\n\n"
-    start: str = ""  # what precedes the first line of a file: a byte order mark, blank lines
+    start: str = ""  # before the first line of a file: a byte order mark, blank lines
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sentence:
-    """A sentence with what is known of its syntax. Words are 1..n; tuples hold word i at index i - 1.
+    """A sentence with its annotation. Words are 1..n; tuples hold word i at index i - 1.
 
-    As a container it holds its words: ``len(sentence)``, ``for token in sentence``, ``sentence[1]``, the
-    first, ``sentence[-1]``, the last; see :class:`qsproj.Token`. ``str(sentence)`` is CoNLL-U.
+    A sentence is a container of its words: ``len(sentence)``, ``for token in sentence``, ``sentence[1]`` (the
+    first), ``sentence[-1]`` (the last); see :class:`qsproj.Token`. ``str(sentence)`` is CoNLL-U.
 
-    ``sent_id``: the value of the first ``# sent_id`` comment. Of the columns of CoNLL-U each has length n,
-    ``_`` where unspecified. ``heads`` int32[n+1], read-only: of each word, ``heads[0] == -1``, -1 where
-    missing. ``layout``: the original lines; None for a sentence that was made, not read.
+    ``sent_id``: the value of the first ``# sent_id`` comment. Columns of CoNLL-U have length n, with ``_`` if
+    unspecified. ``heads`` int32[n+1], read-only: the head of each word, -1 if missing, and ``heads[0] ==
+    -1``. ``layout``: the original lines; None for a sentence that was not read from a file.
     """
 
     sent_id: str | None
@@ -76,7 +76,7 @@ class Sentence:
         return (Token(self, word) for word in range(1, len(self) + 1))
 
     def __reversed__(self) -> Iterator[Token]:
-        """Yield the words, the last first."""
+        """Yield the words in reverse order."""
         return (Token(self, word) for word in range(len(self), 0, -1))
 
     def __getitem__(self, word: int) -> Token:
@@ -115,32 +115,32 @@ class Sentence:
 
     @property
     def root(self) -> Token | None:
-        """The first word whose head is 0; None where there is none."""
+        """The first word whose head is 0, None if there is none."""
         return next((token for token in self if token.is_root), None)
 
     @property
     def text(self) -> str:
-        """The text: that of the comment ``# text``, else what the tokens spell."""
+        """The text of the comment ``# text``, else that of the tokens."""
         found = None if self.layout is None else comment_in(self.layout.lines, "text")
         return spelled(self) if found is None or not found[1] else found[1]
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """The comments as CoNLL-U has them: ``# sent_id = 1``."""
+        """The comment lines of CoNLL-U, such as ``# sent_id = 1``."""
         return tuple(line for line in self.to_conllu().splitlines() if line.startswith("#"))
 
     @property
     def multiword_tokens(self) -> tuple[MultiwordToken, ...]:
-        """The tokens that are written as one and count as several words."""
+        """The multiword tokens: single surface tokens of several words."""
         return multiword_tokens(self)
 
     @property
     def empty_nodes(self) -> tuple[EmptyNode, ...]:
-        """The words of the enhanced graph that are not in the text."""
+        """The empty nodes: words of the enhanced graph that are not in the text."""
         return empty_nodes(self)
 
     def to_conllu(self) -> str:
-        """Return the sentence as CoNLL-U; one that is unchanged since it was read comes out byte for byte."""
+        """Return the sentence as CoNLL-U; an unchanged sentence is identical to its input."""
         from qsproj.corpus.conllu import conllu_text
 
         return conllu_text([self])
@@ -149,7 +149,7 @@ class Sentence:
     def from_conllu(text: str) -> "Sentence":
         r"""Read one sentence of CoNLL-U.
 
-        Raises DataError where the text is not CoNLL-U; UsageError where it has several sentences.
+        Raises DataError if the text is not CoNLL-U; UsageError if it has several sentences.
 
         Examples
         --------
@@ -177,23 +177,23 @@ class Sentence:
         misc: Iterable[Items] | None = None,
         sent_id: str | None = None,
     ) -> "Sentence":
-        """Return a copy with other columns; None leaves a column alone. The sentence itself never changes.
+        """Return a copy with new columns; None keeps a column. The sentence itself never changes.
 
-        Probabilities in MISC that were of the old heads, relations or tags are taken out. Raises UsageError
-        as :meth:`from_words`.
+        Probabilities of replaced heads, relations or tags are removed from MISC. Raises UsageError as
+        :meth:`from_words`.
 
         Parameters
         ----------
         heads : iterable of int, optional
             As :meth:`from_words`.
         deprels, upos, lemmas, xpos : iterable of str, optional
-            n cells each; None for a word where it is not known.
+            n cells each; None for an unspecified one.
         feats, misc : iterable of str or dict, optional
-            n cells each, as CoNLL-U writes them or as dictionaries; the value None writes a key alone.
+            n cells each, in CoNLL-U format or as dictionaries; the value None writes the key without ``=``.
         deps : iterable of list of (head, relation), optional
             n lists of pairs.
         sent_id : str, optional
-            Another name.
+            A new ID.
 
         Examples
         --------
@@ -229,25 +229,25 @@ class Sentence:
         feats: Iterable[Items] | None = None,
         misc: Iterable[Items] | None = None,
     ) -> "Sentence":
-        """Make a sentence of words and what is known of them.
+        """Create a sentence from words and their annotation.
 
-        Raises UsageError when there is no word, a column does not have one cell for each word, a cell is no
-        string, or heads are out of range or form a cycle.
+        Raises UsageError when there is no word, a column does not have one cell for each word, a cell is not
+        a string, or heads are out of range or form a cycle.
 
         Parameters
         ----------
         forms : iterable of str
             The n words; a string is refused.
         upos, deprels, lemmas, xpos : iterable of str, optional
-            n cells each; None, as a whole or for a word, where it is not known.
+            n cells each; None for an unspecified column or cell.
         heads : iterable of int, optional
-            The heads of words 1..n, 0 for the root, -1 or None where missing; n of them, as in CoNLL-U, or
+            The heads of words 1..n, 0 for the root, -1 or None if missing; either n heads, as in CoNLL-U, or
             n + 1 with -1 first, as in ``Sentence.heads``.
         sent_id : str
-            Its name; empty for none.
+            The ID; empty for none.
         feats, misc : iterable of str or dict, optional
-            n cells each, as CoNLL-U writes them or as dictionaries. With ``SpaceAfter=No`` in MISC the text
-            has no space behind a word.
+            n cells each, in CoNLL-U format or as dictionaries. ``SpaceAfter=No`` in MISC omits the space
+            after a word from the text.
 
         Examples
         --------
@@ -270,7 +270,7 @@ class Sentence:
 
 
 def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Return (column, its n cells) for the seven columns that a sentence holds."""
+    """Return (column, its n cells) for the seven columns of a sentence."""
     return (
         (FORM, sentence.forms),
         (LEMMA, sentence.lemmas),
@@ -283,12 +283,12 @@ def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]
 
 
 def head_cells(heads: Heads) -> tuple[str, ...]:
-    """Return the HEAD column of words 1..n: numbers, ``_`` where the head is missing."""
+    """Return the HEAD column of words 1..n: numbers, ``_`` for a missing head."""
     return tuple([UNSPECIFIED if head == NO_HEAD else str(head) for head in heads.tolist()[1:]])
 
 
 def layout_of(sentence: Sentence) -> Layout:
-    """Return the sentence's layout; one that was made gets ``sent_id`` and ``text`` and plain rows."""
+    """Return the layout of a sentence; by default ``sent_id`` and ``text`` comments and plain rows."""
     if sentence.layout is not None:
         return sentence.layout
     comments = [f"# text = {' '.join(sentence.forms)}"]
@@ -306,9 +306,8 @@ class Alignment:
     """Word alignment of one sentence pair. ROOT-ROOT is implicit; an unlinked word is aligned to NULL.
 
     ``n_source``, ``n_target``: numbers of words. ``links`` int32[k, 2]: sorted rows [source word, target
-    word], both 1-based, no row twice. ``sure`` bool[k]: False for a link that annotators only called
-    possible. ``weights`` float64[k]: probability of each link where the aligner gave one. Arrays are
-    read-only.
+    word], both 1-based, no row twice. ``sure`` bool[k]: False for a link annotated as possible only.
+    ``weights`` float64[k]: link probabilities, if the aligner gives any. Arrays are read-only.
     """
 
     n_source: int
@@ -325,11 +324,11 @@ def make_alignment(
     sure: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Alignment:
-    """Return an alignment with its links in range, sorted, and each only once.
+    """Return an alignment after checking, sorting and deduplicating its links.
 
     ``links``: int[k, 2], rows [source word, target word], 1-based, in any order. ``sure``: bool[k]; None: all
-    are. ``weights``: float[k], probabilities. Of a link given twice, sure and the larger weight win. Raises
-    ValueError when a shape does not fit, a word is out of range, or a weight is no probability.
+    are. ``weights``: float[k], probabilities. A repeated link is sure if one is, with the larger weight.
+    Raises ValueError for a wrong shape, a word out of range, or a weight that is not a probability.
     """
     rows = np.asarray(links, dtype=np.int32).reshape(-1, 2)
     flags = np.ones(len(rows), dtype=np.bool_) if sure is None else np.asarray(sure, dtype=np.bool_)
@@ -360,7 +359,7 @@ def make_alignment(
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy that cannot be written to, so that the caller's own array stays writable."""
+    """Return a read-only copy, so that the caller's array stays writable."""
     copy = array.copy()
     copy.flags.writeable = False
     return copy
@@ -370,8 +369,8 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 class SentencePair:
     """A source sentence, its translation, and the word alignment between them.
 
-    ``alignment``: the candidates, where links are to be chosen. ``hand``: links by hand, where the pair has
-    any to learn from.
+    ``alignment``: the links, or candidate links to select from. ``hand``: hand-made links for training, if
+    any.
     """
 
     source: Sentence
@@ -390,7 +389,7 @@ class SentencePair:
 
 
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
-    """Return the candidates whose probabilities, float64[k], reach a threshold, with these as weights."""
+    """Return the candidate links of probability, float64[k], at least ``threshold``, with it as weight."""
     likely = chances >= threshold
     return make_alignment(
         candidates.n_source,
@@ -401,12 +400,12 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
 
 
 def has_tree(sentence: Sentence) -> bool:
-    """Tell whether a sentence has a tree, if only a part of one: a word with a head."""
+    """Return whether a sentence has a complete or partial tree: at least one head."""
     return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
-    """Raise UsageError unless given a Sentence of ``least`` to ``most`` words (None: of any number)."""
+    """Raise UsageError unless ``given`` is a Sentence of ``least`` to ``most`` words (None: any number)."""
     if not isinstance(given, Sentence):
         raise WrongTypeError(
             f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
@@ -417,7 +416,7 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
 
 
 def _remedy(given: object) -> str:
-    """Say what takes that which is no sentence."""
+    """Return advice for an argument that is not a sentence."""
     if isinstance(given, str):
         return "; text is read by models of qsproj.bootstrap and qsproj bundle: model(text)"
     several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)
@@ -425,7 +424,7 @@ def _remedy(given: object) -> str:
 
 
 def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
-    """Return n cells of what a message calls ``name``, ``_`` where one is not known."""
+    """Return n cells, ``_`` for unspecified ones; ``name`` is the column in messages."""
     if not isinstance(cells, str | bytes) and isinstance(cells, Iterable):
         cells = [_joined(name, cell) if isinstance(cell, Mapping) else _known(cell) for cell in cells]
     found = words_of(cells, what=name)
@@ -435,7 +434,7 @@ def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
 
 
 def _joined(name: str, items: Mapping[str, str | None]) -> str:
-    """Return items as a cell; raise UsageError where one would be read as another."""
+    """Return items as a cell; raise UsageError if it would not be read as the same items."""
     for key, value in items.items():
         for part, marks in ((key, "|="), ("" if value is None else value, "|")):
             if not isinstance(part, str) or any(mark in part for mark in marks) or not key:
@@ -458,7 +457,7 @@ def _name(sent_id: object) -> str:
 
 
 def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
-    """Return n + 1 heads, the root's first, of n, or of n + 1 with -1 first; -1 or None where missing."""
+    """Return n + 1 heads, with -1 first, from n heads or n + 1; -1 or None if missing."""
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
         raise WrongTypeError(f"found {described(heads)} as heads, expected a list of numbers")
     found = [NO_HEAD if head is None else _head(head, word) for word, head in enumerate(heads, start=1)]

@@ -1,8 +1,8 @@
-"""Plain text, one sentence a line, to words and sentences.
+"""Tokenisation of plain text, one sentence per line.
 
-Words are cut by sacremoses (the Moses tokeniser) without its escapes; addresses stay whole. Lines that some
-earlier tool has already tokenised, as half of any real bitext has been, come out as their text would: Moses
-escapes are undone first, and English clitics that stand apart are put back before they are cut again.
+Words are tokenised by sacremoses (the Moses tokeniser) without its escapes; addresses are single tokens.
+Lines that are already tokenised, as in half of any real bitext, give the same tokens as raw text: Moses
+escapes are undone first, and detached English clitics are joined before tokenisation.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from qsproj.errors import DataError, UsageError
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
 
-# No character of these ends an address: closing marks of quotation and brackets, full stops of other scripts,
-# letters of scripts that put no space before and after it.
+# Characters of an address, excluding closing quotes and brackets, full stops of other scripts, and letters of
+# scripts that write no space around an address.
 _IN_ADDRESS = (
     r"[^\s<>\"“”„‘’«»、。，；：！？（）「」【】\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]"
 )
 _PAGE = rf"(?:(?:https?|ftp)://|www\.(?=\w)){_IN_ADDRESS}+"
-# Without a scheme only where a path follows: and.or/else is none.
+# Without a scheme, only these domains with a path: and.or/else is not an address.
 _BARE_PAGE = rf"(?:[A-Za-z0-9-]{{1,63}}\.){{1,9}}(?:com|org|net|edu|gov|info|int|eu)/{_IN_ADDRESS}*"
 _MAIL = r"[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9@])(?:{_PAGE}|{_BARE_PAGE}|{_MAIL})")
-# What ends a sentence or a clause ends it behind an address, too.
+# Punctuation after an address is not part of it.
 _BEHIND = ".,;:!?'*_~|…"
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _BRACKET_MARKS = frozenset("()[]{}")
 _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
-# Stands for a whole token while rules cut around it: they take it for a word and leave it alone.
+# Placeholder of a whole token, which rules treat as a word.
 _STAND_IN = "QSPROJWHOLETOKEN"
-# Rules read this letter for a character inside a word that they would cut at.
+# Placeholder letter for a character within a word at which rules would split.
 _LETTER = "\ua717"
-# Between letters these are a letter, or mark what is left out; two of them may stand at the end of a word.
+# Between letters these are letters or mark an elision; two of them may be at the end of a word.
 _APOSTROPHE = "'"
 _APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
 _AT_THE_END = frozenset("'’ʼ")
 _OPENING = re.compile(r"(?<!\w)['’‘‚](?=\w)")
-# Languages whose rules part clitics at an apostrophe; in Catalan those before a word.
+# Languages whose rules split clitics at an apostrophe; in Catalan those before a word.
 _CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
 _CLITICS = {"ca": frozenset("dlmnst")}
-# Catalan col·legi; Hebrew abbreviations and letters for other sounds.
+# Catalan col·legi; Hebrew abbreviations and modified letters.
 _DOTS = frozenset("·‧")
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
@@ -62,13 +62,13 @@ _SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['\"ʼʻꞌ]")
 
 
 def whole_tokens(text: str) -> list[tuple[int, int]]:
-    """Return where addresses and escapes begin and end in a text, without punctuation behind."""
+    """Return the spans of addresses and escapes in a text, without punctuation after them."""
     if not any(mark in text for mark in ("@", "/", "www.", "&")):
         return []
     found = [(match.start(), match.start() + _length(match[0])) for match in _ADDRESS.finditer(text)]
     escapes = [match.span() for match in _ESCAPE.finditer(text)]
     spans, inside_until = list[tuple[int, int]](), 0
-    # Sorted, so that one look at the last address tells whether an escape is part of one.
+    # Sorted, so that only the last address needs checking for an escape inside it.
     for begin, end in sorted([*found, *escapes]):
         if begin >= inside_until:
             spans.append((begin, end))
@@ -77,13 +77,13 @@ def whole_tokens(text: str) -> list[tuple[int, int]]:
 
 
 def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
-    """Return the tokens that ``cut`` makes of a text, those that are whole in one piece."""
+    """Tokenise a text by ``cut``, keeping addresses and escapes whole."""
     spans = whole_tokens(text)
     if not spans or _STAND_IN in text:
         return cut(text)
     parts, at = [], 0
     for begin, end in spans:
-        # An escape stands for a character that is no letter, and parts the words beside it.
+        # An escape represents a non-letter, which separates words.
         stand_in = f" {_STAND_IN} " if text[begin] == "&" else _STAND_IN
         parts += [text[at:begin], stand_in]
         at = end
@@ -93,7 +93,7 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
 
 
 def _length(address: str) -> int:
-    """Return the length of an address without what stands behind it."""
+    """Return the length of an address without punctuation after it."""
     end = len(address)
     counts = Counter(mark for mark in address if mark in _BRACKET_MARKS)
     while end:
@@ -102,14 +102,14 @@ def _length(address: str) -> int:
         unopened = opening is not None and counts[last] > counts[opening]
         if last not in _BEHIND and not unopened:
             break
-        # The counts are those of what is before ``end``.
+        # Invariant: counts of the characters before ``end``.
         counts[last] -= 1
         end -= 1
     return end
 
 
-# What the Moses tokeniser writes for characters that its decoder reserves; the ampersand comes last, so
-# that nothing is undone twice.
+# Escapes of the Moses tokeniser for characters reserved by its decoder; the ampersand comes last, so that
+# nothing is undone twice.
 _MOSES_ESCAPES = (
     ("&apos;", "'"),
     ("&quot;", '"'),
@@ -120,7 +120,7 @@ _MOSES_ESCAPES = (
     ("&#93;", "]"),
     ("&amp;", "&"),
 )
-# What no longer stands at the beginning or end of a word once Moses has tokenised a line.
+# Characters that do not begin or end a word in a line tokenised by Moses.
 _CUT_OFF = tuple(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
@@ -128,18 +128,18 @@ _PRONOUNS = frozenset(
     "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
 )
 _FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
-# Letters of scripts that put no space between words: kana and Han, Thai, Lao, Burmese, Khmer.
+# Letters of scripts without spaces between words: kana and Han, Thai, Lao, Burmese, Khmer.
 UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 )
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
-# Words of such letters are shorter, but for rare names; and in a line without spaces, of such a language.
+# Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
-# Words of Chinese and Japanese have 1.7 letters, stretches between marks of punctuation 9 to 13.
+# Maximum length of words in such letters, except rare names; and in a line without spaces of such a script.
 _PARTED = 7.0
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
-# Whose rules are used where no language is told: sacremoses has none of it, and cuts as for English.
+# Code for an unknown language: sacremoses has no rules for it, and uses those of English.
 _NO_LANGUAGE = "und"
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
@@ -153,7 +153,7 @@ def _moses(language: str) -> MosesTokenizer:
 
 
 def check_language(language: str) -> None:
-    """Raise UsageError unless given two or three small letters; it lists those with rules."""
+    """Raise UsageError unless ``language`` is two or three lower-case letters; list the codes with rules."""
     if _LANGUAGE_CODE.fullmatch(language):
         return
     from sacremoses.corpus import NonbreakingPrefixes
@@ -166,11 +166,11 @@ def check_language(language: str) -> None:
 
 
 def tokenize(line: str, language: str) -> list[str]:
-    """Return the words of one line of raw or tokenised text, none of a blank one, without white space inside.
+    """Return the words of a line of raw or tokenised text, none for a blank line, without inner white space.
 
-    ``language`` decides which abbreviations keep their full stop and how apostrophes are cut; one that
-    sacremoses does not know has the abbreviations of English. As in treebanks, English has ``do`` + ``n't``,
-    French ``dit`` + ``-il`` and *aujourd'hui*. Raises UsageError as :func:`check_language`.
+    ``language`` determines abbreviations that keep their full stop, and the splitting at apostrophes;
+    languages without sacremoses rules have the abbreviations of English. As in treebanks, English has ``do``
+    + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*. Raises UsageError as :func:`check_language`.
     """
     text = readable(normalise(line, language))[0]
     cut = partial(_moses(language).tokenize, escape=False)
@@ -190,9 +190,10 @@ def tokenize(line: str, language: str) -> list[str]:
 
 
 def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
-    """Return a text whose words rules leave whole, and what each character stands for, but for white space.
+    """Return a text whose words rules do not split, and the original of each character except white space.
 
-    Marks, joiners and apostrophes inside a word are letters there; a mark beside a sign is part of the sign.
+    Marks, joiners and apostrophes within a word are replaced by letters; a mark next to a symbol is part of
+    the symbol.
     """
     shown, written = list(text), list(text)
     opening = _OPENING.search(text)
@@ -210,7 +211,7 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
             if before.isalnum() and _as_letter(before) == before:
                 shown[begin:done] = map(_as_letter, text[begin:done])
                 continue
-            # Before a word the whole run is part of its first character.
+            # A run of marks before a word is part of its first character.
             place = begin - 1 if before > " " else min(done, len(text) - 1)
             run = [*written[begin:done]]
             shown[begin:done] = written[begin:done] = [""] * (done - begin)
@@ -237,7 +238,7 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=1 << 12)
 def _as_letter(character: str) -> str:
-    """Return a letter or mark that rules know; for others a letter that they know."""
+    """Return a letter or mark that rules know, else a placeholder letter."""
     from sacremoses import MosesTokenizer
 
     return character if character in MosesTokenizer.IsAlnum else _LETTER
@@ -248,7 +249,7 @@ def _is_cased(character: str) -> bool:
 
 
 def _is_hebrew_letter(text: str, at: int) -> bool:
-    """Return whether a sign behind a Hebrew letter is geresh or gershayim, not a quotation mark."""
+    """Return whether a mark after a Hebrew letter is geresh or gershayim, not a quotation mark."""
     if text[at] == _GERESH:
         return True
     if text[at] not in _GERSHAYIM or not _HEBREW.match(text, at + 1):
@@ -257,16 +258,16 @@ def _is_hebrew_letter(text: str, at: int) -> bool:
 
 
 def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
-    """Return whether a word does not end before an apostrophe: letters follow, or nothing was quoted."""
+    """Return whether a word continues at an apostrophe: letters follow, or no quotation is open."""
     if text[at] in _APOSTROPHES and text[at + 1 : at + 2].isalnum():
         return True
     return text[at] in _AT_THE_END and not text[at - 1].isdigit() and not (opening and opening.start() < at)
 
 
 def normalise(line: str, language: str) -> str:
-    """Return the text that :func:`tokenize` cuts: white space single, detached clitics undone.
+    """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined.
 
-    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand.
+    Escapes are undone if the line looks tokenised by Moses; in raw text they are tokens.
     """
     text = without_unseen_words(" ".join(line.split()))
     if "&" in text and (undone := _without_escapes(text)) is not None:
@@ -275,7 +276,7 @@ def normalise(line: str, language: str) -> str:
 
 
 def _without_escapes(text: str) -> str | None:
-    """Return the text with Moses' escapes undone; None where Moses has not been there, as words show."""
+    """Return the text with Moses escapes undone, None if its words show that Moses did not tokenise it."""
     chunks = []
     for chunk in text.split(" "):
         undone = chunk
@@ -291,7 +292,7 @@ def _without_escapes(text: str) -> str | None:
 
 
 def _negations_as_in_treebanks(words: list[str]) -> list[str]:
-    """Move the n of a negated auxiliary: ``ca`` + ``n't``, as the Penn and UD treebanks have it."""
+    """Move the n of a negated auxiliary: ``ca`` + ``n't``, as in the Penn and UD treebanks."""
     result = list(words)
     for i in range(1, len(words)):
         if _NEGATION.fullmatch(words[i]) and len(words[i - 1]) > 1 and words[i - 1][-1] in "nN":
@@ -301,7 +302,7 @@ def _negations_as_in_treebanks(words: list[str]) -> list[str]:
 
 
 def _french_as_in_treebanks(words: list[str]) -> list[str]:
-    """Join *aujourd'hui*; part pronouns from their verbs."""
+    """Join *aujourd'hui*; split pronouns from verbs."""
     joined: list[str] = []
     for word in words:
         last = joined[-1] if joined else ""
@@ -313,10 +314,10 @@ def _french_as_in_treebanks(words: list[str]) -> list[str]:
 
 
 def _pronouns_apart(word: str) -> list[str]:
-    """Cut the pronouns off a French verb: *donne-moi-le* to *donne*, *-moi*, *-le*."""
+    """Split the pronouns from a French verb: *donne-moi-le* to *donne*, *-moi*, *-le*."""
     pieces = word.split("-")
     pronouns = list[str]()
-    # From the end, so that the time is linear; what is left of the pronouns is not empty.
+    # From the end, for linear time; the part before the pronouns is not empty.
     while len(pieces) > 1 and pieces[-1] in _PRONOUNS and pieces != ["", pieces[-1]]:
         pronouns.append(f"-{pieces.pop()}")
         if len(pieces) > 1 and pieces[-1] == "t" and pieces != ["", "t"]:
@@ -329,11 +330,11 @@ def _pronouns_apart(word: str) -> list[str]:
 def read_text(
     lines: Iterable[str], language: str, *, contractions: Contractions | None = None, name: str = "text"
 ) -> Iterator[Sentence]:
-    """Yield one sentence for each line that is not blank; ``sent_id`` is the line number.
+    """Yield one sentence for each non-blank line; ``sent_id`` is the line number.
 
-    A sentence after a blank line begins a paragraph (``# newpar``): so line-aligned files stay aligned.
-    Tokens in ``contractions`` are split into words under a range row. Raises DataError where words are not
-    parted by spaces, as in Chinese or Japanese.
+    A sentence after a blank line begins a paragraph (``# newpar``), so that line-aligned files stay aligned.
+    Tokens in ``contractions`` are split into words under a range row. Raises DataError if words are not
+    separated by spaces, as in Chinese or Japanese.
     """
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)
@@ -345,7 +346,7 @@ def read_text(
 
 
 def without_spaces(words: Sequence[str], *, sent_id: str) -> Sentence:
-    """Return words as text of a script that does not part them; spaces stay between Latin letters."""
+    """Return a sentence of words in a script without spaces; spaces between Latin letters are kept."""
     text = words[0]
     for before, word in pairwise(words):
         text += f" {word}" if f"{before[-1]}{word[0]}".isascii() else word
@@ -353,7 +354,7 @@ def without_spaces(words: Sequence[str], *, sent_id: str) -> Sentence:
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines that are not blank: the number of each, from 1, and whether it follows a blank one."""
+    """Yield the non-blank lines, with their numbers from 1 and whether they follow a blank line."""
     after_blank = False
     for number, line in enumerate(lines, start=1):
         if not is_blank(line):
@@ -362,12 +363,12 @@ def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
 
 
 def is_blank(line: str) -> bool:
-    """Return whether nothing of a line is to be seen: white space, control characters, joiners."""
+    """Return whether a line has only invisible characters: white space, control characters, joiners."""
     return not any(character.isprintable() and not character.isspace() for character in line)
 
 
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
-    """Raise DataError for a line, the one of that number, that would be taken for few and very long words."""
+    """Raise DataError for a line without spaces between words; ``number``: its line number."""
     longest = max(map(len, UNSPACED.findall(line)), default=0)
     without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
@@ -382,13 +383,13 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
 
 
 def are_parted(lines: Iterable[str]) -> bool:
-    """Return whether spaces part the words in lines of a script that has none."""
+    """Return whether words are separated by spaces in lines of a script without spaces."""
     stretches = [len(stretch) for line in lines for stretch in UNSPACED.findall(line)]
     return sum(stretches) < _PARTED * len(stretches)
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:
-    """Return whether rules begin a token at each character of a text; None without rules."""
+    """Return for each character of a text whether a token starts there by rules, None without rules."""
     if language in UNSPACED_LANGUAGES:
         return None
     starts = [False] * len(text)
@@ -410,7 +411,7 @@ def sentence_from_text(
     contractions: Contractions,
     begins_paragraph: bool = False,
 ) -> Sentence:
-    """Return the sentence of :func:`sentence_from_tokens`, tokens in ``contractions`` split into words."""
+    """Return the sentence of :func:`sentence_from_tokens` with tokens in ``contractions`` split."""
     words = map(tuple, words_of_tokens(tokens, contractions))
     return sentence_from_tokens(
         list(zip(tokens, words, strict=True)), text, sent_id=sent_id, begins_paragraph=begins_paragraph
@@ -420,11 +421,10 @@ def sentence_from_text(
 def sentence_from_tokens(
     tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str, begins_paragraph: bool = False
 ) -> Sentence:
-    """Return an unannotated sentence of tokens and their words, with the layout that is valid CoNLL-U.
+    """Return an unannotated sentence of tokens and their words, with a layout of valid CoNLL-U.
 
-    ``text`` is what they were cut from, once it was made readable: it decides ``SpaceAfter=No``, and its
-    characters are those of FORM. Where tokens do not spell it, it is taken to be the tokens with single
-    spaces.
+    ``text`` is the original text of the normalised tokens: it determines ``SpaceAfter=No`` and the characters
+    of FORM. If it does not match the tokens, it is replaced by the tokens with single spaces.
     """
     shown, starts = readable(text)
     gaps = _space_after([token for token, _ in tokens], shown)
@@ -453,7 +453,7 @@ def sentence_from_tokens(
 def _as_written(
     tokens: Sequence[tuple[str, Sequence[str]]], gaps: Sequence[bool], text: str, starts: Sequence[int]
 ) -> list[tuple[str, Sequence[str]]]:
-    """Return tokens as the text has them, its characters from ``starts`` on; split ones keep their words."""
+    """Return tokens in their original spelling, by ``starts`` of characters; split ones keep their words."""
     written, at = list[tuple[str, Sequence[str]]](), 0
     for (token, words), gap in zip(tokens, gaps, strict=True):
         original = text[starts[at] : starts[at + len(token)]] or token
@@ -463,7 +463,7 @@ def _as_written(
 
 
 def _space_after(tokens: Sequence[str], text: str) -> list[bool] | None:
-    """Return whether white space follows each token in ``text``; None where the tokens do not spell it."""
+    """Return whether white space follows each token in ``text``, None if the tokens do not match it."""
     gaps = []
     position = 0
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Translation memories (TMX): units that hold one text in several languages, as exchanged by CAT tools."""
+"""Reader of translation memories (TMX): units with a text in several languages, exchanged by CAT tools."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,26 +11,26 @@ from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# Elements of a segment whose content is code of the document that it comes from.
+# Elements of a segment whose content is markup of the original document.
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "sub"})
-# Read at a time, in characters.
+# Characters read at a time.
 _CHUNK = 1 << 16
 
 
 def looks_like_xml(lines: Sequence[str]) -> bool:
-    """Return whether the opening of a file is XML, of TMX or of anything else."""
+    """Return whether the first lines of a file are XML, of TMX or another kind."""
     text = "".join(lines).lstrip(BYTE_ORDER_MARK + " \t\r\n")
     return text.startswith(("<?xml ", "<!DOCTYPE ", "<tmx"))
 
 
 def read_tmx(path: PathOrFile, *, languages: tuple[str, str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each unit that has both; how many have not is said at the end.
+    """Yield (source, target) of each unit that has both, then report the number of other units.
 
-    ``languages``: codes of both; ``en`` finds ``en-US``, too. None: the two of the first unit that has two,
-    the source language of the header first. Memory does not grow with the file.
+    ``languages``: codes of both; ``en`` also matches ``en-US``. None: the languages of the first unit with
+    two, the source language of the header first. O(unit) memory.
 
-    Raises DataError when the file is no TMX, when a language is in no unit, or when there are more than two
-    and none is named.
+    Raises DataError when the file is not TMX, when a language is in no unit, or when there are more than two
+    languages and none are named.
     """
     with open_text(path) as handle:
         yield from tmx_pairs(handle, name_of(path), languages=languages)
@@ -39,7 +39,7 @@ def read_tmx(path: PathOrFile, *, languages: tuple[str, str] | None = None) -> I
 def tmx_pairs(
     handle: TextIO, name: str, *, languages: tuple[str, str] | None, opening: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Do what :func:`read_tmx` does for an open file, of which ``opening`` was read before."""
+    """Yield the pairs of :func:`read_tmx` from an open file, of which ``opening`` has been read."""
     named, seen = languages, Counter[str]()
     pairs = units = 0
     for first, unit in _units(handle, name, opening):
@@ -72,13 +72,13 @@ def tmx_pairs(
 
 
 def _is(found: str, wanted: str) -> bool:
-    """Return whether a language is the one that is wanted, or a variety of it, or the other way round."""
+    """Return whether two language codes are equal, or one is a variety of the other."""
     one, other = (f"{code}-".lower().replace("_", "-") for code in (found, wanted))
     return one.startswith(other) or other.startswith(one)
 
 
 def _text_in(texts: dict[str, str], wanted: str) -> str | None:
-    """Return the text in a language, rather in the very variety that is named; None where there is none."""
+    """Return the text in a language, preferably in exactly the named variety, None if there is none."""
     if wanted in texts:
         return texts[wanted]
     return next((text for code, text in texts.items() if _is(code, wanted)), None)
@@ -89,7 +89,7 @@ def _third(texts: dict[str, str], languages: tuple[str, str]) -> str | None:
 
 
 def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the header's source language with the (language, text) of each unit that has any."""
+    """Yield the header's source language with the (language, text) pairs of each non-empty unit."""
     parser: XMLPullParser[Element] = XMLPullParser(events=("start", "end"))
     source_language = ""
     root: Element | None = None
@@ -115,7 +115,7 @@ def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[
                         yield source_language, unit
                     element.clear()
                 elif event == "start" and tag == "tu" and len(root):
-                    # Units that are done hang on the body.
+                    # Free finished units, which the body still holds.
                     body = root[-1]
                     del body[:-1]
     except ParseError as error:

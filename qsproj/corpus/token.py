@@ -1,4 +1,4 @@
-"""Views of the rows of a sentence: words, multiword tokens and empty nodes. They copy nothing."""
+"""Views of the rows of a sentence, without copying: words, multiword tokens and empty nodes."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 # Key in MISC of the probability of a word's arc.
 ARC_PROBABILITY = "ArcProb"
-# The item in MISC of a token that the next one follows without a space.
+# Item in MISC of a token without a following space.
 NO_SPACE = "SpaceAfter", "No"
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a sentence, as its columns have it; ``_`` where one is unspecified.
+    """A word of a sentence with its columns; ``_`` if unspecified.
 
-    A view: it holds the sentence and the number of the word, ``id``, 1..n. To change a sentence, see
+    A token is a view of the sentence and the number of the word, ``id``, 1..n. To change a sentence, use
     :meth:`qsproj.Sentence.replace`.
 
     Examples
@@ -76,7 +76,7 @@ class Token:
 
     @property
     def head(self) -> int:
-        """HEAD: the ``id`` of the head, 0 for the root, -1 where it is missing."""
+        """HEAD: the ``id`` of the head, 0 for the root, -1 if missing."""
         return int(self.sentence.heads[self.id])
 
     @property
@@ -96,12 +96,12 @@ class Token:
 
     @property
     def parent(self) -> Token | None:
-        """The head as a token; None for a root, and where the head is missing."""
+        """The head as a token, None for a root or a missing head."""
         return Token(self.sentence, self.head) if self.head > ROOT else None
 
     @property
     def children(self) -> tuple[Token, ...]:
-        """The words whose head this is, in their order. O(n) time."""
+        """The dependents of the word, in order. O(n) time."""
         return tuple(Token(self.sentence, word) for word in _dependents(self.sentence, self.id))
 
     @property
@@ -134,7 +134,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class MultiwordToken:
-    """A token that is written as one and counts as several words: ``first`` to ``last``, both included."""
+    """A surface token of several words, ``first`` to ``last``, both included."""
 
     first: int
     last: int
@@ -149,7 +149,7 @@ class MultiwordToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyNode:
-    """A word of the enhanced graph that is not in the text. ``id``: ``8.1`` is the first after word 8."""
+    """A word of the enhanced graph that is not in the text; ``id`` 8.1 is the first after word 8."""
 
     id: str
     form: str
@@ -188,7 +188,7 @@ def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
 
 
 def spelled(sentence: Sentence) -> str:
-    """Return what the tokens of a sentence spell, spaces where MISC does not say ``SpaceAfter=No``."""
+    """Return the text of the tokens, with spaces except after ``SpaceAfter=No`` in MISC."""
     key, value = NO_SPACE
     ranges = {token.first: token for token in multiword_tokens(sentence)}
     parts, word = [], 1
@@ -200,7 +200,7 @@ def spelled(sentence: Sentence) -> str:
 
 
 def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
-    """Return the cells of the rows that are no words and have a mark in their ID."""
+    """Return the cells of the non-word rows with ``mark`` in their ID."""
     if sentence.layout is None or len(sentence.layout.lines) == len(sentence.layout.word_lines):
         return []
     lines = (line for line in sentence.layout.lines if line[0] != "#")
