@@ -1,1 +1,1 @@
-"""Sentences to and from what other libraries hold, each imported when it is asked for."""
+"""Conversion of sentences to and from other libraries, each imported on first use."""

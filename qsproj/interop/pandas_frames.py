@@ -32,7 +32,7 @@ def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
     the words of a multiword token share; ``comments``, on the first word of a sentence, holds its comment
     lines. Lost are empty nodes and line ends.
 
-    Raises UsageError when the argument is no sentence or iterable of these, or pandas is not installed.
+    Raises UsageError when the argument holds no sentences, or pandas is not installed.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = Non
     ``parse(..., confidence=True)``. Multiword tokens become their words. All else, such as comments and DEPS,
     is stored in ``user_data`` for :func:`from_spacy`.
 
-    Raises UsageError when the argument is no sentence or iterable of these, or spaCy is not installed.
+    Raises UsageError when the argument holds no sentences, or spaCy is not installed.
 
     Parameters
     ----------

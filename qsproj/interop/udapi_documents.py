@@ -22,7 +22,7 @@ def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
 
     All content of CoNLL-U is kept, except line ends.
 
-    Raises UsageError when the argument is no sentence or iterable of these, or udapi is not imported.
+    Raises UsageError when the argument holds no sentences, or udapi is not imported.
     """
     text = conllu_text(listed(sentences))
     module = sys.modules.get("udapi.core.document")
