@@ -1,1 +1,1 @@
-"""From sentences to feature arrays: templates, hashing."""
+"""Feature arrays of sentences: templates and hashing."""

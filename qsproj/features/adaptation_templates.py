@@ -1,25 +1,25 @@
 """Templates over a candidate arc and a source tree over the same words: quasi-synchronous features as data.
 
-A template is a tuple of atoms. ``PLACE.COLUMN`` asks something (COLUMNS below) of a node of
-the source tree, where PLACE is an end of the arc (``head``, ``dep``), its head in the source tree
-(``head-parent``, ``dep-parent``), the lowest ``ancestor`` that both ends have there (possibly one of them),
-or the ancestor's dependent on the way to either end (``head-branch``, ``dep-branch``; the ancestor itself
-where it is that end). ``pair.NAME`` asks something of the two:
+A template is a tuple of atoms. ``PLACE.COLUMN`` is a column (COLUMNS below) of a node of the source tree,
+where PLACE is an end of the arc (``head``, ``dep``), its head in the source tree (``head-parent``,
+``dep-parent``), the lowest common ``ancestor`` of both ends there (possibly one of them), or the ancestor's
+dependent on the path to either end (``head-branch``, ``dep-branch``; the ancestor itself where it is that
+end). ``pair.NAME`` is an attribute of the pair:
 
 ================== ========================================================================================
 ``shape``          the configuration, finer than the names of the thesis: steps up and down the source tree
-                   from the dependent to the head, and how head, dependent and ancestor follow each other
-``coarse``         the same with steps as 0, 1 or more, and only which end is on the left
+                   from the dependent to the head, and the order of head, dependent and ancestor
+``coarse``         the same with steps as 0, 1 or more, and the order of the ends alone
 ``bases``          relations without subtypes on the path
 ``relations``      relations on the path
-``runs``           as ``relations``, of equal neighbours only one
+``runs``           as ``relations``, with runs of equal ones reduced to one
 ``tags``           tags strictly between the ends of the path
-``kinds``          how many siblings of the same relation stand between the branches, or beyond them
-``between``        how many siblings of any relation stand between the branches
-``ends``           whether a sibling stands beyond the head's branch
+``kinds``          number of siblings of the same relation between the branches, or beyond them
+``between``        number of siblings of any relation between the branches
+``ends``           whether there is a sibling beyond the head's branch
 ``gap``            distance in words, binned, and direction
-``votes``          in which trees of kernels.turned_trees the arc is
-``stay``, ``move`` whether it is in the one of that name
+``votes``          the trees of kernels.turned_trees that contain the arc
+``stay``, ``move`` whether the tree of that name contains it
 ================== ========================================================================================
 
 *Source*: thesis 4.3 and 4.4 (configurations conjoined with tags of one to four words). Paths, siblings and
@@ -40,12 +40,12 @@ from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
 
 
 def _templates(text: str) -> tuple[Template, ...]:
-    """Read templates; what has no place is asked of the pair."""
+    """Parse templates; atoms without a place are attributes of the pair."""
     rows = templates_of(text)
     return tuple(tuple(atom if "." in atom else f"pair.{atom}" for atom in row) for row in rows)
 
 
-# Of the source tree.
+# Templates of the source tree.
 _SOURCE_TEMPLATES = _templates("""
     shape; shape, bases; shape, relations; shape, tags; shape, relations, tags;
     shape, bases, head.tag, dep.tag; shape, relations, head.tag, dep.tag;
@@ -66,14 +66,14 @@ _SOURCE_TEMPLATES = _templates("""
     shape, relations, gap
 """)
 
-# Of the arc alone, as in a parser.
+# Templates of the arc alone, as in a parser.
 _PLAIN_TEMPLATES = _templates("""
     gap, head.tag, dep.tag; gap, head.tag, head.next, dep.previous, dep.tag;
     gap, head.previous, head.tag, dep.tag, dep.next; gap, head.fine, dep.fine; gap, head.lemma;
     gap, dep.lemma; gap, head.tag, dep.lemma; gap, head.lemma, dep.tag; head.lemma, dep.lemma
 """)
 
-# Of trees in which arcs are turned round.
+# Templates of trees with reversed arcs.
 _TURNED_TEMPLATES = _templates("""
     votes; votes, dep.relation, dep.side; votes, head.tag, dep.tag; votes, head.relation, dep.relation;
     votes, dep.relation, dep.tag, coarse; votes, coarse; votes, shape; votes, shape, dep.relation;
@@ -83,10 +83,10 @@ _TURNED_TEMPLATES = _templates("""
     stay, move, dep.class, head.class; stay, move, shape
 """)
 
-#: Of a candidate arc. The first fires alone where the path is too long.
+#: Templates of a candidate arc. Only the first fires where the path is too long.
 ARC_TEMPLATES: tuple[Template, ...] = (*_SOURCE_TEMPLATES, *_TURNED_TEMPLATES, *_PLAIN_TEMPLATES)
 
-#: Of a source arc that may be turned round; head and dep are those of the source tree.
+#: Templates of a source arc that may be reversed; head and dep are those of the source tree.
 TURN_TEMPLATES = _templates("""
     coarse; coarse, dep.tag; coarse, dep.base; dep.class, head.class; dep.base; dep.relation; dep.tag;
     dep.tag, dep.base; dep.tag, dep.relation; head.tag, dep.relation; head.class, dep.relation;
@@ -94,7 +94,7 @@ TURN_TEMPLATES = _templates("""
     head.word, dep.relation
 """)
 
-#: Of the relation of a target arc.
+#: Templates of the relation of a target arc.
 RELATION_TEMPLATES = _templates("""
     shape; dep.base; dep.relation; dep.tag; dep.base, dep.tag; coarse, dep.base; shape, bases;
     shape, relations; coarse, runs; dep-branch.base, coarse; dep-branch.relation, coarse;
@@ -107,9 +107,9 @@ RELATION_TEMPLATES = _templates("""
 
 
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
-    """Turn templates into the integer programs of the kernels, for ``2**hash_bits`` buckets.
+    """Compile templates to the integer programs of the kernels, for ``2**hash_bits`` buckets.
 
-    Raises ValueError at an atom that is not one of those that the module's docstring lists.
+    Raises ValueError at an atom that the module's docstring does not list.
     """
     operations = np.full((len(templates), max(map(len, templates))), -1, dtype=np.int32)
     for row, template in enumerate(templates):
@@ -130,15 +130,15 @@ def _operation(atom: str) -> int:
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
 GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features")
-#: What templates may ask of a node: relation without any subtype, and with that after the first colon (UD
+#: Attributes of a node in templates: relation without any subtype, and with that after the first colon (UD
 #: `nmod:poss`, SUD `comp:aux`) but not the deep ones of SUD (`@lvc`, `$cause`); UPOS and its class, XPOS;
-#: form where the tag is of a closed class, else the tag; lemma; FEATS; and what the kernel derives.
+#: form where the tag is of a closed class, else the tag; lemma; FEATS; and those that the kernel derives.
 COLUMNS = (*GIVEN, *source_paths.DERIVED)
 
-# Words of these tags are few enough to be features themselves.
+# Tags with few enough distinct words to use these as features.
 CLOSED_CLASSES = frozenset({"ADP", "AUX", "CCONJ", "SCONJ", "DET", "PART", "PRON", "PUNCT"})
-# Classes of tags: whether a word may head a phrase that styles let it head or depend on (function), has an
-# argument structure of its own (content, what is not listed), or neither.
+# Classes of tags: words that head a phrase in some annotation styles and depend on it in others (function),
+# words with an argument structure of their own (content, the unlisted tags), or neither.
 FUNCTION = "function"
 TAG_CLASSES = {
     **dict.fromkeys(("ADP", "AUX", "SCONJ"), FUNCTION),
@@ -161,9 +161,9 @@ def shallow_relation(relation: str) -> str:
 
 
 def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
-    """Hash what templates ask of each node of a sentence's tree; no arc is turned yet.
+    """Hash the attributes of each node of a sentence's tree, with no arc reversed.
 
-    Words may be without a head; cycles must not be (CoNLL-U that was read has none). O(n depth).
+    Words may lack a head; cycles are not allowed (the CoNLL-U reader excludes them). O(n depth).
     """
     heads = sentence.heads
     n = len(sentence)
@@ -181,7 +181,7 @@ def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
 
 
 def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Tell of each node 0..n whether it is a function word: an adposition, auxiliary or subordinator."""
+    """Return whether each node 0..n is a function word: an adposition, auxiliary or subordinator."""
     return nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(stable_hash(FUNCTION))
 
 

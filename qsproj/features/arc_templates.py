@@ -1,12 +1,12 @@
-"""Templates of arcs and of their relations as data, and what the arc kernels read of them.
+"""Templates of arcs and of their relations as data, and their compilation for the arc kernels.
 
 A template is a tuple of atoms: ``head.ATTRIBUTE`` or ``dep.ATTRIBUTE`` with an optional offset (``+1``: the
-word to the right), or something about the words between head and dependent: ``between.upos`` (one feature for
+word to the right), or an attribute of the words between head and dependent: ``between.upos`` (one feature for
 each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``, ``between.punctuation``,
-``between.coordinators`` (how many, at most 3). Every template fires conjoined with direction and binned
-distance; those in ``plain`` also fire without. A feature of the dependent alone says nothing of its head, so
-templates of arcs without a head atom stand in ``directed`` only; it does say something of a relation.
-Templates of relations may also ask of a word what its tree says of it: ``dep.adposition.lower``, ``dep.rank``
+``between.coordinators`` (their number, at most 3). Every template fires conjoined with direction and binned
+distance; those in ``plain`` also fire without. A feature of the dependent alone does not distinguish heads,
+so templates of arcs without a head atom are in ``directed`` only; it does distinguish relations. Templates of
+relations may also use attributes from the tree: ``dep.adposition.lower``, ``dep.rank``
 (:mod:`qsproj.features.atoms`).
 
 *Source*: McDonald et al. 2005, table 1; lemmas, morphology and trees are ours.
@@ -22,14 +22,14 @@ from qsproj.features.atoms import ATTRIBUTES, EncodedSentence, reads_tree
 from qsproj.features.hashing import Template, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
 
-# Bits of kernels.arc_features (a test says so).
+# Bits of kernels.arc_features (a test compares them).
 BETWEEN_BITS = {"upos": 1, "set": 2, "verbs": 4, "punctuation": 8, "coordinators": 16}
 ATOM = re.compile(r"(head|dep|between)\.([a-z]+(?:\.[a-z]+)?)([+-]\d)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateSet:
-    """Templates that fire with and without direction and distance (``plain``), or only with them."""
+    """Templates that fire with and without direction and distance (``plain``), or with (``directed``)."""
 
     plain: tuple[Template, ...]
     directed: tuple[Template, ...]
@@ -37,9 +37,9 @@ class TemplateSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTemplates:
-    """Templates as the kernels read them; see :mod:`qsproj.kernels.features.arc_features` for the codes.
+    """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
-    ``attributes`` name the columns of the atoms. Where the hash of either end starts differs, so that
+    ``attributes`` name the columns of the atoms. The hashes of the two ends have different seeds, so that
     swapping the ends changes the feature. ``plain``, ``directed``: ends of the runs of templates that fire
     both ways, and of those that only fire directed.
     """
@@ -55,7 +55,7 @@ class CompiledTemplates:
 
 
 def _pairs(head_words: Template, dependent_words: Template) -> tuple[Template, ...]:
-    """Return the bigram family of McDonald et al.: both words with their tags, and its back-offs."""
+    """Return the bigram templates of McDonald et al.: both words with their tags, and back-offs."""
     head_word, head_tag = head_words
     dependent_word, dependent_tag = dependent_words
     return (
@@ -121,7 +121,7 @@ MORPHOLOGY = TemplateSet(
     directed=WORDS.directed + templates_of("head.lemma; dep.lemma; head.xpos; dep.xpos"),
 )
 
-# What each set reads of a word: UPOS; and forms; and lemmas, XPOS and FEATS.
+# The attributes that each set reads: UPOS; also forms; also lemmas, XPOS and FEATS.
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
@@ -162,7 +162,7 @@ _TREE_WORDS = templates_of("""
     head.upos, dep.upos, dep.suffix, dep.rank
 """)
 
-# The end of the name of a set that asks what the tree says of words as well.
+# Suffix of the names of sets with attributes from the tree.
 IN_TREE = "-in-tree"
 
 LABEL_TEMPLATE_SETS = {
@@ -179,10 +179,10 @@ LABEL_TEMPLATE_SETS = {
 
 
 def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
-    """Turn templates into the integer program that the kernels run; ValueError at a wrong atom.
+    """Compile templates to the integer program of the kernels; ValueError at an invalid atom.
 
-    The attributes start with those ``known``, so that templates compiled on top of others read the same
-    encoded sentences.
+    The attributes start with those in ``known``, so that templates which extend others read the same encoded
+    sentences.
     """
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]
@@ -237,7 +237,7 @@ def _parse(atom: str) -> tuple[str, str, int]:
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
-    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets; O(n T).
+    """Hash the templates' attributes of each position, for ``buckets`` (a power of two) buckets; O(n T).
 
     The sentence must have been encoded with the templates' attributes.
     """

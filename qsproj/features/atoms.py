@@ -1,7 +1,7 @@
-"""From a sentence to hashed attributes at each position: what arc templates are made of.
+"""Hashed attributes of each position of a sentence, the atoms of arc templates.
 
-A tree gives a word further attributes: what its relatives read, and its rank among siblings. They tell an
-object from an oblique, and a subject from an object, where the two words of the arc alone do not.
+A tree adds attributes: those of a word's relatives, and its rank among siblings. They distinguish objects
+from obliques, and subjects from objects, where the two words of the arc do not suffice.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -21,27 +21,27 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
 from qsproj.kernels.features.label_features import find_relatives
 
-# Rows kept before the root and after the last word; equal to kernels.arc_features.PAD (a test says so).
+# Rows before the root and after the last word; equal to kernels.arc_features.PAD (a test compares them).
 PADDING = 2
 
-# Small numbers of the coarse tags that lie between a head and a dependent; the first three are also counted,
-# under the numbers that kernels.arc_features names. Unknown tags share the last number.
+# Numbers of the coarse tags for sets of tags between words; the first three are also counted, under the
+# numbers that kernels.arc_features names. Unknown tags share the last number.
 COUNTED_TAGS = ("VERB", "PUNCT", "CCONJ")
 OTHER_TAGS = (
     *("NOUN", "PROPN", "PRON", "ADJ", "ADV", "ADP", "AUX"),
     *("DET", "NUM", "PART", "SCONJ", "INTJ", "SYM", "X"),
 )
 TAG_NUMBERS = {tag: number for number, tag in enumerate(COUNTED_TAGS + OTHER_TAGS, start=1)}
-# The kernels keep the tags between as bits of an int64, whose last is the sign.
+# The kernels store the tags between as bits of an int64, whose last bit is the sign.
 UNKNOWN_TAG = 62
 
-# Distinct words whose hashes are remembered: 25 MB for twelve attributes.
+# Size of the cache of words' hashes: 25 MB for twelve attributes.
 MOST_REMEMBERED = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedSentence:
-    """A sentence as the arc-feature kernels read it.
+    """An encoded sentence for the arc-feature kernels.
 
     ``atoms`` uint64[n + 1 + 2 * PADDING, A]: hash of attribute a of position p in row ``p + PADDING``.
     ``tags`` uint8[n + 1]: number of each position's UPOS; 0 for the root.
@@ -56,10 +56,10 @@ class EncodedSentence:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
-    """Several sentences, encoded as if they were one, so that a kernel is called once for all of them.
+    """Several sentences encoded as one, so that a kernel is called once for all of them.
 
-    ``words``: one after the other, each with its root, and the outside between them. ``starts``, ``sizes``
-    int64[S]: position of the root of each sentence, and how many positions it has, its root among them.
+    ``words``: the sentences, concatenated, each with its root, and padding between them. ``starts``,
+    ``sizes`` int64[S]: position of the root of each sentence, and its number of positions, with the root.
     """
 
     words: EncodedSentence
@@ -76,7 +76,7 @@ class EncodedBlock:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A function of a word's cells in some columns, whose value ``head.NAME`` and ``dep.NAME`` ask for."""
+    """A function of a word's cells in some columns: the value of ``head.NAME`` and ``dep.NAME``."""
 
     name: str
     columns: tuple[str, ...]
@@ -94,7 +94,7 @@ def _morphology(*names: str) -> Callable[[str], str]:
 
 _FORMS, _FEATS = ("forms",), ("feats",)
 
-# By name.
+# Attributes by name.
 ATTRIBUTES = {
     attribute.name: attribute
     for attribute in (
@@ -119,13 +119,13 @@ ATTRIBUTES = {
 
 
 def columns_read(attributes: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of a sentence that the named attributes read, UPOS always, the first."""
+    """Return the columns of a sentence that the named attributes read; UPOS is always the first."""
     known = (ATTRIBUTES[name] for name in attributes)
     return tuple(dict.fromkeys(["upos", *(column for one in known for column in one.columns)]))
 
 
 def empty_columns(sentences: Sequence[Sentence], attributes: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns that the named attributes read and that hold nothing but ``_`` in any sentence."""
+    """Return the columns that the named attributes read and that are ``_`` throughout all sentences."""
     return tuple(
         column
         for column in columns_read(attributes)
@@ -140,10 +140,10 @@ def without_columns(sentence: Sentence, columns: Collection[str]) -> Sentence:
 
 
 class WordTypes(dict[tuple[str, ...], int]):
-    """Numbers distinct words, and remembers what each hashes to; when that is too many, it starts again.
+    """Numbers of distinct words and a cache of their hashes, cleared when full.
 
-    Words are distinct that differ in a column which the attributes read, or in UPOS. The first numbers are
-    those of the outside of a sentence and of its root.
+    Distinct words differ in UPOS or in a column that the attributes read. The first numbers are those of the
+    padding of a sentence and of its root.
     """
 
     BEFORE, ROOT, AFTER = range(3)
@@ -215,7 +215,7 @@ def _bits(*tags: str) -> int:
     return sum(1 << TAG_NUMBERS[tag] for tag in tags)
 
 
-# The first dependent with one of these tags; the kernel asks for the adposition first.
+# The first dependent with one of these tags; the kernel expects the adposition first.
 CLASSES = {
     "adposition": _bits("ADP"),
     "determiner": _bits("DET"),
@@ -239,18 +239,18 @@ def reads_tree(attribute: str) -> bool:
 def with_tree_atoms(
     encoded: EncodedSentence, heads: Heads, attributes: Sequence[str], inside: NDArray[np.bool_] | None = None
 ) -> EncodedSentence:
-    """Return the sentence with a column for each attribute, after the first, that its tree gives.
+    """Return the sentence with further columns, one for each attribute from its tree.
 
     ``heads`` int32[n+1]: -1 where missing. ``adposition.lower`` is the lower-cased form of a word's first
     adposition; ``last.upos`` the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
-    bool[n+1]: of several sentences encoded as one: the positions that are words or roots.
+    bool[n+1]: for several sentences encoded as one, the positions that are words or roots.
     """
     wanted = attributes[encoded.atoms.shape[1] :]
     if not wanted:
         return encoded
     nodes = np.empty((len(heads), len(RELATIVES)), dtype=np.int32)
     ranks = np.empty(len(heads), dtype=np.int64)
-    # A copy, for kernels are compiled apart for arrays that may not be written to.
+    # A copy, since numba would compile another version of the kernel for read-only arrays.
     find_relatives(heads.copy(), encoded.tags, _CLASS_BITS, NOMINALS, nodes, ranks)
     atoms = np.empty((len(encoded.atoms), len(attributes)), dtype=np.uint64)
     atoms[:, : encoded.atoms.shape[1]] = encoded.atoms

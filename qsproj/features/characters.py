@@ -1,4 +1,4 @@
-"""What the tokeniser looks at: attributes of the characters of a line, and templates that join them."""
+"""Features of the tokeniser: attributes of the characters of a line, and templates that join them."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from qsproj.features.hashing import pair_templates, stable_hash
 
 Codes = NDArray[np.uint64]
 
-# What is known of a character. A run is a stretch of letters and digits, between spaces or signs.
+# Attributes of a character. A run is a sequence of letters and digits between spaces or signs.
 CHARACTER_ATTRIBUTES = (
     *("character", "lower", "kind", "class"),
     *("two", "three", "four", "kinds3", "kinds5", "classes3"),
@@ -34,17 +34,17 @@ COMPILED_TEMPLATES = pair_templates(TEMPLATES, CHARACTER_ATTRIBUTES)
 _RUN = re.compile(r"[^\W_]+")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-# So much of what stands between spaces is looked at.
+# Maximum number of characters between spaces that is read.
 LONGEST_CHUNK = 30
-# Longest words that are looked up in the words of the treebank.
+# Maximum length of words looked up in the words of the treebank.
 LONGEST_KNOWN = 8
 
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
-    """Return the attributes of each character of a line, uint64[n, A]; 0 for one that a character lacks.
+    """Return the attributes of each character of a line, uint64[n, A]; 0 for a missing one.
 
-    ``rules``: whether rules begin a token at each character; None where there are none. ``known``: words of
-    the treebank, for scripts that do not part words by spaces.
+    ``rules``: whether rules begin a token at each character; None without rules. ``known``: words of the
+    treebank, for scripts without spaces between words.
     """
     n = len(text)
     codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
@@ -55,7 +55,7 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     kinds = [_kind(character) for character in text]
     columns["kind"][:] = [code_of("kind", kind) for kind in kinds]
     if not known:
-        # Letters of any case and script are one class: three hyphens between letters teach all others.
+        # Letters of any case and script are one class, so that three hyphens between letters generalise.
         columns["class"][:] = [code_of("class", unicodedata.category(character)[0]) for character in text]
         columns["classes3"][:] = _grams(columns["class"], 3)
     for name, base, size in (
@@ -102,7 +102,7 @@ def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> N
 
 
 def _grams(codes: Codes, size: int) -> Codes:
-    """Return one code for each character and the ``size - 1`` after it, as far as the line goes."""
+    """Return a code for each character together with the next ``size - 1`` characters of the line."""
     result = codes.copy()
     for distance in range(1, size):
         following = np.zeros_like(codes)
@@ -112,7 +112,7 @@ def _grams(codes: Codes, size: int) -> Codes:
 
 
 def mixed(codes: Codes) -> Codes:
-    """Return other codes, never 0, one for each."""
+    """Map codes one-to-one to other codes, never 0."""
     product: Codes = (codes + np.uint64(1)) * _MIX
     return (product ^ (product >> _SHIFT)) | np.uint64(1)
 
@@ -123,7 +123,7 @@ def _digits(character: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def code_of(name: str, text: str) -> int:
-    """Return the code of a text, never 0, by the name of what it is of."""
+    """Return the code, never 0, of a text as the value of the attribute ``name``."""
     return stable_hash(f"{name}\t{text}") | 1
 
 

@@ -1,4 +1,4 @@
-"""Features as numbers: hashes of strings, the same on every machine, and places without collisions."""
+"""Features as numbers: hashes of strings, equal on every machine, and an index without collisions."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Template = tuple[str, ...]
 
 
 def templates_of(text: str) -> tuple[Template, ...]:
-    """Read templates, parted by semicolons, of atoms, parted by commas."""
+    """Parse templates separated by semicolons, with atoms separated by commas."""
     rows = (row.split(",") for row in text.split(";"))
     return tuple(tuple(atom.strip() for atom in row if atom.strip()) for row in rows)
 
@@ -35,7 +35,7 @@ _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np.int32]:
     """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
 
-    Raises UsageError when a template names an attribute that is not known or joins more than two.
+    Raises UsageError when a template names an unknown attribute or joins more than two.
     """
     rows = []
     for template in templates:
@@ -52,9 +52,9 @@ def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np
 
 
 def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray[np.uint64]:
-    """Return the distinct features, ascending, that occur ``least`` times, or as often as leaves ``most``.
+    """Return the distinct features, ascending, that occur ``least`` times or more, ``most`` of them at most.
 
-    0, which stands for none, is left out.
+    0, the code of a missing feature, is left out.
     """
     distinct, counts = np.unique(keys[keys != 0], return_counts=True)
     while np.count_nonzero(counts >= least) > most:
@@ -63,18 +63,18 @@ def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray
 
 
 class FeatureIndex:
-    """The features that training saw, as rows 0..R-1: an open-addressing table of 64-bit keys."""
+    """The features of the training data, as rows 0..R-1: an open-addressing table of 64-bit keys."""
 
     def __init__(self, keys: NDArray[np.uint64]) -> None:
         self.keys = keys
-        # Twice to four times as many slots as keys: a look-up then takes one or two steps.
+        # Two to four slots per key, so that a look-up takes one or two steps.
         n_slots = 1 << (2 * max(len(keys), 1)).bit_length()
         self._slots = np.zeros(n_slots, dtype=np.uint64)
         self._rows = np.zeros(n_slots, dtype=np.int32)
         fill_table(keys, self._slots, self._rows)
 
     def rows(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the row of each key, int32[n, K]; -1 for one that training did not see."""
+        """Return the row of each key, int32[n, K]; -1 for one unseen in training."""
         found = np.empty(keys.shape, dtype=np.int32)
         find_rows(keys, self._slots, self._rows, found)
         return found

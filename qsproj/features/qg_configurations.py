@@ -1,7 +1,7 @@
-"""How two nodes of a source tree are related: the configurations of quasi-synchronous grammar.
+"""Relations of two nodes of a source tree: the configurations of quasi-synchronous grammar.
 
 When a target head with sense x' generates a dependent with sense y', the configuration is the relation of x'
-and y' in the source tree. To add one, put a row into CONFIGURATIONS: the first that matches wins.
+and y' in the source tree. To add one, add a row to CONFIGURATIONS; the first match wins.
 
 *Source*: Smith and Eisner 2006b; thesis 4.3 and figure 4.4.
 """
@@ -37,7 +37,7 @@ def source_tree(heads: Heads) -> SourceTree:
     nodes = np.flatnonzero(heads != NO_HEAD)
     parent[heads[nodes], nodes] = True
     ancestors = heads[nodes]
-    # At most m steps up: a cycle, which is no tree, must not go on for ever.
+    # At most m steps up, so that a cycle does not loop forever.
     for _ in range(size):
         if not len(nodes):
             break
@@ -62,12 +62,12 @@ def _is_grandparent(tree: SourceTree) -> Pairs:
 def _c_commands(tree: SourceTree) -> Pairs:
     """Return whether neither dominates the other and the head of the row dominates the column."""
     below_its_head: Pairs = tree.dominates[tree.heads] & (tree.heads != NO_HEAD)[:, None]
-    # That the column dominates the row is ruled out with it: no ancestor is below the row's head.
+    # This also excludes that the column dominates the row: no ancestor is below the row's head.
     return below_its_head & ~tree.dominates & ~_is_same_node(tree)
 
 
 class Configuration(NamedTuple):
-    """A named relation: ``holds(tree)`` gives bool[m+1, m+1], [x', y'] with x' the sense of the head."""
+    """A named relation: ``holds(tree)`` returns bool[m+1, m+1], [x', y'] with x' the sense of the head."""
 
     name: str
     holds: Callable[[SourceTree], Pairs]
@@ -91,8 +91,8 @@ NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
 def configurations(heads: Heads) -> NDArray[np.int8]:
     """Return the configuration of every pair of source nodes at once, int8[m+2, m+2], by CONFIGURATION_NAMES.
 
-    [sense of the head, sense of the dependent]: 0 (the root), 1..m, and m + 1 for NULL: a pair with NULL in
-    it is ``null``. ``heads`` int32[m+1] are -1 where missing.
+    [sense of the head, sense of the dependent]: 0 (the root), 1..m, and m + 1 for NULL; pairs with NULL are
+    ``null``. ``heads`` int32[m+1] are -1 where missing.
     """
     tree = source_tree(heads)
     size = len(heads)
@@ -106,7 +106,7 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
 def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
     """Count for each sense of the head the senses of a dependent in each configuration, int32[m+2, C].
 
-    Of the source words and NULL (not the root, which is nobody's dependent): rows sum to m + 1.
+    Dependents are source words and NULL, not the root: rows sum to m + 1.
     """
     senses, size = len(found), len(CONFIGURATION_NAMES)
     cells = np.arange(senses)[:, None] * size + found[:, 1:]

@@ -1,4 +1,4 @@
-"""Factors over several arcs: templates as data, and from words and places to what the feature kernels read.
+"""Templates of factors over several arcs, and the inputs of the feature kernels.
 
 A template is a tuple of atoms ``ROLE.ATTRIBUTE`` with an optional offset (``+1``: the word to the right). The
 roles depend on the family of factors:
@@ -6,12 +6,12 @@ roles depend on the family of factors:
 - ``grand``: ``grand`` -> ``head`` -> ``dep``;
 - ``childseq``: the dependents ``previous`` and ``next`` of ``head``, with no other between them; the boundary
   before the first is the outside of the sentence on the left, that after the last the one on the right;
-- ``valence``: the ``head`` that is to have so many dependents on a side;
+- ``valence``: the ``head`` whose dependents on a side are counted;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
 - ``hidden``: an arc ``head`` -> ``dep`` that a hidden projective tree has, too;
-- ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, which
-  ``head.upos`` asks for. There are no offsets: with the tagger's tags of the words around, the templates
-  fitted Turkish training trees better and its dev file no better.
+- ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, the value of
+  ``head.upos``. There are no offsets: with the tagger's tags of the neighbours, the templates fitted Turkish
+  training trees better and its dev file no better.
 
 Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
 fire with and without it, those in ``placed`` only with it.
@@ -51,10 +51,11 @@ class FamilyTemplates:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFamily:
-    """Templates of one family as :func:`qsproj.kernels.features.arc_features.position_parts` reads them.
+    """Templates of one family, for :func:`qsproj.kernels.features.arc_features.position_parts`.
 
-    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], where the hash of each role starts: all differ,
-    so that words in other roles are other features. Templates [0, plain) fire with and without the place.
+    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], the initial hash of each role: all differ, so
+    that equal words in different roles are different features. Templates [0, plain) fire with and without the
+    place.
     """
 
     operations: NDArray[np.int32]
@@ -152,12 +153,12 @@ MORPHOLOGY = {
     ),
 }
 
-# What each set reads of a word is what the arc templates of the same name read.
+# Each set reads the same attributes as the arc templates of the same name.
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
 def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[str, ...]) -> CompiledFamily:
-    """Turn the templates of one family into integer programs over sentences encoded with ``attributes``."""
+    """Compile the templates of one family for sentences encoded with ``attributes``."""
     ordered = (*templates.plain, *templates.placed)
     roles = ROLES[family]
     operations = np.full((len(roles), len(ordered), max(map(len, ordered))), -1, dtype=np.int32)
@@ -185,15 +186,15 @@ def _parse(atom: str, roles: tuple[str, ...], attributes: tuple[str, ...]) -> tu
 Words = NDArray[np.int32]
 Places = NDArray[np.uint64]
 
-# Distances 1, 2, 3, 4, 5-9, 10 and more (McDonald et al. 2005), and a bin for "there is none".
+# Distances 1, 2, 3, 4, 5-9, 10 and more (McDonald et al. 2005), and a bin for a missing one.
 DISTANCE_BINS = np.array([7, 1, 2, 3, 4, 5, 5, 5, 5, 5, 6])
 NEAR = 2
-# The last count of dependents that VALENCE tells from larger ones.
+# VALENCE does not distinguish larger counts of dependents.
 LARGEST_COUNT = 5
 
 
 def grand_places(words: Words) -> Places:
-    """Return the place of GRAND factors, words int32[F, 3]: their order, and if the last two are near."""
+    """Return the place of GRAND factors, words int32[F, 3]: order, and whether the last two are near."""
     grand, head, dependent = words.T
     order = 4 * (grand < head) + 2 * (head < dependent) + (grand > dependent)
     near = np.abs(head - dependent) <= NEAR
@@ -218,12 +219,12 @@ def valence_places(sides: Words, counts: Words) -> Places:
 def factor_features(
     encoded: EncodedSentence, compiled: CompiledFamily, members: Words, places: Places, *, buckets: int
 ) -> FactorFeatures:
-    """Hash what the templates of one family ask of each position of a sentence.
+    """Hash the attributes that the templates of one family read at each position of a sentence.
 
-    ``members`` int32[F, R]: the words of each factor plus one: 0 and n + 2 are the outside of the sentence.
+    ``members`` int32[F, R]: the words of each factor plus one; 0 and n + 2 are outside the sentence.
     ``places`` uint64[F]: 1..15. ``buckets``: a power of two.
     """
-    # One more row before, so that the outside itself is a position that may be asked for its neighbours.
+    # One more row before, so that the outside is also a position with neighbours.
     atoms = np.concatenate([encoded.atoms[:1], encoded.atoms])
     return _hashed(atoms, len(atoms) - 2 * PADDING + 1, compiled, members, places, buckets)
 
@@ -246,7 +247,7 @@ def _hashed(
 
 FAMILY = "taglink"
 
-# Every one of them asks for a tag, else it could not tell the candidates of a word apart.
+# Each reads a tag, without which the candidates of a word could not be distinguished.
 TAG_LINK_TEMPLATES = FamilyTemplates(
     plain=templates_of("""
         head.upos, dep.upos; head.lower, head.upos, dep.upos; dep.lower, head.upos, dep.upos;
@@ -281,10 +282,10 @@ def tag_link_features(
     *,
     buckets: int,
 ) -> FactorFeatures:
-    """Hash what the templates ask of each candidate, in a sentence encoded with ``attributes``.
+    """Hash the templates' attributes of each candidate, in a sentence encoded with ``attributes``.
 
-    ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, which for the root is not looked
-    at. ``members`` int32[P, 2]: for each pair of tags of each arc the candidates that are its head and its
+    ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, unread for the root.
+    ``members`` int32[P, 2]: for each pair of tags of each arc, the candidates that are its head and its
     dependent. ``places`` uint64[P]: see :func:`arc_places`.
     """
     words, hashes = candidates
@@ -292,6 +293,6 @@ def tag_link_features(
     atoms = encoded.atoms[words + PADDING]
     tagged = words != ROOT
     atoms[tagged, attributes.index("upos")] = hashes[tagged]
-    # The kernel skips the rows that stand for the outside of a sentence.
+    # The kernel skips the padding rows of a sentence.
     atoms = np.concatenate([encoded.atoms[:PADDING], atoms])
     return _hashed(atoms, len(words), compiled, members, places, buckets)

@@ -1,7 +1,7 @@
-"""Where sentences begin: pieces of a text, what is known of each and its neighbours, templates that join it.
+"""Features of sentence starts: pieces of a text, their attributes, and templates over neighbours.
 
-Pieces are words, numbers, addresses, and runs of one sign: as far as text can be cut in any language before
-its sentences are known.
+Pieces are words, numbers, addresses, and runs of one sign: a segmentation that works in any language before
+sentences are known.
 """
 
 import re
@@ -16,7 +16,7 @@ from qsproj.features.characters import Codes, code_of, mixed
 from qsproj.features.hashing import pair_templates
 from qsproj.kernels.tagging.tag_features import feature_keys
 
-# Of a piece alone; then of its place.
+# Attributes of a piece alone, followed by those of its position.
 _OF_PIECES = ("form", "lower", "kind", "type", "suffix2", "suffix3", "length")
 ATTRIBUTES = (
     *_OF_PIECES,
@@ -46,10 +46,10 @@ TEMPLATES = (
     *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
 )
 _COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
-# Past so many pieces nothing is seen of what is before and after.
+# Maximum distance, in pieces, of visible context.
 SIGHT = 48
 _NEAR, _AROUND, _FAR = 4, 30, 40
-# So many pieces are looked at at a time.
+# Number of pieces processed at a time.
 _BLOCK = 4096
 _ENDS = frozenset(".!?…؟۔।॥。！？")
 _OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")
@@ -59,7 +59,7 @@ _BOUNDS = np.array([0, 1, 2, 3, 4, 5, 6, 9, 14, 22, _FAR])
 
 @lru_cache
 def _pieces() -> re.Pattern[str]:
-    """Return what finds pieces; vowel signs and other marks are letters, which ``re`` does not know."""
+    """Return the pattern of pieces, with vowel signs and other marks as letters, unlike in ``re``."""
     marks = "".join(chr(at) for at in range(0x300, 0xAC00) if unicodedata.category(chr(at)).startswith("M"))
     letter = rf"(?:[^\W_]|[{marks}])"
     return re.compile(
@@ -72,14 +72,14 @@ def _pieces() -> re.Pattern[str]:
 
 
 def pieces(text: str) -> list[tuple[int, str]]:
-    """Return where each piece of a text with single spaces begins, and the piece."""
+    """Return the start and the text of each piece of a text with single spaces."""
     return [(found.start(), found[0]) for found in _pieces().finditer(text)]
 
 
 def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list[NDArray[np.uint64]]:
     """Return the features of each piece as the first of a sentence, uint64[n, K], block by block.
 
-    ``rules``: where rules say that sentences begin.
+    ``rules``: the sentence starts that rules find.
     """
     blocks = []
     for begin in range(0, len(found), _BLOCK):
@@ -93,7 +93,7 @@ def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list
 
 @lru_cache(maxsize=1 << 16)
 def _of_piece(piece: str) -> tuple[int, ...]:
-    """Return the codes of _OF_PIECES, 0 for what a piece lacks."""
+    """Return the codes of _OF_PIECES, 0 for a missing one."""
     lower = "".join("0" if character.isdigit() else character for character in piece.lower())
     kind = _kind(piece)
     is_word = piece[0].isalnum()
@@ -110,7 +110,7 @@ def _of_piece(piece: str) -> tuple[int, ...]:
 
 
 def _kind(piece: str) -> str:
-    """Return case and length of a word; of a sign itself, and whether there are several."""
+    """Return case and length of a word; the sign of a run, and whether there are several."""
     if piece[0].isdigit():
         return re.sub(r"\d+", "0", piece)[:8]
     if not any(character.isalnum() for character in piece):
@@ -127,7 +127,7 @@ def _kind(piece: str) -> str:
 
 
 def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Codes:
-    """Return the attributes of pieces, uint64[n, A]; 0 for one that a piece lacks."""
+    """Return the attributes of pieces, uint64[n, A]; 0 for a missing one."""
     n = len(found)
     codes = np.zeros((n, len(ATTRIBUTES)), dtype=np.uint64)
     columns = {name: codes[:, at] for at, name in enumerate(ATTRIBUTES)}
@@ -164,7 +164,7 @@ def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Cod
 
 
 def _last(marked: NDArray[np.bool_], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the last marked place before each, int64[n], -1 for none."""
+    """Return the last marked place before each place, int64[n], -1 for none."""
     latest = np.maximum.accumulate(np.where(marked, places, -1))
     return np.concatenate([np.full(1, -1), latest[:-1]])
 
@@ -174,7 +174,7 @@ def _bucket(distances: NDArray[np.int64]) -> Codes:
 
 
 def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[np.bool_]) -> None:
-    """Fill in whether brackets and quotation marks are open, as far as the last of them tells."""
+    """Fill in whether brackets and quotation marks are open, judged by the last one."""
     places = np.arange(len(firsts))
     opened = _last(np.array([first in _OPENING for first in firsts]), places)
     closed = _last(np.array([first in _CLOSING for first in firsts]), places)
@@ -186,7 +186,7 @@ def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[
 
 
 def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray[np.bool_]) -> None:
-    """Fill in how words are cased, and whether sentences end, near each piece and in a wider stretch."""
+    """Fill in casing and sentence ends near each piece and in a wider window."""
     n = len(found)
     large = np.array([piece[0].isupper() for piece in found])
     small = np.array([piece[0].islower() for piece in found])
@@ -208,7 +208,7 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray
 
 
 def _shifted(codes: Codes, distance: int) -> Codes:
-    """Return of each piece the code of the one at that distance, 0 where there is none."""
+    """Return for each piece the code of the piece at ``distance``, 0 where there is none."""
     moved = np.zeros_like(codes)
     if distance > 0:
         moved[:-distance] = codes[distance:]
@@ -220,7 +220,7 @@ def _shifted(codes: Codes, distance: int) -> Codes:
 
 
 def _grams(codes: Codes, begin: int, end: int) -> Codes:
-    """Return one code for what stands from distance ``begin`` to ``end``."""
+    """Return one code for the pieces from distance ``begin`` to ``end``."""
     result = np.zeros_like(codes)
     for distance in range(begin, end + 1):
         result = mixed(result * np.uint64(3) + _shifted(codes, distance))

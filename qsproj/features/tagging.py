@@ -1,7 +1,7 @@
-"""What the tagger looks at: attributes of word types, templates that join them in context, word classes.
+"""Features of the tagger: attributes of word types, templates that join them in context, word classes.
 
-Templates are text, so that a stored model says what it looks at: ``lower-1 & suffix3`` joins the lower-cased
-previous word to the last three letters of this one. Words that keep the same company in raw text get the same
+Templates are text, so that a stored model is self-describing: ``lower-1 & suffix3`` joins the lower-cased
+previous word to the last three letters of this one. Words with similar neighbours in raw text get the same
 class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
 """
 
@@ -35,11 +35,11 @@ WORD_ATTRIBUTES = (
     "shape",
 )
 
-# What a word is spelled with; a word without any that was learned is of characters that were never seen.
+# Attributes of spelling; a word for which all of them are unseen has unseen characters.
 SPELLING = WORD_ATTRIBUTES[1:-1]
-# For the features of words, which long endings spell.
+# For the morphological features of words, which long endings express.
 LONG_SUFFIXES = ("suffix6", "suffix7")
-# The longest known lemma that a word begins with, and the ending after it: evler is ev and ler.
+# The longest known lemma at the start of a word, and the ending after it: evler is ev and ler.
 STEM_AND_ENDING = ("stem", "ending")
 SHORTEST_STEM = 2
 
@@ -47,14 +47,14 @@ WORD_TEMPLATES = (
     *WORD_ATTRIBUTES,
     *("lower-2", "lower-1", "lower+1", "lower+2"),
     *("suffix2-1", "suffix3-1", "suffix2+1", "suffix3+1", "shape-1", "shape+1"),
-    # Kind of the word before: a capital after a full stop, a quotation mark or nothing says little.
+    # Kind of the previous word: a capital after a full stop, a quotation mark or nothing is uninformative.
     "shape & kind-1",
     *("lower-1 & lower", "lower & lower+1", "lower-1 & lower+1", "lower-1 & lower-2", "lower+1 & lower+2"),
     *("lower-1 & suffix3", "lower+1 & suffix3", "suffix3-1 & suffix3", "suffix3 & suffix3+1"),
     *("suffix2 & kind", "suffix3 & kind"),
 )
 
-# One copy for each set of word classes, which stands for CLASS.
+# One copy for each set of word classes, whose name replaces CLASS.
 CLASS_TEMPLATES = (
     *("CLASS", "CLASS-2", "CLASS-1", "CLASS+1", "CLASS+2"),
     *("CLASS-1 & CLASS", "CLASS & CLASS+1", "CLASS-1 & CLASS+1"),
@@ -64,7 +64,7 @@ CLASS_TEMPLATES = (
 _SIGN_AND_NUMBER = re.compile(r"(?:[Nn][ro]?\.?|№)?[°ºª№#]?\.?\d[\d.,/-]*[°ºª]?")
 _DIGIT = re.compile(r"[0-9]")
 _QUOTES = re.compile("[„“”«»‹›]|``|''")
-# Past this many types the attributes start afresh: text without end is tagged in bounded memory.
+# Beyond this number of types the table is cleared, to tag unlimited text in bounded memory.
 _MOST_TYPES = 1 << 18
 
 Classes = Mapping[str, int]
@@ -73,7 +73,7 @@ Classes = Mapping[str, int]
 def templates_with(
     class_sets: Sequence[str], word_templates: tuple[str, ...] = WORD_TEMPLATES
 ) -> tuple[str, ...]:
-    """Return the templates of a tagger that has these sets of word classes."""
+    """Return the templates of a tagger with these sets of word classes."""
     return word_templates + tuple(
         template.replace("CLASS", name) for name in class_sets for template in CLASS_TEMPLATES
     )
@@ -86,8 +86,8 @@ def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.
 class WordTable:
     """Word types seen so far, numbered, and their attributes; grows as words are encoded.
 
-    ``lemmas``: by lemma the one form that has it, in lower case, or an empty text where several have. A word
-    that alone has a lemma does not know it: in training no word is less known than new ones will be.
+    ``lemmas``: maps each lemma to its only form, in lower case, or to an empty text where it has several. A
+    lemma's only form does not use it, so that training words are no better known than new ones.
     """
 
     def __init__(self, class_sets: Mapping[str, Classes], lemmas: Mapping[str, str] | None = None) -> None:
@@ -99,7 +99,7 @@ class WordTable:
 
     @property
     def attributes(self) -> NDArray[np.uint64]:
-        """Attribute codes of the word types, uint64[V', A] with V' >= V; 0 for an attribute a word lacks."""
+        """Attribute codes of the word types, uint64[V', A] with V' >= V; 0 for a missing attribute."""
         return self._attributes
 
     def encode(self, forms: Sequence[str]) -> NDArray[np.int32]:
@@ -131,7 +131,7 @@ class WordTable:
 
 @lru_cache(maxsize=1 << 12)
 def _spelling(form: str) -> tuple[str, tuple[int, ...]]:
-    """Return a word in small letters, and codes of its spelling, which UPOS and features both ask for."""
+    """Return a lower-cased word and the codes of its spelling, shared by UPOS and features."""
     texts = word_attributes(form)
     lower = texts[WORD_ATTRIBUTES.index("lower")]
     longer = (lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2))
@@ -143,17 +143,17 @@ def _code(text: str) -> int:
 
 
 def _stem_and_ending(form: str, lower: str, lemmas: Mapping[str, str]) -> tuple[str, str]:
-    """Return what a word is cut into after the longest lemma of another word; empty where there is none."""
+    """Split a word after the longest lemma of another word; return empty texts where there is none."""
     for length in range(len(form), SHORTEST_STEM - 1, -1):
         for stem in (form[:length], lower[:length]):
             if lemmas.get(stem, lower) != lower:
-                # An ending of no letters is one, too.
+                # The empty ending counts as well.
                 return stem, f"-{lower[length:]}"
     return "", ""
 
 
 def word_kind(form: str) -> str:
-    """Return the first of :func:`word_attributes`."""
+    """Return the first attribute of :func:`word_attributes`."""
     return _kind(_plain(form))
 
 
@@ -164,7 +164,7 @@ def _plain(form: str) -> str:
 def word_attributes(form: str) -> tuple[str, ...]:
     """Return the text of each of ``WORD_ATTRIBUTES``, empty for an affix longer than the word.
 
-    All but the form see every digit as 0 and every quotation mark as ``"``: treebanks differ in them.
+    All but the form replace every digit by 0 and every quotation mark by ``"``, in which treebanks differ.
     """
     plain = _plain(form)
     lower = plain.lower()
@@ -181,7 +181,7 @@ def word_attributes(form: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def likely_tags(form: str) -> tuple[str, ...]:
-    """Return the tags that a word of characters that no treebank showed may have; none: any.
+    """Return the possible tags of a word with unseen characters; empty: any tag.
 
     Signs are symbols; numbers with a sign before them, as in n°12, are numbers; letters, as of other scripts,
     are names or words of another language.
@@ -198,7 +198,7 @@ def likely_tags(form: str) -> tuple[str, ...]:
 
 
 def _kind(form: str) -> str:
-    """Return a coarse sort: the sign itself for punctuation, else digits, capitals, capital or small."""
+    """Return a coarse kind: the sign itself for punctuation, else digits, capitals, capital or small."""
     if not any(character.isalnum() for character in form):
         return form
     if form[0].isdigit():
@@ -225,18 +225,18 @@ BOUNDARY_CLASS, RARE_CLASS = 0, 1
 RESERVED = 2
 
 
-# Rarer words share a class. Rounds over the vocabulary; fewer when few words move.
+# Rarer words share a class. Passes over the vocabulary; fewer when few words move.
 RAREST, PASSES = 2, 8
 
 
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
     """Return the class, from 2, of each word that occurs at least RAREST times; frequent words first.
 
-    ``sentences``: raw text; lower-case it first if case is not to matter. ``n_classes``: at least 3: one
-    stands for sentence boundaries and one for rarer words. O(PASSES * n_classes * distinct bigrams) time at
+    ``sentences``: raw text, lower-cased by the caller to ignore case. ``n_classes``: at least 3, including
+    one for sentence boundaries and one for rarer words. O(PASSES * n_classes * distinct bigrams) time at
     most; n_classes^2 + distinct bigrams memory.
     """
-    # Here and below: it takes a tenth of a second, and whoever tags does not need it.
+    # Imported here and below: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 
     counts = Counter(chain.from_iterable(sentences))
@@ -255,7 +255,7 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
 
 
 def _numbered(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> Iterable[int]:
-    """Yield the text as numbers, a boundary before, between and after the sentences."""
+    """Yield the words' numbers, with a boundary before, between and after the sentences."""
     yield BOUNDARY_CLASS
     for sentence in sentences:
         for word in sentence:

@@ -1,1 +1,1 @@
-"""Inference over dependency trees: one face, two modules (projective, nonprojective)."""
+"""Inference over dependency trees: one interface, two modules (projective, nonprojective)."""

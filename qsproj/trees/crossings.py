@@ -1,4 +1,4 @@
-"""Which arcs of a tree cross another: what rules a tree out of projective models."""
+"""Crossing arcs of trees, which projective models cannot build."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,10 +7,10 @@ from qsproj.conventions import NO_HEAD, Heads, is_whole
 
 
 def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
-    """Tell of each word, bool[n+1], whether the arc into it crosses the arc into another word.
+    """Return bool[n+1], whether the arc into each word crosses the arc into another word.
 
-    ``heads`` int32[n+1] may be a partial tree: words without a head cross nothing. Arcs from the root count;
-    the root's own entry is False. O(n^2) time and memory.
+    ``heads`` int32[n+1] may be a partial tree; missing arcs cross nothing. Arcs from the root count; the
+    root's own entry is False. O(n^2) time and memory.
     """
     return _crossing_counts(heads) > 0
 
@@ -25,11 +25,11 @@ def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
 
 
 def projectivise(heads: Heads) -> Heads:
-    """Return the nearest projective tree that lifting finds: the shortest non-projective arc moves up first.
+    """Return the nearest projective tree found by lifting the shortest non-projective arc first.
 
-    An arc is non-projective when some word between its ends does not descend from its head; lifting hangs its
-    dependent on the head's own head. A projective tree comes back as it is. O(n^2) for each lift. Raises
-    ValueError when a word has no head: what to lift to is then unknown (see :func:`without_crossings`).
+    An arc is non-projective when some word between its ends does not descend from its head; lifting attaches
+    its dependent to the head's own head. A projective tree is returned unchanged. O(n^2) for each lift.
+    Raises ValueError when a word has no head, so that arcs cannot be lifted (see :func:`without_crossings`).
 
     *Source*: Nivre and Nilsson 2005 (pseudo-projective parsing), without their encoding of the lifts.
     """
@@ -52,7 +52,7 @@ def projectivise(heads: Heads) -> Heads:
 
 
 def without_crossings(heads: Heads) -> Heads:
-    """Return the partial tree without the arcs that cross others: the arc with most crossings goes first."""
+    """Return the partial tree without crossings, removing the arc with most crossings first."""
     kept = heads.copy()
     while (counts := _crossing_counts(kept)).any():
         kept[int(counts.argmax())] = NO_HEAD
@@ -60,7 +60,7 @@ def without_crossings(heads: Heads) -> Heads:
 
 
 def nearest_projective(heads: Heads) -> Heads:
-    """Return a whole tree lifted (:func:`projectivise`), a partial one without its crossing arcs."""
+    """Lift a whole tree (:func:`projectivise`); remove crossing arcs of a partial one."""
     return projectivise(heads) if is_whole(heads) else without_crossings(heads)
 
 

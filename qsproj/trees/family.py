@@ -1,8 +1,8 @@
-"""What can be inferred over a family of dependency trees, whatever the family: the face of its kernels.
+"""Inference over a family of dependency trees: the common interface to the kernels of each family.
 
 Everywhere ``scores`` is float64[n+1, n+1], [head, dependent], natural log, -inf for a forbidden arc; column 0
 and the diagonal are ignored. Words are 1..n, the root is 0. Nothing is mutated. Every method raises
-``ValueError`` for scores of the wrong shape or with NaN or +inf in them, and
+``ValueError`` for scores of the wrong shape or with NaN or +inf, and
 :class:`~qsproj.trees.family.NoTreeError` when no tree has a finite score.
 """
 
@@ -34,7 +34,7 @@ class NoTreeError(QsprojError):
 
 
 def _why_no_tree(scores: Scores) -> str:
-    """Say which word is in the way, where it is one, and what to do."""
+    """Return a text naming the word without a possible head, if there is one, and a remedy."""
     allowed = scores > -np.inf
     np.fill_diagonal(allowed, False)
     alone = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
@@ -56,8 +56,8 @@ class TreePosterior:
 
     ``log_z``: natural log of the normaliser, the sum over trees. ``marginals`` float64[n+1, n+1]: probability
     of each arc [head, dependent]; columns 1..n sum to 1; column 0 and the diagonal are 0. ``log_marginals``:
-    their natural logs, -inf only where no tree has the arc: accurate also where the probability is too small
-    for a float. Both are read-only.
+    their natural logs, -inf only where no tree has the arc; accurate also where the probability underflows.
+    Both are read-only.
     """
 
     log_z: float
@@ -87,7 +87,7 @@ def allowed_arcs(scores: Scores) -> Scores:
 
 
 def checked_values(values: ArrayLike, arcs: Scores) -> NDArray[np.float64]:
-    """Return arc values as float64[n+1, n+1], 0 where ``arcs`` forbids the arc: they are not read there."""
+    """Return arc values as float64[n+1, n+1], 0 (unread) where ``arcs`` forbids the arc."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != arcs.shape:
         raise ValueError(f"arc values have shape {array.shape}, expected that of the scores, {arcs.shape}")
@@ -109,15 +109,15 @@ def check_count(name: str, number: int, least: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFamily:
-    """The kernels of a family of trees, and all that is inferred with them.
+    """The kernels of a family of trees, and inference with them.
 
-    Its methods take arc scores, and with ``single_root`` only trees whose root has exactly one dependent.
+    Methods take arc scores; with ``single_root`` the root has exactly one dependent.
     """
 
     # (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none
     find_best: Callable[[Scores, bool], tuple[Heads, float]]
     # (scores, single_root) -> log Z, marginals, derivatives, shifts, in range: sums over trees in probability
-    # space, as of kernels.trees.matrix_tree; not in range: when digits may be lost, or when there is no tree
+    # space, as in kernels.trees.matrix_tree; not in range: precision may be lost, or there is no tree
     sum_up: Callable[[Scores, bool], tuple[float, Scores, Scores, NDArray[np.float64], bool]]
     # (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; or maxima
     sum_in_logs: Callable[[Scores, bool, bool], tuple[float, Scores]]
@@ -151,7 +151,7 @@ class TreeFamily:
         return posterior_in_logs(log_z + score, with_arc - log_z)
 
     def marginals(self, scores: ArrayLike, *, single_root: bool = False) -> tuple[float, Scores]:
-        """Return log Z and the marginals of :meth:`posterior`, faster for not taking their logarithms."""
+        """Return log Z and the marginals of :meth:`posterior`, faster, without their logarithms."""
         arcs = check_scores(scores)
         log_z, chances, _, _, in_range = self.sum_up(arcs, single_root)
         if not in_range:
@@ -160,14 +160,14 @@ class TreeFamily:
         return float(log_z), np.asarray(chances)
 
     def k_best(self, scores: ArrayLike, k: int, *, single_root: bool = False) -> list[tuple[Heads, float]]:
-        """List heads and score of the k best trees, best first, all distinct; of all where there are fewer.
+        """List heads and score of the k best distinct trees, best first; of all trees if there are fewer.
 
         Exact, by O(k n) searches for a best tree; ``k`` is at least 1 (else
         :class:`~qsproj.errors.UsageError`).
 
         The trees other than the best are split by the first word whose head differs: for each word in turn,
-        the words before it keep their heads, it may not have its own, those after it are free. The best tree
-        of each such set waits in a queue, and its set is split in turn when it comes out. *Source*: Lawler
+        the words before it keep their heads, its own head is banned, those after it are free. The best tree
+        of each such set enters a queue; when it leaves, its set is split in the same way. *Source*: Lawler
         (1972).
         """
         arcs = check_scores(scores)
@@ -220,7 +220,7 @@ class TreeFamily:
         posterior = partial(self.posterior, single_root=single_root)
         if alpha == 0.0:
             return posterior(allowed_arcs(arcs)).log_z
-        # Relative to a best tree no term is large, so that little cancels.
+        # Scores relative to a best tree keep all terms small, which limits cancellation.
         relative = arcs - tree_shifts(arcs, heads)
         result = posterior(relative)
         if alpha == 1.0:
@@ -265,14 +265,14 @@ class TreeFamily:
         return heads, score
 
     def _is_impossible(self, arcs: Scores, single_root: bool, derivatives: Scores) -> bool:
-        """Say whether every allowed arc of zero probability is one that no tree has: none underflowed."""
+        """Return whether every allowed arc of zero probability is in no tree, so that none underflowed."""
         allowed = allowed_arcs(arcs)
         _, _, possible, _, in_range = self.sum_up(allowed, single_root)
         return bool(in_range) and not np.any((possible > 0.0) & (derivatives == 0.0) & (allowed == 0.0))
 
 
 def _constrained(arcs: Scores, heads: Heads, word: int, banned: frozenset[int]) -> Scores:
-    """Return scores by which the words before ``word`` keep their heads and its ``banned`` ones are out."""
+    """Return scores with the heads of words before ``word`` fixed and its ``banned`` heads forbidden."""
     scores = arcs.copy()
     before = np.arange(1, word)
     scores[:, before] = -np.inf

@@ -2,9 +2,9 @@
 
 The best tree by contraction of cycles, sums over trees by the Matrix-Tree theorem (thesis 3.1, 3.2; Koo et
 al. 2007), at full relative accuracy at every scale (docs/notes/tree-inference.md). The functions are the
-methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^3) at worst; drawing takes
-O(n^3) once, then a random walk a tree, or, where that would wander for long (strong cycles), one posterior
-for each distinct beginning of the trees drawn.
+methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^3) at worst; sampling takes
+O(n^3) once, then a random walk a tree, or, where walks would be long (strong cycles), one posterior for each
+distinct prefix of the drawn trees.
 """
 
 import numpy as np
@@ -17,17 +17,17 @@ from qsproj.kernels.trees.matrix_tree_log import matrix_tree_covariance, matrix_
 from qsproj.kernels.trees.tree_sampling import draw_by_walks
 from qsproj.trees.family import TreeFamily
 
-# A step takes about 10 ns; past this number the other way of drawing is the faster one.
+# A step takes about 10 ns; beyond this number word-by-word sampling is faster.
 STEPS_PER_WORD = 1000.0
 
 
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
-    """Draw int32[size, n+1] under scores of which some tree is possible.
+    """Draw int32[size, n+1] under scores that allow some tree.
 
-    With a single root, its child is drawn first, by its probability; given the child, the root has no other
-    choice and the rest is a multi-root problem.
+    With a single root, its child is drawn first, by its probability; given the child, the rest is a
+    multi-root problem.
     """
     if not single_root:
         return _multi_root_trees(arcs, size, rng)
@@ -44,14 +44,15 @@ def _draw(
 
 
 def _multi_root_trees(arcs: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Draw trees by random walks where these are short, else word by word."""
+    """Draw trees by random walks if these are short, else word by word."""
     _, marginals, derivatives, shifts, in_range = matrix_tree(arcs, False)
     if in_range:
         weights = np.exp(arcs - shifts)
         weights[:, ROOT] = 0.0
         np.fill_diagonal(weights, 0.0)
-        # Expected number of steps: the sum over words of weight in / weight in that leads to the root before
-        # it leads back, and the latter is one over the derivative of log Z by the root arc.
+        # Expected number of steps: the sum over words of the total weight into the word, divided by the part
+        # that leads to the root before leading back; the inverse of the latter is the derivative of log Z by
+        # the root arc.
         steps = float(weights.sum(axis=0) @ derivatives[ROOT])
         if steps <= STEPS_PER_WORD * marginals.shape[0]:
             return np.asarray(draw_by_walks(weights, size, rng))
@@ -59,7 +60,7 @@ def _multi_root_trees(arcs: Scores, size: int, rng: np.random.Generator) -> NDAr
 
 
 def _word_by_word(arcs: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Draw the head of each word given those before it; trees that agree so far share one posterior."""
+    """Draw the head of each word given the earlier ones; trees with equal prefixes share one posterior."""
     heads = np.full((size, arcs.shape[0]), -1, np.int32)
     # (scores given the heads so far, next word, rows of ``heads`` that agree so far)
     waiting = [(arcs, 1, heads)]

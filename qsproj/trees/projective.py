@@ -1,7 +1,7 @@
 """Inference over projective dependency trees, exact, in O(n^3) (Eisner 1996; thesis appendix B).
 
 The functions are the methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^4) at
-worst; drawing takes O(n^3) once, then at most O(n^2) a tree.
+worst; sampling takes O(n^3) once, then at most O(n^2) a tree.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Exact inference over projective trees whose score is a sum over pairs of arcs, and hill climbing beyond.
+"""Exact second-order inference over projective trees, and hill climbing to non-projective ones.
 
-What :mod:`qsproj.bp` approximates with PTREE, LINK, GRAND and CHILDSEQ, exactly: the measure of its search
-error (thesis 2.9). With siblings alone O(n^3) time, with grandparents O(n^4); memory O(n^3).
+Exact counterpart of :mod:`qsproj.bp` with PTREE, LINK, GRAND and CHILDSEQ, for measuring its search error
+(thesis 2.9). With siblings alone O(n^3) time, with grandparents O(n^4); memory O(n^3).
 """
 
 from dataclasses import dataclass
@@ -46,9 +46,9 @@ def second_order_scores(
     childless: ArrayLike | None = None,
     grandparents: ArrayLike | None = None,
 ) -> SecondOrderScores:
-    """Check scores and put them together; see :class:`SecondOrderScores`. None is 0 everywhere.
+    """Check and combine scores; see :class:`SecondOrderScores`. None is 0 everywhere.
 
-    Raises ValueError when a shape does not fit, or NaN or +inf stands where a score is read.
+    Raises ValueError when a shape does not fit, or a score that is read is NaN or +inf.
     """
     links = check_scores(arcs)
     size = links.shape[0]
@@ -99,7 +99,7 @@ def sequences(heads: Heads) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def ends_of_sequences(stops: Array, childless: Array, outermost: NDArray[np.int32]) -> Array:
-    """Return float64[n+1, 2], what ends each sequence of dependents scores; 0 on the left of the root."""
+    """Return float64[n+1, 2], the score of each sequence's end; 0 on the left of the root."""
     words = np.arange(outermost.shape[0])[:, None]
     ends = np.where(outermost == words, childless, stops[words, outermost])
     ends[ROOT, 0] = 0.0
@@ -119,8 +119,7 @@ def _checked(name: str, scores: ArrayLike | None, is_read: NDArray[np.bool_]) ->
     return np.where(is_read, array, 0.0)
 
 
-# While no weight and no number of the charts exceeds this, what underflow takes is nothing: 1e-308 times a
-# derivative.
+# While no weight or chart entry exceeds this, losses by underflow are negligible: 1e-308 times a derivative.
 LIMIT = 1e120
 
 
@@ -167,7 +166,7 @@ def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> Second
     weights = _relative_weights(parts, heads)
     charts = inside(weights, PROBABILITY)
     shares, outer = outside(weights, charts, PROBABILITY)
-    # Not max(): a NaN, the child of two numbers that left the range, must not pass.
+    # Not max(): a NaN, from numbers out of range, must not pass.
     if all(np.all(numbers < LIMIT) for numbers in (*weights, *charts, *outer)):
         return _posterior(score + float(np.log(charts.closed[ROOT, 0, -1])), shares, scores)
     charts = inside(parts, LOG)
@@ -179,12 +178,12 @@ def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> Second
 def hill_climb(
     scores: SecondOrderScores, *, start: ArrayLike | None = None, single_root: bool = False
 ) -> tuple[Heads, float]:
-    """Find a good tree, projective or not: change one head at a time for as long as that helps.
+    """Find a good tree, projective or not, by improving one head at a time.
 
-    From ``start`` int[n+1], by default the best projective tree. With ``single_root``, no single change can
-    replace the root's dependent. Returns heads int32[n+1] that no change of one head makes better, and their
+    ``start`` int[n+1]: by default the best projective tree. With ``single_root``, no single change can
+    replace the root's dependent. Returns heads int32[n+1] that no change of one head improves, and their
     score, at least that of ``start``. O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change.
-    Raises NoTreeError when no projective tree has a finite score, UsageError when ``start`` is no tree, or
+    Raises NoTreeError when no projective tree has a finite score, UsageError when ``start`` is not a tree or
     its score is -inf.
 
     *Source*: McDonald and Pereira (2006), section 2.
@@ -203,7 +202,7 @@ def hill_climb(
 
 
 def _log_parts(scores: SecondOrderScores, single_root: bool) -> Parts:
-    """Lay scores out as the kernels read them; one root is one that has no second dependent."""
+    """Arrange scores for the kernels; a single root has no second dependent."""
     arcs = scores.arcs[:, None, :]
     if scores.grandparents is not None:
         arcs = arcs + scores.grandparents.transpose(1, 0, 2)
@@ -219,13 +218,13 @@ def _best(parts: Parts, single_root: bool) -> tuple[Heads, float]:
     charts = inside(parts, MAXIMUM)
     score = float(charts.closed[ROOT, 0, -1])
     if score == -np.inf:
-        # What is not read may be NaN.
+        # Unread entries may be NaN.
         raise NoTreeError(np.fmax.reduce(parts.arcs, axis=1), single_root=single_root)
     return best_tree(parts, charts), score
 
 
 def _relative_weights(parts: Parts, heads: Heads) -> Parts:
-    """Return exp(score - shift), the shifts being those that give every part of a tree the weight 1."""
+    """Return exp(score - shift), with shifts that give every part of a tree weight 1."""
     words = np.arange(1, heads.size)
     above = heads[1:]
     contexts = np.minimum(np.maximum(heads[above], ROOT), parts.arcs.shape[1] - 1)
