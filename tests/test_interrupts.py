@@ -212,7 +212,7 @@ try:
     time.sleep(100)
 except interrupts.Stopped:
     interrupts.ignore()
-    raise SystemExit(interrupts.outcome()[1])
+    raise SystemExit(interrupts.exit_status()[1])
 """
     assert ended(started((), tmp_path / "nothing", code=code)) == ([], 130)
 
@@ -260,6 +260,6 @@ try:
         print("the end of the block", file=sys.stderr)
     time.sleep(100)
 except interrupts.Stopped:
-    sys.exit(interrupts.outcome()[1])
+    sys.exit(interrupts.exit_status()[1])
 """
     assert ended(started((), tmp_path / "nothing", code=code)) == (["the end of the block"], 143)

@@ -57,10 +57,12 @@ async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body; RequestError when too large (413) or late (408), ClientDisconnect if the client left."""
     told = request.headers.get("content-length", "0")
     size = number_of(told) if told.isdecimal() else 0
-    if size > limits.bytes and (size > _MOST_DISCARDED or request.headers.get("expect")):
+    stream = aiter(request.stream())
+    if size > limits.bytes:
+        if size <= _MOST_DISCARDED and not request.headers.get("expect"):
+            await _discard(stream)
         raise _too_large(limits)
     chunks, size = list[bytes](), 0
-    stream = aiter(request.stream())
     try:
         async with asyncio.timeout(limits.seconds):
             async for chunk in stream:

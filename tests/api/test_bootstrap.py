@@ -60,7 +60,19 @@ def test_files_and_the_command_find_the_same_stages_made(made, english, pairs, w
         assert kept >= {"source", "words", "links", "trees", "tagger", "tagged", "prior", "parser"}
         text = "Der Hund schläft."
         assert again.model(text).to_conllu() == made.model(text).to_conllu()
-    command = ["bootstrap", "--treebank", path, "--bitext", tsv, "--languages", "en", "de", "--draws", "1"]
+    command = [
+        "bootstrap",
+        "--treebank",
+        path,
+        "--bitext",
+        tsv,
+        "--languages",
+        "en",
+        "de",
+        "--draws",
+        "1",
+        "--verbose",
+    ]
     assert main([*map(str, command), "--work", str(work), "-o", str(tmp_path / "model")]) == 0
     said = capsys.readouterr().err
     assert next(line for line in said.splitlines() if line.startswith("parser:")).endswith("(kept)")

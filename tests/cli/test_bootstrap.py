@@ -370,7 +370,7 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
         *("--work", made[0] / "work", "--trees", tmp_path / "trees"),
         *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
         *("--languages", "es", "de", "--also", CORPORA / "es.conllu"),
-        *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu"),
+        *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu", "--verbose"),
     )
     assert outcome.code == 0, outcome.err
     assert "fine-tuned on 90 annotated sentences" in outcome.err
