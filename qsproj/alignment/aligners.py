@@ -1,7 +1,7 @@
-"""Word alignment of a bitext by name of method: words in, :class:`~qsproj.corpus.sentence.Alignment` out.
+"""Word alignment of a bitext by named methods, which return :class:`~qsproj.corpus.sentence.Alignment`.
 
-Two directions become one alignment by functions bool[m, n] x bool[m, n] -> bool[m, n], axes [source word,
-target word], 0-based, arguments unchanged. *Source*: Och and Ney (2003), section 5, for intersection and
+Functions bool[m, n] x bool[m, n] -> bool[m, n], axes [source word, target word], 0-based, combine the two
+directions without changing their arguments. *Source*: Och and Ney (2003), section 5, for intersection and
 union; Koehn, Och and Marcu (2003), section 3.1, and Koehn et al. (2005) for growing.
 """
 
@@ -31,9 +31,9 @@ DEFAULT_THRESHOLD = 0.5
 
 
 def grow_diagonal(forward: Links, backward: Links, *, final_and: bool) -> Links:
-    """Return the intersection, grown by links of the union that touch it and align a free word.
+    """Return the intersection, grown by links of the union that are adjacent to it and align a free word.
 
-    With ``final_and``, links are added, forward first, whose two words are still both free.
+    With ``final_and``, links between two free words are then added, forward ones first.
     """
     from qsproj.kernels.align.symmetrize_grow import add_between_free_words, grow
 
@@ -53,13 +53,13 @@ SYMMETRIZATIONS: dict[str, Callable[[Links, Links], Links]] = {
     "grow-diag": partial(grow_diagonal, final_and=False),
     "grow-diag-final-and": partial(grow_diagonal, final_and=True),
 }
-# Not in the table above: it reads probabilities, which not every aligner gives.
+# Not in the table above: it needs probabilities, which not every aligner returns.
 THRESHOLD = "threshold"
 KNOWN = (THRESHOLD, *SYMMETRIZATIONS)
 
 
 def directed_links(posteriors: Posteriors) -> Links:
-    """Return the link of each generated word to its likeliest origin, where that is likelier than NULL.
+    """Return the link of each generated word to its likeliest origin if that is likelier than NULL.
 
     ``posteriors`` float[m, n]: p(generated word of column j comes from row i); the rest of a column is NULL.
     """
@@ -81,7 +81,7 @@ def symmetrize(
 ) -> Links:
     """Return one alignment from the posteriors of two directions, float[m, n].
 
-    ``threshold``: links whose :func:`link_weights` exceed that number. Else one of ``SYMMETRIZATIONS``,
+    ``threshold``: links whose :func:`link_weights` exceed that number. Otherwise one of ``SYMMETRIZATIONS``,
     applied to the :func:`directed_links` of both.
     """
     check_symmetrization(name, threshold)
@@ -96,7 +96,7 @@ def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> Non
         raise UsageError(f"the threshold is {threshold}, expected a probability (0 to 1)")
 
 
-# Method, and the symmetrisation that it gets unless another is asked for.
+# Methods with their default symmetrisation.
 METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
 
 Pairs = Iterable[tuple[Words, Words]]
@@ -111,14 +111,14 @@ def align_words(
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Alignment]:
-    """Align a bitext, learning from nothing but itself; more pairs give better alignments.
+    """Align a bitext without other data; more pairs give better alignments.
 
     ``method``: ``hmm``, built in, deterministic; or ``eflomal``, an external program. ``symmetrization``: a
     name of :mod:`qsproj.alignment.aligners`; None: ``METHODS[method]``. ``threshold``: least mean
     probability of a link, for the symmetrisation of that name. ``unspaced``: the side, ``source``, ``target``
-    or ``both``, that is written without spaces (:mod:`qsproj.alignment.unspaced`). Yields one alignment for
-    each pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from
-    ``hmm`` with weights, the mean of both directions' probabilities. Raises UsageError at once, when a name
+    or ``both``, written without spaces (:mod:`qsproj.alignment.unspaced`). Yields one alignment for each
+    pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from ``hmm``
+    with weights, the mean of both directions' probabilities. Raises UsageError, before reading, when a name
     is unknown, the threshold out of range, or eflomal missing.
     """
     check_name("alignment method", method, METHODS)
@@ -151,7 +151,7 @@ def _between_words(
         return
     words = list(pairs)
     known = known_words(words, side)
-    # Cut twice, as keeping all pieces takes more memory than cutting takes time.
+    # Words are cut twice: storing all pieces would cost more memory than cutting costs time.
     pieces = ((source.pieces, target.pieces) for source, target in (cut_pair(pair, known) for pair in words))
     for pair, directed in zip(words, align(pieces)):
         forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, known))
@@ -172,7 +172,7 @@ def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float)
 
 
 def _by_eflomal(pairs: Pairs) -> Iterator[LinkedPair]:
-    """Yield links; pairs that cannot be aligned are not shown to the program."""
+    """Yield links; pairs that cannot be aligned are not passed to the program."""
     known = list(pairs)
     sizes = [(len(source), len(target)) for source, target in known]
     shown = eflomal_links(pair for pair, size in zip(known, sizes) if alignable(*size))
@@ -200,7 +200,7 @@ def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Itera
     """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once.
 
     eflomal draws random samples without a seed: two runs differ a little. Raises UsageError when the program
-    is not installed, QsprojError when it fails, with the last line that it wrote.
+    is not installed, QsprojError with the last line of its output when it fails.
     """
     program = find_eflomal()
     with temporary_folder() as folder:
@@ -228,14 +228,14 @@ def _write_sides(
     ):
         for source_words, target_words in pairs:
             sizes.append((len(source_words), len(target_words)))
-            # White space inside a word (CoNLL-U allows it) would make two of it.
+            # White space inside a word (CoNLL-U allows it) would split it.
             sources.write(" ".join("_".join(word.split()) or "_" for word in source_words) + "\n")
             targets.write(" ".join("_".join(word.split()) or "_" for word in target_words) + "\n")
     return sizes
 
 
 def _run(command: list[str]) -> None:
-    # The program starts a second one that lies beside it.
+    # The program starts a second one from its own folder.
     path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
     outcome = subprocess.run(
         command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False

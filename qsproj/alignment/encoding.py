@@ -1,4 +1,4 @@
-"""A bitext as arrays, shard by shard: words as numbers, and the arrays as files of a folder."""
+"""A bitext as arrays of word numbers, shard by shard, in files of a folder."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from qsproj.errors import UsageError
 from qsproj.parallel import blocks_of
 
-# Two sides of 2,000 words: about 200 MB while the pair is aligned. Beyond it, it is no sentence pair.
+# Two sides of 2,000 words: about 200 MB during alignment. Longer pairs are not sentence pairs.
 MAX_CELLS = 2**22
-# Forms of a word mostly begin alike, and together they are seen more often: in a bitext of fewer pairs than
-# stand beside the number, words with so many first letters in common are one.
+# Forms of a word mostly share a prefix, and together they are more frequent: in bitexts with fewer pairs than
+# the value, words are cut to the number of letters in the key.
 LETTERS = {4: 4_000, 5: 20_000}
 
 Words = Sequence[str]
@@ -28,8 +28,8 @@ class LinkedPair(NamedTuple):
     """Link probabilities of a sentence pair, by any aligner.
 
     ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
-    word), p(source word comes from target word); 0 and 1 of an aligner that gives links only. [0, 0] where
-    the pair cannot be aligned (:func:`alignable`).
+    word), p(source word comes from target word); 0 and 1 from an aligner without probabilities. Shape [0, 0]
+    where the pair cannot be aligned (:func:`alignable`).
     """
 
     size: tuple[int, int]
@@ -39,9 +39,9 @@ class LinkedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Vocabularies:
-    """The words of both sides and their numbers, in the order in which they first occur. Mutable; final.
+    """The words of both sides and their numbers, in the order of first occurrence. Mutable; final.
 
-    Words are case-folded, which also makes German "daß" and "dass" one word; in small bitexts they are cut.
+    Words are case-folded, which also merges German "daß" and "dass"; in small bitexts they are cut.
     """
 
     source: dict[str, int] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Vocabularies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedPairs:
-    """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no token.
+    """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no tokens.
 
     ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens, those of each sentence from
     ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of each sentence pair,
@@ -69,13 +69,13 @@ class EncodedPairs:
 
     @property
     def cell_offsets(self) -> NDArray[np.int64]:
-        """Where the cells (source token, target token) of each pair begin, int64[S+1]."""
+        """The start of the cells (source token, target token) of each pair, int64[S+1]."""
         cells = np.diff(self.source_offsets) * np.diff(self.target_offsets)
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(cells)))
 
 
 def alignable(n_source: int, n_target: int) -> bool:
-    """Return whether a pair of these lengths takes part: no side empty, at most ``MAX_CELLS`` cells."""
+    """Return whether a pair of these lengths is aligned: no side empty, at most ``MAX_CELLS`` cells."""
     return 0 < n_source * n_target <= MAX_CELLS
 
 
@@ -93,7 +93,7 @@ def encode_bitext(
 
 
 def beginning(word: str, kept: int | None) -> str:
-    """Return the first ``kept`` letters of a word, None for all, case-folded; a word with a digit whole.
+    """Return the first ``kept`` letters, None for all, of a case-folded word; words with a digit are whole.
 
     A syllable of Hangul counts as two letters.
     """
@@ -125,7 +125,7 @@ def _encoded(
 
 
 def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the code points of all words one after the other, and int64[V+1] where each begins."""
+    """Return the code points of all words, concatenated, and the start of each, int64[V+1]."""
     words = list(vocabulary)
     points = np.fromiter(map(ord, "".join(words)), dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(word) for word in words], dtype=np.int64)))
@@ -140,7 +140,7 @@ class ShardFiles:
     number: int
 
     def save(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array, in place of what had that name; UsageError when there is no room."""
+        """Write an array, replacing one of the same name; UsageError when the disk is full."""
         with self._errors_told():
             np.save(self._path(name), array)
 
@@ -148,16 +148,16 @@ class ShardFiles:
         return np.load(self._path(name))
 
     def part(self, name: str, first: int, last: int) -> NDArray[Any]:
-        """Return ``array[first:last]``, of which no more is read; fewer where the array ends before."""
+        """Return ``array[first:last]``, reading no more than that; fewer rows where the array ends before."""
         return np.array(np.load(self._path(name), mmap_mode="r")[first:last])
 
     def append(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array after what this has written under that name; UsageError when there is no room."""
+        """Append an array to those written under that name; UsageError when the disk is full."""
         with self._errors_told(), self._appended(name).open("ab") as handle:
             handle.write(array.tobytes())
 
     def appended(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return, once, all that was appended under a name; its file is removed."""
+        """Return all that was appended under a name, and remove its file."""
         path = self._appended(name)
         if not path.exists():
             return np.zeros(0, dtype=dtype)

@@ -1,7 +1,7 @@
 """The built-in aligner: a hidden Markov model in both directions, trained to agree, leaving one out.
 
-A bitext is cut into shards, kept on the disk, that are swept over apart from each other, here or elsewhere.
-What each part is worth was measured on development data: ``docs/notes/word-alignment.md``.
+A bitext is split into shards on disk, which are swept independently, in this process or others. The value of
+each component was measured on development data: ``docs/notes/word-alignment.md``.
 
 Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2006) for agreement; Mermer
 and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.
@@ -29,10 +29,10 @@ from qsproj.progress import bar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
-    """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
+    """Consecutive sentence pairs in parts, as files, and statistics of all of them together.
 
     Files of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S, 2], its word pairs
-    (:func:`number_in_bitext`), and what its cells and tokens have in the counts
+    (:func:`number_in_bitext`), and the shares of its cells and tokens in the counts
     (:class:`~qsproj.kernels.align.hmm.Shares`).
     """
 
@@ -45,8 +45,8 @@ class Shards:
 class Sweep:
     """A sweep's start; ``counts`` and ``prior`` are of the whole bitext.
 
-    ``prior.pairs`` is not looked at, as each shard has its own. ``jumps`` float64[2, 2 reach + 3]: weights.
-    ``null_probability``, ``use_jumps`` as :func:`qsproj.kernels.align.hmm.sweep` takes them.
+    ``prior.pairs`` is not read, as each shard has its own. ``jumps`` float64[2, 2 reach + 3]: weights.
+    ``null_probability``, ``use_jumps``: arguments of :func:`qsproj.kernels.align.hmm.sweep`.
     """
 
     counts: LexicalCounts
@@ -76,7 +76,7 @@ class _Done(NamedTuple):
 def write_shards(
     folder: Path, pairs: Iterable[tuple[encoding.Words, encoding.Words]], *, size: int, priors: "PairPriors"
 ) -> Shards:
-    """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when there is no room."""
+    """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when the disk is full."""
     vocabularies, shards = encoding.Vocabularies(), []
     for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=size)):
         files = encoding.ShardFiles(folder, number)
@@ -87,12 +87,12 @@ def write_shards(
 
 
 def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
-    """Write all that cells have but their word pairs, and shares that nothing is known of yet."""
+    """Write the cells, except their word pairs, and the initial shares."""
     words = ("source_words", "target_words")
     for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
         files.save(name, getattr(encoded, name))
     m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
-    # The mean of 1/m and 1/n: at first, a word may come from any of the other side.
+    # The mean of 1/m and 1/n: initially, all words of the other side are equally likely origins.
     uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
     files.save("shares.cells", np.repeat(uniform, m * n))
     files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
@@ -108,7 +108,7 @@ def _shares(files: encoding.ShardFiles) -> Shares:
 
 
 def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
-    """Add up what the shards' shares are, to counts that are all zero; these are changed."""
+    """Add the shards' shares to counts that are all zero, in place."""
     changed = _like(none)
     for files in shards.files:
         pairs = files.load("pairs")
@@ -121,7 +121,7 @@ def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
 def sweep_shards(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
 ) -> tuple[LexicalCounts, Jumps, float]:
-    """Sweep over each shard from the same counts, which change; return counts, jumps, log-likelihood."""
+    """Sweep over each shard from the same counts, updated in place; return counts, jumps, log-likelihood."""
     changed, total, jumps = _like(sweep.counts), 0.0, _no_jumps(sweep.jumps)
     for files, pairs, done in _swept(shards, sweep, workers, keep=False):
         for name, array in zip(done.shares._fields, done.shares, strict=True):
@@ -131,7 +131,7 @@ def sweep_shards(
         jumps.exposures[:] += done.jumps.exposures
         total += done.log_likelihood
         progress()
-        # Not held on to while the next shard is read.
+        # Released before the next shard is read.
         del pairs, done
     return _sum(sweep.counts, changed), jumps, total
 
@@ -139,7 +139,7 @@ def sweep_shards(
 def last_sweep(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
 ) -> Iterator[tuple[Iterator[encoding.LinkedPair], float]]:
-    """Sweep over each shard in turn, and yield the posteriors of its pairs, and its log-likelihood."""
+    """Sweep over each shard in turn; yield the posteriors of its pairs and its log-likelihood."""
     for files, _, done in _swept(shards, sweep, workers, keep=True):
         progress()
         yield _linked_pairs(files, done.posteriors), done.log_likelihood
@@ -181,7 +181,7 @@ def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
     return counts
 
 
-# In place of those that a task brings along.
+# Placeholder for the counts of a task.
 _NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
 _NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
@@ -200,7 +200,7 @@ def _add_changes(
 
 
 def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
-    """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
+    """Sweep over one shard; update and return its shares and its part of the counts."""
     jumps = _no_jumps(sweep.jumps)
     posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
     how = sweep.null_probability, sweep.use_jumps
@@ -224,13 +224,13 @@ def _linked_pairs(
         yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
 
 
-# So many pairs of shards are put together at a time: some 30 bytes each.
+# Number of word pairs of shards merged at a time: some 30 bytes each.
 BLOCK_PAIRS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPriors:
-    """Dirichlet pseudo-counts: of every pair, more of one that is spelt alike, less for a shared prefix."""
+    """Dirichlet pseudo-counts: of every pair, plus more for equal spelling, less for a shared prefix."""
 
     base: float
     likeness: float
@@ -248,11 +248,11 @@ class PairTotals:
 def number_in_shard(
     files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, int]
 ) -> None:
-    """Number the word pairs of a shard, and write which one each cell is. O(cells) time.
+    """Number the word pairs of a shard, and write the number of each cell. O(cells) time.
 
-    Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs source word by source
+    Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs, sorted by source
     word: ``starts`` int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the
-    shard. Pairs are numbered as cells have them: those of a sentence lie side by side in memory.
+    shard. Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
     """
     source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
     starts, targets, cell_pairs = number_pairs(
@@ -288,7 +288,7 @@ def number_in_bitext(
     for files in shards:
         places = files.load("places")
         pairs = _in_order(files.appended("pairs", np.int32), places)
-        # As in each shard, so in all: what lies side by side in the counts is read together.
+        # As in each shard, adjacent entries of the counts are read together.
         following = renumber(pairs, numbers, following)
         files.save("pairs", pairs)
         files.save("prior", _in_order(files.appended("prior", np.float32), places))
@@ -337,7 +337,7 @@ def _join_block(
 
 
 def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int64]:
-    """Return where a shard's pairs of some source words begin and end; of unseen words there are none."""
+    """Return the starts and the end of a shard's pairs of some source words; unseen words have none."""
     known = files.part("starts", first, last + 1)
     end = known[-1] if len(known) else 0
     return np.concatenate((known, np.full(last + 1 - first - len(known), end, dtype=np.int64)))
@@ -368,10 +368,10 @@ class HmmSettings:
 
     ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
     of the latter. ``null_probability``: prior probability that a word has no counterpart. Dirichlet
-    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior`` more of a pair that is spelt the
-    same, less for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a
-    weight of its own. ``jump_prior``: pseudo-count that holds each jump weight to its last value. ``shard``:
-    sentence pairs that learn from one another within a sweep; others learn from them in the next.
+    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior``, added for equal spelling, less
+    for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a weight of its
+    own. ``jump_prior``: pseudo-count that pulls each jump weight to its last value. ``shard``: number of
+    sentence pairs with counts updated within a sweep; others see the updates in the next.
     """
 
     ibm1_sweeps: int = 3
@@ -392,14 +392,14 @@ def train_hmm(
     workers: Workers = THIS_PROCESS,
     after_sweep: Callable[[float], None] = lambda _: None,
 ) -> Iterator[LinkedPair]:
-    """Yield the link posteriors of every sentence pair, once the model has learned from all of them.
+    """Train the model on all sentence pairs, then yield the link posteriors of each.
 
-    Deterministic, whoever sweeps over the shards. O(cells * reach) time a sweep. Each shard of
-    ``settings.shard`` pairs goes through its sentences one by one, from the counts that all shards had after
-    the sweep before; what they have changed is then added up, in their order (Newman et al. 2009). Shards are
-    files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each word pair that shares a
-    sentence pair. ``after_sweep`` is given the log-likelihood after each sweep: both directions together,
-    each sentence given all others. Raises UsageError when there is no room for temporary files.
+    Deterministic, with any number of workers. O(cells * reach) time a sweep. In each shard of
+    ``settings.shard`` pairs, sentences are processed one by one, starting from the counts of all shards after
+    the previous sweep; the changes of all shards are then added in order (Newman et al. 2009). Shards are
+    files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each cooccurring word pair.
+    ``after_sweep`` receives the log-likelihood after each sweep: both directions together, each sentence
+    given all others. Raises UsageError when the disk has no room for temporary files.
     """
     settings = settings or HmmSettings()
     with temporary_folder() as folder:
@@ -441,7 +441,7 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     return Sweep(
         counts=first_counts(shards, none),
         prior=prior,
-        # They favour the next word, then the near ones.
+        # Initial jumps favour the next word, then nearby ones.
         jumps=np.tile(np.exp(-0.5 * np.abs(distances - 1.0)), (2, 1)),
         null_probability=settings.null_probability,
         use_jumps=settings.ibm1_sweeps == 0,

@@ -1,4 +1,4 @@
-"""The words of a bitext, from text or CoNLL-U, whichever a file holds."""
+"""The words of a bitext, from text or CoNLL-U, whichever format a file has."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ Pairs = Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
 
 
 def is_conllu(path: str) -> bool:
-    """Tell whether a file holds sentences, not text; ``-``, which cannot be looked into, counts as text."""
+    """Return whether a file is CoNLL-U rather than text; ``-``, which cannot be inspected, counts as text."""
     if path == "-":
         return False
     with open_text(path) as lines:
@@ -27,11 +27,11 @@ def read_word_pairs(
 ) -> Pairs:
     """Yield (source words, target words) for each sentence pair.
 
-    ``source``, ``target``: two files, both CoNLL-U (paired as ``pairing`` says), both text, or one of each
+    ``source``, ``target``: two files, both CoNLL-U (paired by ``pairing``), both text, or one of each
     (paired by line); or one file, text with both sides on a line or TMX. ``-``, the standard input, is text.
-    ``languages``: codes of both, to tokenise text with sacremoses; None: words are parted by white space.
-    Raises UsageError when tokenised input is to be tokenised; DataError as the readers do, and for no pair at
-    all.
+    ``languages``: codes of both, to tokenise text with sacremoses; None: words are separated by white space.
+    Raises UsageError when tokenised input is to be tokenised; DataError as the readers do, and for empty
+    input.
     """
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:

@@ -1,9 +1,8 @@
-"""Languages written without spaces: align parts of words, and carry what is learned to words.
+"""Languages written without spaces: align parts of words, and map the links to words.
 
-Running text and a treebank, which is cut into words, share few words. So the words of both are cut before the
-aligner sees them: Chinese characters one by one, runs of letters (kana, Thai, ...) where the corpus itself
-has the words that they are made of; on PUD, cutting Chinese so, too, was a little worse
-(``docs/notes/word-alignment.md``).
+Running text and a treebank, which is segmented into words, share few words. So the words of both are cut
+before alignment: Chinese into single characters, runs of letters (kana, Thai, ...) into words found in the
+corpus itself; on PUD, the latter was a little worse for Chinese (``docs/notes/word-alignment.md``).
 """
 
 import re
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 from qsproj.alignment.encoding import Posteriors
 from qsproj.corpus.characters import belongs_to_neighbour
 
-# Which side is cut: (source, target).
+# Whether to cut each side: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}
 
-# Blocks of the Unicode standard: Chinese characters; hiragana; katakana but for the middle dot; Thai to
+# Blocks of the Unicode standard: Chinese characters; hiragana; katakana except the middle dot; Thai to
 # Tibetan, Myanmar, Khmer.
 _IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _LETTERS = (
@@ -30,29 +29,29 @@ _LETTERS = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff",
 )
 _RUN = "|".join(f"[{letters}]+" for letters in _LETTERS)
-# Marks and joiners that letters of other scripts are written with.
+# Marks and joiners of letters of other scripts.
 _MARKS = "".join(filter(belongs_to_neighbour, map(chr, (*range(0x300, 0x1E00), 0x200C, 0x200D))))
 _SPACED = rf"(?:[^\W{_IDEOGRAPHS}{''.join(_LETTERS)}]|[{_MARKS}])+"
 _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’‘·׳״]{_SPACED})*|\S")
-# A word is known that is seen as often, alone or within longer runs, and is no longer than this.
+# Minimum frequency of a known word, alone or within longer runs, and its maximum length.
 _LEAST_SEEN = 5
 _LONGEST = 24
 
 Words = Sequence[str]
-# For each side the words known in runs of letters; None: it is not cut.
+# The known words of each side for cutting runs of letters; None: the side is not cut.
 KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSentence:
-    """A sentence in pieces, one or more a word; ``starts`` int64[words]: the first piece of each."""
+    """A sentence in pieces, one or more per word; ``starts`` int64[words]: the first piece of each."""
 
     pieces: tuple[str, ...]
     starts: NDArray[np.int64]
 
 
 def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
-    """Return the words that runs of letters are cut into, for each side that is cut: a name in ``SIDES``."""
+    """Return the known words for cutting runs of letters, for the sides named by a key of ``SIDES``."""
     source, target = SIDES[side]
     return (
         _known_words(pair[0] for pair in pairs) if source else None,
@@ -61,9 +60,9 @@ def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
 
 
 def _known_words(sentences: Iterable[Words]) -> frozenset[str]:
-    """Return the runs of letters that are seen often: as they are, or within other runs.
+    """Return the frequent runs of letters, alone or within other runs.
 
-    A phrase of running text is a run, too, but is hardly ever seen again; the words of a treebank are.
+    A phrase of running text is also a run, but rarely recurs; the words of a treebank do.
     """
     runs = Counter(
         found["run"]
@@ -81,7 +80,7 @@ def _known_words(sentences: Iterable[Words]) -> frozenset[str]:
 
 
 def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> list[str]:
-    """Cut letters into the longest known words from the left; what is between them stays in one piece."""
+    """Cut letters into the longest known words from the left; the rest between them stays in one piece."""
     pieces = []
     begin = unknown = 0
     while begin < len(run):
@@ -102,8 +101,8 @@ def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> li
 def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:
     """Return the pieces of a word: single Chinese characters, and ``known`` words in runs of letters.
 
-    What is written in letters of a script with spaces, or in digits, stays in one piece: ``BBC的`` is
-    ``BBC`` + ``的``. So does a word without anything visible.
+    Letters of scripts with spaces and digits stay in one piece: ``BBC的`` is ``BBC`` + ``的``. So does a word
+    without visible characters.
     """
     pieces: list[str] = []
     for found in _PIECE.finditer(word):
@@ -129,9 +128,9 @@ def carry_to_words(
     """Return the link probabilities of words, given those of their pieces, float[m, n] in both directions.
 
     A piece comes from one piece of the other side at most, so its probability of coming from a word is the
-    sum over the word's pieces. A word comes from another as surely as the surest of its pieces does; their
-    mean was measured to be worse, and the probability that any does to be as good. [0, 0] where no piece was
-    aligned.
+    sum over the word's pieces. The probability of a word is the maximum over its pieces; their mean was
+    measured to be worse, and the probability that any piece is linked to be as good. Shape [0, 0] where no
+    piece was aligned.
     """
     if not forward.size:
         return forward, backward

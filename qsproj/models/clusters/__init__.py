@@ -1,1 +1,1 @@
-"""First-order parsers whose arcs have hidden clusters, which are summed out."""
+"""First-order parsers with hidden clusters of arcs, which are summed out."""

@@ -24,13 +24,13 @@ from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import Rule
 
 MOST_CLUSTERS = 64
-# Of the normal distribution that the weights of a start are drawn from.
+# Standard deviation of the initial weights, drawn from a normal distribution.
 DEVIATION = 0.01
 
 
 @dataclass(frozen=True)
 class ClusterScorer(arc_scorer.ArcWeights):
-    """The score of an arc in a cluster is the sum of its features' ``weights`` float32[buckets, C] there.
+    """Scores of arcs in clusters: sums of their features' ``weights`` float32[buckets, C].
 
     *Source*: Smith and Smith 2007, 5.1, eq. 18.
     """
@@ -79,9 +79,9 @@ def random_start(
     deviation: float = DEVIATION,
     hash_bits: int = arc_scorer.HASH_BITS,
 ) -> ClusterScorer:
-    """Return a scorer whose clusters differ by chance: were they alike, they would stay so.
+    """Return a random scorer, since equal clusters would stay equal.
 
-    Weights of the features in ``support`` uint64[buckets / 64] are drawn, those of others are zero.
+    Weights of the features in ``support`` uint64[buckets / 64] are random, those of others are zero.
     """
     weights = zero_rows(1 << hash_bits, clusters)
     drawn = np.flatnonzero(np.unpackbits(support.view(np.uint8), bitorder="little"))
@@ -92,7 +92,8 @@ def random_start(
 def summed_out(scores: Floats) -> tuple[Scores, Floats]:
     """Sum scores float64[n+1, n+1, C], natural log and finite, over the clusters of each arc.
 
-    Returns float64[n+1, n+1], natural log, and the probability of each cluster where the tree has the arc.
+    Returns float64[n+1, n+1], natural log, and the probability of each cluster given that the tree has the
+    arc.
 
     *Source*: Smith and Smith 2007, eq. 18: given the tree, clusters of arcs are independent.
     """
@@ -104,11 +105,11 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
 
 
 class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
-    """Learns the weights of arcs in clusters by gradients, one sentence a step. Mutable; final.
+    """Trains the weights of arcs in clusters by gradients, one sentence a step. Mutable; final.
 
-    The gradient of a sentence is what is expected under the model, less what is expected where its tree is
-    known. The clusters of an arc are as probable in one as in the other, so both differ by the arcs alone:
-    any objective of arc scores can be learned.
+    The gradient of a sentence is its expectation under the model minus that given its tree. The clusters of
+    an arc have the same probabilities in both, so both differ by the arcs alone: any objective of arc scores
+    can be used.
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:
@@ -139,7 +140,7 @@ class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
 
 @dataclass(frozen=True)
 class ClusterParser(FirstOrderParser[ClusterScorer]):
-    """A trained first-order parser, each arc of which is in one of some hidden clusters.
+    """A trained first-order parser with a hidden cluster for each arc.
 
     *Source*: Smith and Smith 2007, 5; thesis 3.2.5.
     """
@@ -158,9 +159,9 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     ) -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 
-        ``decode``: ``map``: the most probable tree, clusters summed out; ``mbr``: that of most expected right
-        heads; ``max-z``: the tree that is most probable together with its clusters. ``inference``: over the
-        trees to choose from, where they are not all that the model has.
+        ``decode``: ``map``: the most probable tree, clusters summed out; ``mbr``: the most expected correct
+        heads; ``max-z``: the most probable tree together with its clusters. ``inference``: over the candidate
+        trees, if not all of the model's.
         """
         inference = inference or self.inference
         if decode == MAX_Z:

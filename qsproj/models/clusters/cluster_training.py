@@ -25,10 +25,10 @@ def train_cluster_parser(
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> tuple[cluster_parser.ClusterParser, TrainingReport]:
-    """Train a parser whose arcs have hidden clusters, by the likelihood of the trees alone.
+    """Train a parser with hidden clusters of arcs by the likelihood of the trees alone.
 
-    Penalties are divided by the number of clusters: where all clusters are alike, this is training by
-    likelihood, step by step. ``rng`` draws the weights to start from, then orders the sentences. The rest is
+    Penalties are divided by the number of clusters: with equal clusters, every step equals that of training
+    without clusters by likelihood. ``rng`` draws the initial weights, then orders the sentences. The rest is
     as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
     """
     if not 1 <= options.clusters <= cluster_parser.MOST_CLUSTERS:
@@ -63,7 +63,7 @@ MORE_EPOCHS = 3
 def fine_tuned_clusters(
     parser: cluster_parser.ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> cluster_parser.ClusterParser:
-    """Return a parser that has learned from some more trees, whole or partial, from its own weights on."""
+    """Continue training from the parser's weights on some more trees, whole or partial."""
     usable, examples = annotated_examples(parser, trees)
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")

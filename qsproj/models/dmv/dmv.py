@@ -1,4 +1,4 @@
-"""The dependency model with valence: a parser of tags that can be learned without trees."""
+"""The dependency model with valence: a parser of tags that can be trained without trees."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -33,15 +33,15 @@ from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.family import NoTreeError
 
 # A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
-# footnote 2). Where it hangs is a convention, which a rule knows better: it is stripped, and put back.
+# footnote 2). Its attachment is a convention, better followed by a rule: it is stripped and reattached.
 PUNCTUATION_TAG = "PUNCT"
 PUNCTUATION_MODES = ("keep", "strip")
 
 
 def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
-    """Return the words (1-based) that a model sees: all, or with ``strip`` those that are no punctuation.
+    """Return the words (1-based) that a model reads: all, or with ``strip`` all but punctuation.
 
-    A sentence of nothing but punctuation is kept whole.
+    A sentence of only punctuation is kept whole.
     """
     check_name("treatment of punctuation", punctuation, PUNCTUATION_MODES)
     everything = np.arange(1, len(upos) + 1)
@@ -52,7 +52,7 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
 
 
 def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
-    """Return the heads of the kept words in their new numbering; -1 where the head was not kept."""
+    """Return the heads of the kept words, renumbered; -1 where the head is not kept."""
     places = np.full(len(heads), NO_HEAD, dtype=np.int32)
     places[ROOT] = ROOT
     places[kept] = np.arange(1, len(kept) + 1)
@@ -63,12 +63,12 @@ def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
 
 
 def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
-    """Put words that were stripped back into a projective tree int32[k+1] over the ``kept`` of n words.
+    """Reattach stripped words to a projective tree int32[k+1] over the ``kept`` of n words.
 
-    A word is attached to the dependent of the shortest arc over it: the unit that a comma or a bracket sets
-    off; under no arc, to the root's child, as a full stop is. A projective tree stays projective.
+    A word is attached to the dependent of the shortest arc over it, the unit that a comma or a bracket sets
+    off, or without such an arc to the root's child, like a full stop. A projective tree stays projective.
 
-    *Source*: the rule is ours, after the guidelines of Universal Dependencies for ``punct``.
+    *Source*: our rule, after the guidelines of Universal Dependencies for ``punct``.
     """
     places = np.concatenate([[ROOT], kept])
     whole = np.full(n + 1, NO_HEAD, dtype=np.int32)
@@ -90,7 +90,7 @@ UNKNOWN_TAG = "_"
 class TagCorpus:
     """Tags and known heads of S sentences, W words in all.
 
-    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: where each sentence starts, and W.
+    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: the start of each sentence, and W.
     ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
     """
 
@@ -111,33 +111,33 @@ class TagCorpus:
 
 
 class TagNumbering:
-    """Numbers for tags in the order in which they first occur; 0 is the unknown tag's.
+    """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's.
 
-    So a corpus can be packed while it is read, without looking for its tags first.
+    So a corpus can be packed in a single pass.
     """
 
     def __init__(self) -> None:
         self._numbers = {UNKNOWN_TAG: 0}
 
     def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
-        """Return the number of each tag; one that was not met before gets the next."""
+        """Return the number of each tag; a new tag gets the next one."""
         numbers = self._numbers
         return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
 
     def inventory(self, of: str = "the training data") -> tuple[str, ...]:
-        """Return the tags met so far, in the order of their numbers; UsageError when no word had a tag."""
+        """Return the tags so far, in the order of their numbers; UsageError when no word had a tag."""
         if len(self._numbers) == 1:
             raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
         return tuple(self._numbers)
 
 
 def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return int64[S+1], where each of S consecutive runs starts, and where the last one ends."""
+    """Return int64[S+1], the start of each of S consecutive runs and the end of the last."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
-    """Return the place of each tag in the inventory; 0, the unknown tag, for one that is not there."""
+    """Return the index of each tag in the inventory; 0, the unknown tag, for a missing one."""
     places = {tag: number for number, tag in enumerate(inventory)}
     return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
 
@@ -149,7 +149,7 @@ def pack(
     punctuation: str,
     heads: Sequence[Heads] | None = None,
 ) -> TagCorpus:
-    """Pack sentences, without punctuation that is to be stripped; ``heads`` int32[n+1] are known heads."""
+    """Pack sentences, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
     tags, known = [], []
     for place, sentence in enumerate(sentences):
         kept = kept_words(sentence.upos, punctuation=punctuation)
@@ -182,7 +182,7 @@ class DmvParameters:
     root: Floats
 
     def floored(self, floor: float) -> "DmvParameters":
-        """Return a copy in which no decision has a probability below ``floor``: every tree is possible."""
+        """Return a copy with no probability below ``floor``, so that every tree is possible."""
         return DmvParameters(
             np.clip(self.stop, floor, 1.0 - floor),
             np.maximum(self.child, floor),
@@ -190,7 +190,7 @@ class DmvParameters:
         )
 
     def over(self, places: NDArray[np.int16]) -> "DmvParameters":
-        """Return the parameters over other tags, int16[T']: the place of each among those of this model."""
+        """Return the parameters over other tags, given their indices int16[T'] in this model."""
         return DmvParameters(
             self.stop[places],
             normalised(self.child[places][:, :, places], 0.0),
@@ -202,7 +202,7 @@ class DmvParameters:
 
 
 def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
-    """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
+    """Return the log density of the Dirichlet prior of ``smoothing``, up to a constant."""
     if smoothing == 0.0:
         return 0.0
     logs = [np.log(stop), np.log1p(-stop), *map(np.log, others)]
@@ -210,9 +210,9 @@ def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
 
 
 class Counts:
-    """A dataclass of counts, or of what is expected of them; those of several corpora add up. Abstract.
+    """A dataclass of counts or expected counts, which can be added. Abstract.
 
-    ``stop`` has a last axis {stop, go on}; the others are laid out as the parameters.
+    ``stop`` has a last axis {stop, go on}; the others have the layout of the parameters.
     """
 
     __slots__ = ()
@@ -222,7 +222,7 @@ class Counts:
         return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
 
     def frequencies(self, smoothing: float) -> dict[str, Floats]:
-        """Return relative frequencies after ``smoothing`` was added; uniform ones where all is 0."""
+        """Return relative frequencies after adding ``smoothing``; uniform ones where all counts are 0."""
         named = ((one.name, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
         return {name: (stopping if name == "stop" else normalised)(own, smoothing) for name, own in named}
 
@@ -246,7 +246,7 @@ Summed = TypeVar("Summed", bound=Counts)
 def summed(
     count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
 ) -> tuple[Summed, float]:
-    """Return expected counts and log-likelihood of a corpus, added up part by part in their order."""
+    """Return expected counts and log-likelihood of a corpus, summed over its parts in order."""
     results = map_in_order(count, parts, workers=workers)
     total, log_likelihood = next(results)
     for more, log in results:
@@ -255,7 +255,7 @@ def summed(
 
 
 def check_possible(logs: Floats, what: str = "sentences") -> None:
-    """Raise UsageError where a sentence has the log-likelihood -inf."""
+    """Raise UsageError if the log-likelihood of a sentence is -inf."""
     impossible = int((logs == -np.inf).sum())
     if impossible:
         raise UsageError(
@@ -264,7 +264,7 @@ def check_possible(logs: Floats, what: str = "sentences") -> None:
 
 
 def normalised(counts: Floats, smoothing: float) -> Floats:
-    """Return the counts plus ``smoothing`` with each row of the last axis divided by its sum."""
+    """Add ``smoothing`` to counts and divide each row of the last axis by its sum."""
     smoothed = counts + smoothing
     totals = smoothed.sum(axis=-1, keepdims=True)
     empty = totals == 0.0
@@ -272,9 +272,9 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
 
 
 def stopping(counts: Floats, smoothing: float) -> Floats:
-    """Return the probability of stopping of counts with a last axis {stop, go on}.
+    """Return the probability of stopping from counts with a last axis {stop, go on}.
 
-    It lies in memory as what is read from a file does: kernels are compiled once for both.
+    Its memory layout is that of arrays from files, so that kernels are compiled once for both.
     """
     return np.ascontiguousarray(normalised(counts, smoothing)[..., 0])
 
@@ -288,7 +288,7 @@ def uniform_parameters(tags: int) -> DmvParameters:
 def over_all_words(
     among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeDecoder | None = None
 ) -> Scores:
-    """Return probabilities of arcs over all n words; those that were stripped have one head, by rule.
+    """Return probabilities of arcs over all n words; stripped words have one head, by rule.
 
     ``inference``: over the trees of the kept words.
     """
@@ -302,7 +302,7 @@ def over_all_words(
     return whole
 
 
-# A decision that training ruled out must not leave a new sentence without a tree.
+# Ensures a tree for every new sentence, also with decisions of probability 0.
 PARSING_FLOOR = 1e-9
 # The least log probability of a known relation of an arc.
 LEAST_EVIDENCE = -200.0
@@ -313,10 +313,10 @@ TREES = TreeDecoder(projective=True, single_root=True)
 class Dmv(Parser):
     """A trained dependency model with valence over UPOS tags.
 
-    ``inventory``: the T tags; the first stands for every tag not among them. ``punctuation``: ``keep``, it is
-    generated as any word is, or ``strip``, it is left out and attached by rule. ``labeller`` gives the arcs
-    of trees their relations; without one they are ``root`` or ``dep``. ``siblings``: what stands in the place
-    of ``stop`` and ``child`` where decisions read the most recent sibling, up to LONGEST words.
+    ``inventory``: the T tags; the first represents all unknown tags. ``punctuation``: ``keep``, generated
+    like any word, or ``strip``, left out and attached by rule. ``labeller`` predicts the relations of arcs;
+    without one they are ``root`` or ``dep``. ``siblings``: replace ``stop`` and ``child`` by probabilities
+    given the most recent sibling, in sentences of up to LONGEST words.
 
     *Source*: Klein and Manning 2004; thesis 4.6.1.
     """
@@ -341,9 +341,9 @@ class Dmv(Parser):
         confidence: bool = False,
         known: KnownPart | None = None,
     ) -> Iterator[Sentence]:
-        """Yield each sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
+        """Yield each sentence with its most probable tree (``map``) or most expected correct heads (``mbr``).
 
-        With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation that was attached by rule.
+        With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation attached by rule.
         Raises UsageError when ``decode`` is not one of ``map``, ``mbr``; SentenceLengthError when the
         sentence has no words or too many.
         """
@@ -375,10 +375,10 @@ class Dmv(Parser):
     def _constrained(
         self, sentence: Sentence, given: Constraints | None
     ) -> tuple[NDArray[np.int64], ConstrainedInference | None]:
-        """Return the words that are not stripped, and inference over their trees that have what is known.
+        """Return the unstripped words, and inference over their trees that agree with the known parts.
 
-        Punctuation that known heads or spans name is not stripped; it heads no words but those known to be
-        its dependents, where that leaves a tree. The relation of a word without a head weighs its arcs.
+        Punctuation in known heads or spans is not stripped; it heads only its known dependents, where that
+        leaves a tree. A known relation of a word without a head weights its arcs.
         """
         kept = self._kept(sentence)
         if given is None or given.leave_trees_free:
@@ -399,7 +399,7 @@ class Dmv(Parser):
         heads = attach_stripped(self._best_within(sentence, words, inference), words, len(sentence))
         evidence = self.labeller.evidence(self.labeller.encode(sentence), heads, wanted, given.relations)
         places = np.concatenate([[ROOT], words])
-        # A grammar multiplies probabilities: none may vanish.
+        # The grammar multiplies probabilities, so none may be 0.
         return words, replace(
             inference, evidence=np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
         )
@@ -410,10 +410,10 @@ class Dmv(Parser):
         return fine_tuned_dmv(self, trees_of(trees), rng=rng)
 
     def complete(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with its most probable tree among those that keep the heads it has.
+        """Return the sentence with its most probable tree among those with its known heads.
 
-        Crossing arcs are undone first; where no tree has all that is left, none of it is kept: what a
-        projection says may be wrong. The known relations stay. Raises as :meth:`parse`.
+        Crossing arcs are removed first; where no tree has all remaining heads, none is kept, since projected
+        heads may be wrong. Known relations are kept. Raises as :meth:`parse`.
         """
         kept = self._kept(sentence)
         heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
@@ -436,14 +436,14 @@ class Dmv(Parser):
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
         """Return the probabilities of arcs; see :meth:`Parser.posterior`.
 
-        Punctuation that is attached by rule has its one head with probability 1. Raises as :meth:`parse`.
+        Punctuation attached by rule has its one head with probability 1. Raises as :meth:`parse`.
         """
         kept, inference = self._constrained(sentence, given)
         among_kept = self._kept_probabilities(sentence, kept, inference)
         return ArcPosterior(over_all_words(among_kept, kept, len(sentence), inference))
 
     def log_likelihood(self, sentence: Sentence) -> float:
-        """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
+        """Return the natural log probability of the sentence's tags, without stripped punctuation."""
         kept = self._kept(sentence)
         if self._reads_siblings(kept):
             return second_order.posterior(self._sibling_scores(sentence, kept), single_root=True).log_z
@@ -491,7 +491,7 @@ class Dmv(Parser):
         return tags, np.array([0, len(tags)]), heads.astype(np.int16)
 
     def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
-        """Return the most probable tree over the kept words with the known heads; all -1: there is none."""
+        """Return the most probable tree over the kept words with the known heads; all -1 if there is none."""
         if self._reads_siblings(kept):
             try:
                 return second_order.best(self._sibling_scores(sentence, kept, known), single_root=True)[0]
@@ -540,7 +540,7 @@ class Dmv(Parser):
         return sibling_scores(self._packed(sentence, kept)[0], floored, root, known)
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
-        """Return the model with what whole trees tell of the most recent sibling beside what it knows."""
+        """Return the model with probabilities given the most recent sibling, estimated from whole trees."""
         seen = []
         for tree in trees:
             kept = kept_words(tree.upos, punctuation=self.punctuation)
@@ -581,7 +581,7 @@ class Dmv(Parser):
 
 
 def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
-    """Return the probability of each dependent's tag given its head, float64[n+1, n+1]; 0 for no arc."""
+    """Return the probability of each dependent's tag given its head, float64[n+1, n+1]; 0 for non-arcs."""
     sides = np.triu(np.ones((len(tags), len(tags)), dtype=np.int64))
     weights = np.zeros((len(tags) + 1, len(tags) + 1))
     weights[1:, 1:] = model.child[tags[:, None], sides, tags[None, :]]
@@ -591,7 +591,7 @@ def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
 
 
 def _with_root(arcs: Scores, root_arcs: Floats) -> Scores:
-    """Return float64[n+1, n+1] of arcs between words float64[n, n] and those of the root float64[n]."""
+    """Join arcs between words float64[n, n] and from the root float64[n] into float64[n+1, n+1]."""
     whole = np.zeros((len(root_arcs) + 1, len(root_arcs) + 1))
     whole[ROOT, 1:] = root_arcs
     whole[1:, 1:] = arcs

@@ -1,4 +1,4 @@
-"""Options of training a DMV, which are by default those of learning from tags alone."""
+"""Options of training a DMV; the defaults are for training from tags alone."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,15 @@ E_STEPS = ("sum", "viterbi")
 class DmvOptions:
     """Training of a DMV.
 
-    ``start``: what EM starts from: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative
-    frequencies in those training sentences whose heads are all known. ``e_step``: ``sum`` over all
-    derivations, or ``viterbi``. ``keep_heads``: whether the E-step is constrained to the heads that training
-    sentences have (thesis 4.6.3.3). ``iterations``: at most so many of EM; 0 leaves the initial parameters.
-    ``tolerance``: relative gain, of held-out data or else of the objective, below which EM has converged.
-    ``smoothing``: added to every count (a symmetric Dirichlet prior). ``max_words``: longer training
-    sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
-    ``sibling_pairs``: of projected arcs, as in :class:`qsproj.models.qg_dmv.qg_dmv_options.QgOptions`.
+    ``start``: initial parameters of EM: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``:
+    relative frequencies in the training sentences with all heads known. ``e_step``: ``sum`` over all
+    derivations, or ``viterbi``. ``keep_heads``: whether the E-step is constrained to the known heads of
+    training sentences (thesis 4.6.3.3). ``iterations``: maximum number of EM iterations; 0 returns the
+    initial parameters. ``tolerance``: relative gain, of held-out data or else of the objective, below which
+    EM has converged. ``smoothing``: added to every count (a symmetric Dirichlet prior). ``max_words``: longer
+    training sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or
+    ``strip``. ``sibling_pairs``: of projected arcs, as in
+    :class:`qsproj.models.qg_dmv.qg_dmv_options.QgOptions`.
     """
 
     start: str = option_field("harmonic", known=("start", STARTS))

@@ -21,16 +21,16 @@ from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import Workers, blocks_of
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
-# Counts are added up part by part: the parts must not depend on who works on them.
+# Counts are summed part by part; the size of parts must not depend on the number of workers.
 PART_SENTENCES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmvReport(EMReport):
-    """A report of training; the log-likelihood is not told where EM took no step.
+    """A report of training; the log-likelihood is omitted where EM took no step.
 
-    ``whole``: sentences whose heads were all given and made use of. ``skipped``: those left out, by the
-    reason.
+    ``whole``: number of sentences whose heads were all given and used. ``skipped``: counts of left-out
+    sentences by reason.
     """
 
     sentences: int
@@ -45,11 +45,11 @@ def train_dmv(
     options: DmvOptions | None = None,
     run: EMRun = LOCAL_RUN,
 ) -> tuple[dmv.Dmv, DmvReport]:
-    """Train on tagged sentences, by default without looking at their heads.
+    """Train on tagged sentences, by default ignoring their heads.
 
-    ``sentences``: consumed a part at a time; four bytes a word are kept. Crossing arcs are undone. ``dev``:
-    tagged sentences whose likelihood tells when EM has converged. UsageError when an option names something
-    unknown or no sentence can be learned from; DataError when a checkpoint is of other data or options.
+    ``sentences``: consumed a part at a time; four bytes a word are kept. Crossing arcs are removed. ``dev``:
+    tagged sentences whose likelihood determines convergence. Raises UsageError when an option has an unknown
+    name or no sentence is usable; DataError when a checkpoint is of other data or options.
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)
@@ -59,7 +59,7 @@ def train_dmv(
         e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        # With what was never seen made possible, if hardly.
+        # Unseen events get a small probability.
         held_out=(lambda parameters: sum_e_step(held_out, parameters.floored(1e-9))[1]) if dev else None,
     )
     crc = 0
@@ -70,7 +70,7 @@ def train_dmv(
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,
-        # All but the number of iterations.
+        # All options but the number of iterations.
         fingerprint=f"{crc:08x} {inventory} {replace(options, iterations=0)}",
     )
     report = DmvReport(
@@ -85,14 +85,14 @@ def train_dmv(
 
 
 def _is_whole(part: dmv.TagCorpus) -> Mask:
-    """Tell of each sentence whether all its heads are known, bool[S]."""
+    """Return whether all heads of each sentence are known, bool[S]."""
     return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
 
 def _packed_parts(
     sentences: Iterable[Sentence], options: DmvOptions
 ) -> tuple[list[dmv.TagCorpus], tuple[str, ...], dict[str, int]]:
-    """Pack what can be learned from, in parts of PART_SENTENCES; count what cannot."""
+    """Pack the usable sentences in parts of PART_SENTENCES; count the others."""
     numbering = dmv.TagNumbering()
     parts: list[dmv.TagCorpus] = []
     skipped: dict[str, int] = {}
@@ -141,7 +141,7 @@ E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 
 def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
-    """Tell of each sentence whether any tree has all its known heads, bool[S]."""
+    """Return whether any tree has all known heads of each sentence, bool[S]."""
     stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
         np.zeros_like(corpus.tags), corpus.starts, corpus.heads, stop, stop, child, np.zeros(1)
@@ -150,7 +150,7 @@ def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
 
 
 def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:
-    """Return what EM starts from; UsageError when it is to start from trees and none is whole."""
+    """Return the initial parameters of EM; UsageError for a start from trees without a whole one."""
     if options.start == "uniform":
         return dmv.uniform_parameters(tags)
     if options.start == "harmonic":
@@ -170,13 +170,13 @@ def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOp
     return reduce(add, found).estimate(options.smoothing)
 
 
-# What a grammar has learned counts as so many decisions of each kind beside those of the trees. Of 0.1, 1, 5,
-# 20, 100 the best with 10 and 100 trees on development files of German and Swedish.
+# Pseudo-count of a grammar's own decisions of each kind, relative to those of the trees. Of 0.1, 1, 5, 20,
+# 100 the best with 10 and 100 trees on development files of German and Swedish.
 OWN_DECISIONS = 1.0
 
 
 def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:
-    """Return a grammar that has counted the decisions of some more trees; those not whole are left out."""
+    """Return the grammar re-estimated with the decisions of some more trees; partial ones are left out."""
     whole = [one for one in trees if len(one) and is_whole(one.heads)]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
@@ -200,7 +200,7 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
 
 
 def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:
-    """Leave out, and count, sentences that are too long or whose known heads no tree has."""
+    """Leave out, and count, sentences that are too long or whose known heads are in no tree."""
 
     def kept(wanted: Mask, reason: str) -> dmv.TagCorpus:
         if not wanted.all():

@@ -1,7 +1,7 @@
 """Decisions of a DMV given the most recent sibling: whether to stop, and the next dependent's tag.
 
-*Source*: thesis 4.6.1, which conditions a dependent on its most recent sibling; that the decision to stop
-reads it, too, is ours. Trees are summed over exactly, as those of a second-order model with siblings.
+*Source*: thesis 4.6.1, which conditions a dependent on its most recent sibling; unlike there, the decision to
+stop also reads it. Sums over trees are exact, as in a second-order model with siblings.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads
 from qsproj.trees.second_order import SecondOrderScores, second_order_scores, sequences
 
-# What is known before counts as so many decisions with each sibling.
+# Pseudo-count of the prior model's decisions with each sibling.
 STRENGTH = 80.0
-# Of words; a chart of siblings grows with the cube of the length, in memory as well.
+# Limit in words; time and memory of a chart with siblings grow with the cube of the length.
 LONGEST = 120
 
 
@@ -32,7 +32,7 @@ class SiblingParameters:
 
 
 def whatever_the_sibling(stop: Floats, child: Floats) -> SiblingParameters:
-    """Return what a DMV of ``stop`` float64[T, 2, 2], ``child`` float64[T, 2, T] knows without siblings."""
+    """Return parameters independent of the sibling, from ``stop`` float64[T, 2, 2], ``child`` of a DMV."""
     tags = len(child)
     stops = np.repeat(stop[:, :, 1:], tags + 1, axis=2)
     stops[:, :, tags] = stop[:, :, 0]
@@ -42,7 +42,7 @@ def whatever_the_sibling(stop: Floats, child: Floats) -> SiblingParameters:
 def learn_siblings(
     trees: Iterable[tuple[NDArray[np.int16], Heads]], start: SiblingParameters
 ) -> SiblingParameters:
-    """Count the decisions of trees, tags int16[n] and heads int32[n+1] of each, beside those of ``start``."""
+    """Count the decisions of trees, tags int16[n] and heads int32[n+1] of each, with ``start`` as a prior."""
     tags = len(start.sibling_child)
     stops = STRENGTH * np.stack([start.sibling_stop, 1.0 - start.sibling_stop], axis=-1)
     children = STRENGTH * start.sibling_child
@@ -64,7 +64,7 @@ def learn_siblings(
 
 
 def _tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
-    """Return the tag of a sibling, or ``none`` where the head stands in its place."""
+    """Return the tag of a sibling, or ``none`` where it is the head."""
     return none if sibling == head else int(of_word[sibling])
 
 
@@ -73,12 +73,12 @@ def sibling_scores(
 ) -> SecondOrderScores:
     """Return the natural log probabilities of the decisions of a sentence, tags int16[n], as parts of trees.
 
-    ``root`` float64[T]: of the tag of the root's child. ``known`` int32[n+1]: heads that are, -1 where free.
+    ``root`` float64[T]: of the tag of the root's child. ``known`` int32[n+1]: known heads, -1 where free.
     """
     of_word = np.concatenate([[ROOT], tags]).astype(np.int64)
     size, none = len(of_word), len(root)
     stop, child = parameters.sibling_stop, parameters.sibling_child
-    # The sibling's tag, [head, previous].
+    # Tag of the sibling, [head, previous].
     sibling = np.where(np.eye(size, dtype=bool), none, of_word)
     side = (np.arange(size) > np.arange(size)[:, None]).astype(np.int64)
     steps = np.log1p(-stop)[:, :, :, None] + np.log(child)

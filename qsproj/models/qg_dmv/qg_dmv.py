@@ -1,4 +1,4 @@
-"""The quasi-synchronous DMV: target sentences generated through the trees of their translations."""
+"""The quasi-synchronous DMV, which generates target sentences given the trees of their translations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -23,7 +23,7 @@ from qsproj.models.parser import Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
 from qsproj.parallel import THIS_PROCESS, Workers
 
-# A link that an aligner gave no weight at all is a candidate still, if hardly.
+# A link to which the aligner gave weight 0 remains a candidate.
 LEAST_PRIOR = 1e-3
 NULL_TAG = "NULL"
 
@@ -35,7 +35,7 @@ class PairNodes:
     ``first`` int32[n+1]: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: of the
     target word, and of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
     N]: configuration of each pair of nodes, [head, dependent]; row 0 is the root. ``choices`` int16[N+1, C]:
-    how many senses a dependent of each head could have in each configuration.
+    number of possible senses of a dependent of each head in each configuration.
     """
 
     first: NDArray[np.int32]
@@ -48,7 +48,7 @@ class PairNodes:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class QgCorpus:
-    """P pairs, packed as :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation` reads them."""
+    """P pairs, packed for :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation`."""
 
     word_starts: NDArray[np.int64]
     first_nodes: NDArray[np.int32]
@@ -69,8 +69,8 @@ def pair_nodes(
 ) -> PairNodes:
     """Return the nodes of one pair.
 
-    A target word has a node for each source word it is linked to, or one for NULL where it has no link
-    (thesis 4.6.3.1). Where it is stripped, target punctuation has none; that of the source stays in its tree.
+    A target word has a node for each linked source word, or one for NULL without links (thesis 4.6.3.1).
+    Stripped target punctuation has no nodes; that of the source stays in its tree.
     """
     return nodes_of(
         pair,
@@ -108,7 +108,7 @@ def nodes_of(
 def _candidates(
     alignment: Alignment, kept: NDArray[np.int64], *, null: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return word (its place among the kept ones, from 0), sense and prior of each node, sorted by word."""
+    """Return word (0-based index among the kept ones), sense and prior of each node, sorted by word."""
     places = np.full(alignment.n_target + 1, -1, dtype=np.int64)
     places[kept] = np.arange(len(kept))
     links = alignment.links[places[alignment.links[:, 1]] >= 0]
@@ -140,7 +140,7 @@ def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
 
 
 def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    """Concatenate, also where there is nothing to."""
+    """Concatenate arrays, also none."""
     return np.concatenate([np.zeros(0, dtype=dtype), *arrays])
 
 
@@ -154,7 +154,7 @@ class QgParameters:
     ``root`` float64[G, T]: probability of the tag of the root's one child, [tag of its sense, tag]; rows sum
     to 1.
 
-    *Source*: thesis 4.6.1; only the model for new text is conditioned on the most recent sibling.
+    *Source*: thesis 4.6.1; unlike there, only the model for new text conditions on the most recent sibling.
     """
 
     stop: Floats
@@ -168,10 +168,10 @@ class QgParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QgStep(QgParameters):
-    """Parameters, with what the step of EM that gave them counted of the target alone.
+    """Parameters, with the monolingual counts of the EM step that gave them.
 
     ``monolingual_stop``, ``monolingual_child``, ``monolingual_root``: those of
-    :meth:`QgCounts.without_source`, laid out as in :class:`DmvCounts`; 0 before the first step.
+    :meth:`QgCounts.without_source`, with the layout of :class:`DmvCounts`; 0 before the first step.
     """
 
     monolingual_stop: Floats
@@ -180,7 +180,7 @@ class QgStep(QgParameters):
 
     @property
     def has_counts(self) -> bool:
-        """Whether a step of EM gave them."""
+        """Whether the parameters come from a step of EM."""
         return bool(self.monolingual_stop.any())
 
     @property
@@ -201,14 +201,14 @@ class QgCounts(dmv.Counts):
         return QgParameters(**self.frequencies(smoothing))
 
     def step(self, smoothing: float) -> QgStep:
-        """Return what :meth:`estimate` and :meth:`without_source` do, in one."""
+        """Return the results of :meth:`estimate` and :meth:`without_source` together."""
         return QgStep(*[*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source())])
 
     def without_source(self) -> dmv.DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
 
-        Dependents without a link, whose sense is NULL, are not counted: the source says nothing of where they
-        belong, and EM puts them anywhere.
+        Dependents without a link, whose sense is NULL, are not counted: the source has no information on
+        their heads, and EM attaches them arbitrarily.
         """
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
@@ -224,7 +224,7 @@ def before_first_step(parameters: QgParameters) -> QgStep:
 
 
 def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return parameters that do in every sense as a DMV of the target; parent-child is preferred."""
+    """Return parameters equal to a DMV of the target in every sense, with a preference for parent-child."""
     biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
     return replace(
         biased,
@@ -235,7 +235,7 @@ def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child:
 
 
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return parameters that prefer nothing but the configuration parent-child (thesis 4.6.2, 4.6.3.4)."""
+    """Return uniform parameters with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
         raise UsageError(
             f"the prior of parent-child is {parent_child}, expected a probability between 0 and 1"
@@ -255,9 +255,9 @@ def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> Qg
 class QgDmv(Wrapper[dmv.Dmv]):
     """A trained QG-DMV.
 
-    ``source_inventory``: tags of source words; the first stands for every tag not among them. NULL is counted
-    after them. ``base`` parses new text: the same expected counts with the source summed out, but for
-    words without a link.
+    ``source_inventory``: tags of source words; the first represents all unknown tags. The number of NULL
+    follows them. ``base`` parses new text: estimated from the same expected counts with the source summed
+    out, except for words without a link.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
     """
@@ -272,9 +272,9 @@ class QgDmv(Wrapper[dmv.Dmv]):
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
         """Return the posterior probability of every target arc given the source tree and the links.
 
-        In float64[n+1, n+1], senses summed out; columns 1..n sum to one. Stripped punctuation has one head,
-        by rule. Raises UsageError when the pair has probability 0 (possible only with parameters that were
-        not smoothed).
+        The result is float64[n+1, n+1], senses summed out; columns 1..n sum to one. Stripped punctuation has
+        one head, by rule. Raises UsageError when the pair has probability 0 (possible only with unsmoothed
+        parameters).
         """
         nodes = self.nodes(pair)
         *_, logs, arcs, root_arcs = expectation(pack_pairs([nodes]), self.parameters)

@@ -1,7 +1,7 @@
 """Training of the QG-DMV by conditional EM, given source trees and word links (thesis 4.6.3.4).
 
-Pairs are packed part by part into files, so that memory holds one part at a time. Parts have a fixed size,
-whoever works on them: counts that are added up part by part are the same to the last bit.
+Pairs are packed part by part into files, so that memory holds one part at a time. Parts have a fixed size, so
+that sums of counts over parts do not depend on the number of workers.
 """
 
 import itertools
@@ -28,8 +28,8 @@ from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 class QgReport(EMReport):
     """A report of training.
 
-    ``learned``: False when EM took no step, or held-out pairs like its start better than any step: that is
-    then what came out. ``configurations``: probability of each. ``skipped``: pairs left out, by the reason.
+    ``learned``: False when EM took no step, or its start is the best on held-out pairs and is therefore the
+    result. ``configurations``: probability of each. ``skipped``: counts of left-out pairs by reason.
     """
 
     learned: bool
@@ -46,15 +46,14 @@ def train_qg_dmv(
     options: QgOptions | None = None,
     run: EMRun = LOCAL_RUN,
 ) -> tuple[qg_dmv.QgDmv, QgReport]:
-    """Learn from tagged target sentences, parsed source sentences and the links between them.
+    """Train on tagged target sentences, parsed source sentences and the links between them.
 
     ``pairs``: source with UPOS and heads, target with UPOS. Links are the candidates, their weights the
     priors. Consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``dev``: pairs whose
-    likelihood tells when EM has converged. Where they like the start best, the start is what comes back.
-    ``start``: called when all pairs have been gone through; gives a DMV of the target for EM to start from,
-    or None: nothing is then preferred but the configuration parent-child. UsageError when no pair can be
-    learned from, or an option is wrong; DataError when a checkpoint to go on from is of other data or
-    options.
+    likelihood determines convergence; if the start is best on them, it is returned. ``start``: called after
+    all pairs have been read; returns a DMV of the target as the start of EM, or None for uniform parameters
+    with a preference for parent-child. Raises UsageError when no pair is usable or an option is wrong;
+    DataError when a checkpoint to resume from is of other data or options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
@@ -68,7 +67,7 @@ def train_qg_dmv(
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)
     parameters, tags = result.parameters, packed.inventory
-    # What parses new text: as EM counted, or where it comes back to its start, as that was.
+    # The parser of new text: from the counts of EM, or the initial one if EM returns its start.
     if parameters.has_counts:
         alone = parameters.monolingual.estimate(options.monolingual_smoothing)
     elif began is None:
@@ -91,7 +90,7 @@ def train_qg_dmv(
 def _run_em(
     packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[qg_dmv.QgStep], float]:
-    """Run EM, and see what it reached; both models are estimated of what its last step counts."""
+    """Run EM and compute its likelihood; both models are estimated from the counts of the last step."""
     tags, source_tags = packed.inventory, packed.source_inventory
     parent_child, senses = options.parent_child, len(source_tags) + 1
     if start is None:
@@ -130,8 +129,8 @@ def _run_em(
 def linked_share(pair: SentencePair) -> float:
     """Return the share of target words, punctuation apart, that have links.
 
-    Where links have weights, a word counts as the largest weight among its links. A sentence of nothing but
-    punctuation has a share of 0.
+    If links have weights, a word counts as the largest weight of its links. A sentence of only punctuation
+    has a share of 0.
     """
     words = np.array([tag != dmv.PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
     weights = pair.alignment.weights
@@ -147,7 +146,7 @@ def linked_share(pair: SentencePair) -> float:
 def _usable(
     pairs: Iterable[SentencePair], options: QgOptions, skipped: dict[str, int]
 ) -> Iterator[SentencePair]:
-    """Leave out, and count, pairs that are too long, empty, barely linked, or whose source has no tree."""
+    """Leave out, and count, pairs that are too long, empty, barely linked, or without a source tree."""
     for pair in pairs:
         if not 0 < len(pair.target) <= options.max_words:
             reason = f"no target words, or more than {options.max_words}"
@@ -164,15 +163,15 @@ def _usable(
 
 
 PART_PAIRS = 10_000
-# The tag of NULL comes after those of the source, which are all known only when the last part is packed.
+# Placeholder: the tag of NULL follows those of the source, which are complete after the last part.
 NULL_FOR_NOW = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPairs:
-    """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, a file for each part.
+    """Sentence pairs for :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts`, with a file for each part.
 
-    NULL is counted after ``source_inventory``. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
+    The number of NULL follows ``source_inventory``. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
     """
 
     paths: tuple[Path, ...]
@@ -192,7 +191,7 @@ class PackedPairs:
 
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
-    """Pack pairs, consumed one at a time, into files of a folder that outlives what is returned."""
+    """Pack pairs, consumed one at a time, into files of a folder, which must outlive the result."""
     numbering, source_numbering = dmv.TagNumbering(), dmv.TagNumbering()
     nodes = (
         qg_dmv.nodes_of(
