@@ -1,1 +1,1 @@
-"""Treebanks and bitexts by name: where they are on the web, fetched, checked and kept."""
+"""Treebanks and bitexts by name: catalogue, download, verification and cache."""

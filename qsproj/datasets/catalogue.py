@@ -1,9 +1,9 @@
-"""Names of data sets and addresses of their files: tables of treebanks (UD) and bitexts (OPUS).
+"""Catalogue of data sets and URLs of their files: treebanks (UD) and bitexts (OPUS).
 
-``treebanks.tsv`` has a line for each treebank: its code, the repository that holds it today, the releases it
-is in, its licence where that is the same in all of them. ``treebank-files.tsv`` has the names of files, with
-what git calls their content, for the treebanks that the pages in ``docs/`` use; of other treebanks the parts
-are asked for one by one. ``bitexts.tsv`` has the corpora of OPUS, each with one version.
+``treebanks.tsv`` has one line per treebank: code, present repository, releases, and licence if it is the same
+in all releases. ``treebank-files.tsv`` has file names with git blob hashes for the treebanks used in
+``docs/``; the files of other treebanks are requested one by one. ``bitexts.tsv`` has the corpora of OPUS,
+each with one version.
 """
 
 import csv
@@ -28,29 +28,29 @@ class RemoteFile:
     """A file on the web."""
 
     url: str
-    path: str  # where it is kept, within the folder of what was fetched
-    blob: str | None = None  # what git calls its content: SHA-1 over a header and the bytes
+    path: str  # path in the cache folder
+    blob: str | None = None  # git blob hash: SHA-1 of a header and the bytes
     part: str = ""  # train, dev or test of a treebank
     certain: bool = True  # whether it is known to exist
-    members: tuple[str, ...] = ()  # what is wanted of an archive
+    members: tuple[str, ...] = ()  # members to extract from an archive
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A data set with a name."""
 
-    name: str  # in full, with its version
-    licence: str  # as the table has it
-    page: str  # where a person reads about it
+    name: str  # full name with version
+    licence: str  # as in the table
+    page: str  # web page about it
     files: tuple[RemoteFile, ...]
-    terms: RemoteFile | None = None  # its licence in full, where that is a file of its own
+    terms: RemoteFile | None = None  # text of its licence, if in a separate file
 
 
 def dataset(name: str, *, mirror: str | None = None) -> Dataset:
-    """Return what a name stands for: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``.
+    """Return the data set of a name: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``.
 
-    Without a version, the last in the table. ``mirror``: the beginning of URLs, in place of the sites' own.
-    Raises UsageError when the name is of neither form, or not in the tables.
+    The default version is the last in the table. ``mirror``: base URL that replaces that of the original
+    site. Raises UsageError when the name is malformed or not in the tables.
     """
     if match := _UD_NAME.fullmatch(name):
         return _treebank(match[1], match[2], mirror or UD_SITE)
@@ -63,7 +63,7 @@ def dataset(name: str, *, mirror: str | None = None) -> Dataset:
 
 
 def names(pattern: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, what is known of it) of all whose name or description holds a text, in any case."""
+    """Yield (name, description) of all data sets that contain ``pattern`` in either, ignoring case."""
     rows = [(f"{UD}/{row['code']}", _told(row)) for row in _table("treebanks.tsv")]
     rows += [(f"{OPUS}/{row['corpus']}/XX-YY", row["version"]) for row in _table("bitexts.tsv")]
     for name, told in rows:
@@ -110,7 +110,7 @@ def _treebank(code: str, release: str | None, site: str) -> Dataset:
 
 
 def _releases(spans: str) -> Iterator[str]:
-    """Yield 2.10, 2.11, 2.12, 2.14 of 2.10-2.12,2.14."""
+    """Expand spans of releases: 2.10-2.12,2.14 yields 2.10, 2.11, 2.12, 2.14."""
     for span in spans.split(","):
         first, _, last = span.partition("-")
         major, _, minor = first.partition(".")

@@ -1,8 +1,8 @@
-"""The folder of what was fetched: files come once, over HTTP, are checked, and are found there afterwards.
+"""Cache of downloaded files: each file is fetched once over HTTP, verified and reused.
 
-What has come stands in ``NAME.partial`` beside the place of the file, with what the server calls that version
-of it (its ETag) in ``NAME.partial.tag``: a download goes on where it broke off, and a file that was changed
-meanwhile is fetched anew, not patched together.
+A partial download is kept in ``NAME.partial`` beside the file, with the ETag of the server in
+``NAME.partial.tag``: interrupted downloads are resumed, and a file that has changed on the server is fetched
+from the beginning.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ from qsproj.progress import byte_bar
 if TYPE_CHECKING:
     from requests import Response
 
-# What is lost when a connection breaks off.
+# Bytes per read, the most lost when a connection breaks.
 _CHUNK_BYTES = 1 << 14
-# What reading an archive raises where its bytes are not those of one.
+# Errors raised for a damaged archive.
 _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 _NOT_THERE = (404, 410)
 _LATER = (429, 500, 502, 503, 504)
-# The beginning of an ETag that the server does not vouch for byte by byte, which If-Range may not name.
+# Prefix of a weak ETag, which is not valid in If-Range.
 _WEAK = "W/"
 
 
 class MissingFileError(UsageError):
-    """The server answers that there is no such file."""
+    """The file does not exist on the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Patience of a download: seconds of waiting, and restarts without a byte more."""
+    """Timeouts of a download in seconds, and attempts without progress."""
 
-    connect: float = 15.0  # for an answer
-    silence: float = 60.0  # for the next bytes of a file: a slow server may take its time
+    connect: float = 15.0  # for a response
+    silence: float = 60.0  # for the next bytes of a file, long enough for slow servers
     attempts: int = 5  # in a row
-    pause: float = 1.0  # before the second attempt; twice as long before each further one
+    pause: float = 1.0  # before the second attempt; doubled before each further one
 
 
 DEFAULT_PATIENCE = RetryPolicy()
 
 
 class _BrokenOffError(Exception):
-    """The connection failed, or the file ended too early; it may be tried again."""
+    """The connection failed or the file ended early; the download may be retried."""
 
 
 def download(
     url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
 ) -> None:
-    """Fetch a file, going on where an earlier attempt broke off; what has come is kept beside ``path``.
+    """Download a file, resuming an earlier attempt; the partial file is kept beside ``path``.
 
     Redirects are followed, but not from https to http. Proxies are those of the environment. ``accept`` is
-    called with the whole file, to check it and move it into place; no other process fetches it meanwhile.
-    Raises MissingFileError when there is no such file; UsageError when it cannot be fetched or kept.
+    called with the complete file to verify it and move it into place, under a lock against other processes.
+    Raises MissingFileError when the file does not exist; UsageError when it cannot be fetched or written.
     """
     partial = path.with_name(f"{path.name}.partial")
     with _owned(partial) as handle:
@@ -96,7 +96,7 @@ def forget(path: Path) -> None:
 
 @contextmanager
 def _owned(partial: Path) -> Iterator[IO[bytes]]:
-    """Open what has come of a file, to add to it; no other process may meanwhile."""
+    """Open and lock a partial file for appending."""
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
         handle = partial.open("a+b")
@@ -114,7 +114,7 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
     tag = path.with_name(f"{path.name}.partial.tag")
     known = tag.read_text(encoding="utf-8") if tag.exists() else ""
     start = handle.seek(0, 2) if known else 0
-    # As it is, not packed for the way: bytes are counted.
+    # Uncompressed transfer, as bytes are counted.
     headers = {"Accept-Encoding": "identity"}
     if start:
         headers |= {"Range": f"bytes={start}-"}
@@ -141,7 +141,7 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
 
 
 def _check_answer(url: str, response: Response) -> None:
-    """Raise what an answer other than the file, or its rest, means."""
+    """Raise the error for a response that is not the file or its rest."""
     status = response.status_code
     if url.startswith("https:") and not response.url.startswith("https:"):
         raise UsageError(f"{url}: leads to {response.url}, expected https; fetch it by hand if you trust it")
@@ -154,7 +154,7 @@ def _check_answer(url: str, response: Response) -> None:
 
 
 def _continues(response: Response, start: int, known: str) -> bool:
-    """Tell whether an answer is the rest of the same version of a file."""
+    """Return whether a response is the rest of the same version of a file."""
     return (
         response.status_code == _PARTIAL_CONTENT
         and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
@@ -163,7 +163,7 @@ def _continues(response: Response, start: int, known: str) -> bool:
 
 
 def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> None:
-    """Add the bytes of an answer to what has come, and see that they are all there."""
+    """Append the bytes of a response to the partial file, and check that it is complete."""
     import requests
 
     length = response.headers.get("Content-Length", "")
@@ -183,13 +183,13 @@ def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> No
 
 
 def _version(response: Response) -> str:
-    """Return what identifies the content that a server sends; empty where it does not say."""
+    """Return the identifier of the content of a response, empty if the server gives none."""
     headers: Mapping[str, str] = response.headers
     return headers.get("ETag") or headers.get("Last-Modified", "")
 
 
 def _reason(error: Any) -> str:
-    """Say in a few words what a library's long message means."""
+    """Return a short reason for a long error message of a library."""
     import requests
 
     kinds = {
@@ -212,30 +212,30 @@ _TERMS = "LICENSE"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where files are kept, and how they are fetched."""
+    """A folder of downloaded files, with the policy for downloads."""
 
     folder: Path
     patience: RetryPolicy = field(default_factory=RetryPolicy)
 
     def places(self, file: RemoteFile) -> list[Path]:
-        """Return where a file, or what is wanted of an archive, is when it has been fetched."""
+        """Return the path of a file, or of the extracted members of an archive, in the folder."""
         path = self.folder / file.path
         return [path.parent / member for member in file.members] or [path]
 
     def has(self, file: RemoteFile) -> bool:
-        """Tell whether a file has been fetched, and is as it was."""
+        """Return whether a file has been fetched and is unchanged."""
         return all(place.is_file() and _is_as_it_was(place, file.blob) for place in self.places(file))
 
     def get(self, file: RemoteFile) -> list[Path]:
-        """Fetch a file unless it is there; return where it, or what is wanted of it, is.
+        """Fetch a file if needed; return its path, or those of the extracted members.
 
-        Raises as :func:`download`; DataError when other bytes came than the table knows, or an archive is
+        Raises as :func:`download`; DataError when the content differs from the table, or an archive is
         damaged.
         """
         if self.has(file):
             return self.places(file)
         path = self.folder / file.path
-        # What may be there is not as it was.
+        # An existing file has changed.
         path.unlink(missing_ok=True)
         _retrieve(file, path, self.patience)
         if file.members:
@@ -248,13 +248,13 @@ class Store:
 
 
 def default_folder() -> Path:
-    """Return the folder that ``QSPROJ_CACHE`` names, or the user's cache, which pooch knows."""
+    """Return the folder of ``QSPROJ_CACHE``, or the user's cache folder according to pooch."""
     named = os.environ.get("QSPROJ_CACHE")
     return Path(named).expanduser() if named else Path(_pooch().os_cache("qsproj"))
 
 
 def blob_of(path: Path) -> str:
-    """Return what git calls the content of a file (``git hash-object``)."""
+    """Return the git blob hash of a file (``git hash-object``)."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as handle:
         while chunk := handle.read(1 << 20):
@@ -263,7 +263,7 @@ def blob_of(path: Path) -> str:
 
 
 def _is_as_it_was(place: Path, blob: str | None) -> bool:
-    """Compare a file with the table, or with what was noted when it came."""
+    """Compare a file with the hash of the table, or with that noted at download."""
     if blob is not None:
         return blob_of(place) == blob
     note = _note_of(place)
@@ -280,7 +280,7 @@ def _sha256(path: Path) -> str:
 
 
 def terms_of(data: Dataset, store: Store) -> str:
-    """Return where the licence of what was fetched can be read: a file, else a page."""
+    """Return the file of the licence of a data set, else its web page."""
     if data.terms is not None:
         try:
             return str(store.get(data.terms)[0])
@@ -292,7 +292,7 @@ def terms_of(data: Dataset, store: Store) -> str:
 
 
 def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
-    """Copy files into a folder; yield where they are there."""
+    """Copy files into a folder; yield their new paths."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -304,9 +304,9 @@ def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
 
 
 def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
-    """Fetch one file by pooch, which moves into place what has been checked."""
+    """Fetch one file by pooch, which moves the verified file into place."""
     pooch = _pooch()
-    # It would say at length what is said in a line.
+    # Suppress the long messages of pooch.
     pooch.get_logger().setLevel("ERROR")
 
     def fetch(url: str, output: str, _: Any) -> None:
@@ -327,7 +327,7 @@ def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
 
 
 def _fault(file: RemoteFile, path: Path) -> DataError | None:
-    """Return what is wrong with what has come, if anything."""
+    """Return the error in a downloaded file, None if it is correct."""
     remedy = "nothing was kept; try again, or fetch it by hand"
     if file.blob is not None and (found := blob_of(path)) != file.blob:
         return DataError(file.url, None, f"content {found}", f"{file.blob}", remedy)
@@ -337,7 +337,7 @@ def _fault(file: RemoteFile, path: Path) -> DataError | None:
 
 
 def _unpack(file: RemoteFile, path: Path) -> None:
-    """Take what is wanted out of an archive, and its licence."""
+    """Extract the requested members and the licence of an archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             wanted = dict(zip(file.members, file.members, strict=True))
@@ -367,7 +367,7 @@ def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
         try:
             chunk = packed.read(1 << 20)
         except OSError as error:
-            # Of bzip2, whose errors are those of a disk.
+            # bzip2 raises OSError for damaged data.
             raise zipfile.BadZipFile(str(error)) from error
         if not chunk:
             return
@@ -383,7 +383,7 @@ def _pooch() -> Any:
 
 
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
-    """Fetch the files of a dataset, or of some parts of it; UsageError when none of these exists."""
+    """Fetch the files of a data set or of some parts; raise UsageError if none of these exists."""
     found: list[Path] = []
     missing: MissingFileError | None = None
     for file in data.files:

@@ -1,1 +1,1 @@
-"""Annotation styles: what they are, how to tell them, how to convert between them."""
+"""Annotation styles: definition, detection and rule-based conversion."""

@@ -1,4 +1,4 @@
-"""Conversion of sentences from one annotation style to another, and what is lost there and back."""
+"""Conversion of sentences between annotation styles, and its round-trip loss."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,12 @@ from qsproj.styles.working_tree import WorkingTree, base_relation
 
 
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:
-    """Return the sentence in another style: other heads and relations, all else as it was.
+    """Return the sentence in another style, with new heads and relations.
 
-    Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; DEPS, the enhanced
-    dependencies of the source style, are emptied. A tree, which must have no cycle, gives a tree, with as
-    many roots; of a partial tree as many words are without a head. Relations are those of Universal
-    Dependencies or those that this function writes.
+    Conversion uses heads, relations, UPOS, FEATS and the forms of punctuation marks. DEPS, the enhanced
+    dependencies of the source style, are emptied; all else is kept. Input trees must have no cycle; the
+    number of roots and of missing heads does not change. Relations are those of Universal Dependencies or
+    those that this function writes.
     """
     if source == target:
         return sentence
@@ -44,11 +44,11 @@ def convert_all(sentences: Iterable[Sentence], target: Style, *, source: Style =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """Counts of what converting a treebank and converting it back changed.
+    """Counts of changes after converting a treebank to a style and back.
 
-    ``changed_heads``: words with another head in the target style. ``lost_heads``, ``lost_relations``,
-    ``lost_sentences``: words whose head, whose relation, did not come back, and sentences with such words.
-    ``lost_by_relation``: the lost heads by their relation, subtypes aside, the most frequent first.
+    ``changed_heads``: words with another head in the target style. ``lost_heads``, ``lost_relations``: words
+    whose head or relation differs after the round trip; ``lost_sentences``: sentences with such words.
+    ``lost_by_relation``: lost heads by relation without subtypes, the most frequent first.
     """
 
     sentences: int

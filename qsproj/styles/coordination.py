@@ -1,10 +1,11 @@
-"""Coordinations, read from any style into nodes of their own, and written from those in any style.
+"""Conversion of coordinations from any style to core nodes, and from core nodes to any style.
 
-In all styles the topmost word of a coordination has the relation of the whole to its head, conjuncts below it
-are conj, conjunctions cc and punctuation punct. Lost is what a style cannot say: a coordination that is the
-first conjunct of another where the first heads all, the last one where the last does, and in chains both; and
-dependents that hang where private ones hang. Whether "he" in "he came and saw" is of both verbs, position
-tells on the far side of the last conjunct; else the rules below guess (``docs/guides/styles.md``).
+In all styles the topmost word of a coordination has the relation of the whole to its head; conjuncts below it
+are conj, conjunctions cc and punctuation punct. Distinctions that a style cannot express are lost: nested
+coordinations as first conjunct in styles headed by the first conjunct, as last conjunct in styles headed by
+the last, both in chains; and shared dependents attached like private ones. Whether "he" in "he came and saw"
+is shared follows from its position only beyond the last conjunct; otherwise the rules below guess
+(``docs/guides/styles.md``).
 """
 
 from dataclasses import dataclass
@@ -23,10 +24,10 @@ from qsproj.styles.working_tree import (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A coordination as it stands in a tree.
+    """A coordination in a tree.
 
-    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``links``: words
-    between conjuncts on the path from one to the next: of a chain, or the coordinator.
+    ``top``: its head word: a conjunct, or in the Prague family a coordinator. ``links``: words on the path
+    from one conjunct to the next: those of a chain, or the coordinator.
     """
 
     top: int
@@ -35,7 +36,7 @@ class Group:
 
 
 def find_groups(tree: WorkingTree, style: Style) -> list[Group]:
-    """Return the coordinations of a tree in a style, outer ones before those that they hold."""
+    """Return the coordinations of a tree in a style, outer ones before nested ones."""
     if CONJUNCT not in map(base_relation, tree.relations):
         return []
     if style.coordination == "prague":
@@ -54,7 +55,7 @@ def conjuncts_of(tree: WorkingTree, node: int) -> list[int]:
 
 
 def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
-    """Return the conjunctions and separating punctuation of a coordination that hang as the style says."""
+    """Return the conjunctions and separating punctuation of a coordination attached as in the style."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
     found = list(group.links)
     for holder in {*group.conjuncts, group.top}:
@@ -72,7 +73,7 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
 
 
 def is_separating(tree: WorkingTree, node: int) -> bool:
-    """Tell whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
+    """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
     base = base_relation(tree.relations[node])
     return (base == "cc" and tree.relations[node] != "cc:preconj") or (
         base == "punct" and is_separator(tree.form(node))
@@ -89,7 +90,7 @@ def _fans(tree: WorkingTree, *, rightward: bool) -> list[Group]:
 
 
 def _prague_groups(tree: WorkingTree) -> list[Group]:
-    """Find coordinators, with conjuncts on both sides, and conjuncts that head others for lack of one."""
+    """Find coordinators with conjuncts on both sides, and conjuncts that head others without coordinator."""
     groups = []
     for group in _fans(tree, rightward=True):
         conjuncts = tuple(conjuncts_of(tree, group.top))
@@ -99,7 +100,7 @@ def _prague_groups(tree: WorkingTree) -> list[Group]:
 
 
 def _chains(tree: WorkingTree, linking: frozenset[str], *, rightward: bool) -> list[Group]:
-    """Find conjuncts that each head the next in one direction, conjunctions and punctuation linking them."""
+    """Find chains of conjuncts in one direction, linked by conjunctions and punctuation."""
     groups = []
     inside: set[int] = set()
     words = range(1, tree.n_words + 1)
@@ -120,7 +121,7 @@ def _chains(tree: WorkingTree, linking: frozenset[str], *, rightward: bool) -> l
 def _next_conjuncts(
     tree: WorkingTree, node: int, linking: frozenset[str], *, rightward: bool
 ) -> list[list[int]]:
-    """Return each path from a word over linking words to the next conjunct, without the word itself."""
+    """Return the paths from a word over linking words to a next conjunct, excluding the word."""
     paths = []
     for child in tree.children[node]:
         if (child > node) != rightward:
@@ -134,7 +135,7 @@ def _next_conjuncts(
 
 
 def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
-    """Give every coordination a node of its own, reading it as the style has it. Changes ``tree``."""
+    """Convert every coordination of a style to a core node. Changes ``tree``."""
     for group in find_groups(tree, style):
         between = separators(tree, group, style)
         outside = shared_dependents(tree, group, style)
@@ -144,7 +145,7 @@ def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
             relation = tree.relations[conjunct]
             tree.attach(conjunct, node, CONJUNCT if conjunct == group.top else relation)
         for separator in between:
-            # The coordinator has the relation of the coordination; what its own was, its tag tells.
+            # The coordinator has the relation of the coordination; its own relation follows from its tag.
             own = tree.relations[separator]
             if separator == group.top:
                 own = "punct" if tree.tag(separator) == "PUNCT" else "cc"
@@ -154,7 +155,7 @@ def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
 
 
 def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
-    """Write every coordination as the style has it; its node is left out of the tree. Changes ``tree``."""
+    """Convert every core node of a coordination to the style. Changes ``tree``."""
     nodes = range(tree.n_words + 1, len(tree.heads))
     for node in sorted(nodes, key=tree.depth, reverse=True):
         children = sorted(tree.children[node])
@@ -173,7 +174,7 @@ def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Sty
     if style.coordination in ("conll", "reverse-moscow"):
         return conjuncts[-1]
     if style.coordination == "prague":
-        # One that has conjuncts of its own ("and/or") could not be told from the head of all of them.
+        # One with conjuncts of its own ("and/or") is indistinguishable from the head of the coordination.
         able = [word for word in between if not conjuncts_of(tree, word)]
         conjunctions = [word for word in able if base_relation(tree.relations[word]) == "cc"]
         return (conjunctions or able or conjuncts[:1])[-1]
@@ -204,9 +205,9 @@ def _link(tree: WorkingTree, conjuncts: list[int], between: list[int], top: int,
 
 _VERBAL = frozenset({"aux", "cop"})
 _OWN_COMPLEMENT = frozenset({COMPLEMENT})
-# The subject of a clause whose verb is left out may stand for the verb itself, with orphans below it.
+# In a clause without its verb, the subject may represent the verb, with orphans below it.
 _OWN_CLAUSE = SUBJECTS | {"orphan"}
-# What is shared unless another conjunct has its own, by relation: what counts as its own.
+# Relations shared unless another conjunct has such a dependent of its own, with the relations that count.
 _OWN = {
     "nsubj": _OWN_CLAUSE,
     "csubj": _OWN_CLAUSE,
@@ -220,9 +221,9 @@ _OWN = {
 
 
 def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int]:
-    """Return the dependents of a coordination's top and of its outer conjuncts that belong to all of it.
+    """Return the dependents of the top and of the outer conjuncts that belong to the whole coordination.
 
-    The tree is still in its style; its separators may already have been taken from the conjuncts.
+    The tree is still in its style; separators may already have been detached from the conjuncts.
     """
     first = group.conjuncts[0]
     has_coordinator = group.top not in group.conjuncts
@@ -241,7 +242,7 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
 
 
 def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:
-    """Return a word's dependents before the first and after the last conjunct, conjuncts aside."""
+    """Return the dependents of a word before the first and after the last conjunct, excluding conjuncts."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
     return [
         child
@@ -251,10 +252,10 @@ def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:
 
 
 def guess_left(tree: WorkingTree, group: Group) -> list[int]:
-    """Guess which dependents of the first conjunct, on its left, are shared.
+    """Guess which dependents on the left of the first conjunct are shared.
 
-    If one is, so are those farther out, and if one is private, so are those farther in: else arcs would
-    cross. What speaks for neither goes with the nearest of which something is known.
+    If one is shared, so are those farther out; if one is private, so are those farther in; otherwise arcs
+    would cross. Undecided dependents follow the nearest decided one.
     """
     first = group.conjuncts[0]
     children = sorted(child for child in outside_dependents(tree, first, group) if tree.starts[child] < first)
@@ -269,7 +270,7 @@ def guess_left(tree: WorkingTree, group: Group) -> list[int]:
 
 
 def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
-    """Tell whether a dependent on the left of the first conjunct is shared; None where nothing speaks."""
+    """Return whether a dependent on the left of the first conjunct is shared, None if undecided."""
     first, *others = group.conjuncts
     base = base_relation(tree.relations[child])
     if base == "cc":
@@ -277,7 +278,7 @@ def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
     if base == COMPLEMENT:
         return _complement_verdict(tree, first, others)
     own = _OWN.get(base)
-    # Reflexive pronouns (expl:pv) are of their verb alone; plain expletives are like subjects.
+    # Reflexive pronouns (expl:pv) belong to one verb; plain expletives are like subjects.
     if own is None or tree.relations[child].startswith("expl:"):
         return None
     if any(tree.has(other, own) for other in others):
@@ -288,7 +289,7 @@ def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
 
 
 def guess_right(tree: WorkingTree, group: Group) -> list[int]:
-    """Guess which dependents of the last conjunct, on its right, are shared: full stops."""
+    """Guess which dependents on the right of the last conjunct are shared, such as full stops."""
     *others, last = group.conjuncts
     return [
         child
@@ -304,7 +305,7 @@ def guess_right(tree: WorkingTree, group: Group) -> list[int]:
 
 
 def _complement_verdict(tree: WorkingTree, holder: int, others: list[int]) -> bool | None:
-    """Tell whether what a function word heads is shared: by function words alike that have none."""
+    """Return whether the complement of a function word is shared by like function words without one."""
     if any(tree.has(other, _OWN_COMPLEMENT) for other in others):
         return False
     return True if _same_tags(tree, holder, others) else None

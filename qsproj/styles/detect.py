@@ -1,4 +1,4 @@
-"""Detection of a treebank's annotation style, dimension by dimension, with what speaks for it."""
+"""Detection of the annotation style of a treebank by dimension, with the evidence."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, tur
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How many places in the trees tell of one dimension, and with how many each choice agrees.
+    """Evidence for one dimension: the number of informative places, and of those agreeing with each choice.
 
     A place may agree with several choices.
     """
@@ -27,20 +27,20 @@ class Evidence:
 
     @property
     def choice(self) -> str | None:
-        """The choice that agrees with most places, of equals the first listed; None where there is none."""
+        """The choice that agrees with most places, the first of equals; None without places."""
         if not self.places:
             return None
         return max(DIMENSIONS[self.dimension], key=lambda choice: self.counts.get(choice, 0))
 
     @property
     def share(self) -> float:
-        """The fraction of the places with which the choice agrees; NaN where there is none."""
+        """The fraction of places that agree with the choice, NaN without places."""
         return self.counts[self.choice] / self.places if self.choice is not None else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedStyle:
-    """The style of a treebank; where the treebank does not tell, the choice of Universal Dependencies."""
+    """The style of a treebank; dimensions without evidence have the choice of Universal Dependencies."""
 
     style: Style
     evidence: tuple[Evidence, ...]
@@ -52,7 +52,7 @@ class DetectedStyle:
 
 
 class _Ballots:
-    """Votes counted: how many there were, and how many each choice is in."""
+    """Counts of votes, in total and for each choice."""
 
     def __init__(self) -> None:
         self.places: Counter[str] = Counter()
@@ -67,16 +67,16 @@ class _Ballots:
         return Evidence(dimension, self.places[dimension], self.counts[dimension])
 
 
-# Sentences that show whose relations a treebank has, and the share of others from which on they are not UD's.
+# Number of sentences checked for UD relations, and the maximum share of other relations.
 _LOOKED_AT = 200
 _MOST_FOREIGN = 0.2
 
 
 def checked_relations(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    """Yield sentences; DataError before the first where the relations of many are not those of UD.
+    """Yield sentences; raise DataError before the first if many relations are not those of UD.
 
-    SUD, for instance, has ``subj``, ``comp:obj`` and ``udep``. What :func:`qsproj.styles.convert.convert`
-    writes counts as UD.
+    SUD, for instance, has ``subj``, ``comp:obj`` and ``udep``. Relations of
+    :func:`qsproj.styles.convert.convert` are accepted.
     """
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
@@ -103,13 +103,13 @@ def _is_universal(relation: str) -> bool:
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
-    """Tell the style of a treebank from its heads, its relations and where its conjuncts stand.
+    """Detect the style of a treebank from its heads, its relations and the positions of conjuncts.
 
     Relations are those of Universal Dependencies or those that :func:`qsproj.styles.convert.convert` writes.
     The sentences are read once and not kept.
     """
     ballots = _Ballots()
-    # Where a conjunction hangs means one thing in one family and another in the next: all are counted.
+    # The meaning of a conjunction's attachment depends on the family: count votes for each family.
     details = {family: _Ballots() for family in DIMENSIONS["coordination"]}
     number = 0
     for sentence in sentences:
@@ -139,10 +139,10 @@ def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
     return {entry.dimension: entry.choice for entry in evidence if entry.choice is not None}
 
 
-#: A vote: the dimension, and the choices that one place in a tree agrees with.
+#: A vote: a dimension, and the choices that agree with one place in a tree.
 Vote = tuple[str, frozenset[str]]
 
-# Each family as detection reads it: words on the way from conjunct to conjunct are links wherever they occur.
+# Styles of detection, one for each family: words on the path between conjuncts are always links.
 _FAMILIES = {
     family: style_of({"coordination": family, "conjunctions": "between", "punctuation": "between"})
     for family in DIMENSIONS["coordination"]
@@ -152,7 +152,7 @@ _CHAINED = ("moscow", "reverse-moscow")
 
 
 def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
-    """Yield for each word with conjuncts the families of coordination that it agrees with."""
+    """Yield the matching families of coordination of each word with conjuncts."""
     for node in range(1, tree.n_words + 1):
         conjuncts = coordination.conjuncts_of(tree, node)
         if not conjuncts:
@@ -171,7 +171,7 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
 
 
 def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:
-    """Tell whether a word with one conjunct links it to another, or is itself a conjunct on that side."""
+    """Return whether a word with one conjunct links it to another, or is itself a conjunct on that side."""
     base, head = base_relation(tree.relations[node]), tree.heads[node]
     return base in ("cc", "punct") or (base == CONJUNCT and head > 0 and (head < node) == rightward)
 
@@ -196,7 +196,7 @@ def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) 
 
 
 def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:
-    """Yield a vote for each dependent of a whole coordination whose place depends on the choice."""
+    """Yield a vote for each shared dependent whose attachment depends on the choice."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
     outside = coordination.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:

@@ -1,7 +1,7 @@
 """Function words as heads or as children: determiners, prepositions, copulas, auxiliaries.
 
-One entry of :data:`FUNCTION_WORDS` is one dimension. Turning an arc round keeps its relation in the label:
-``Paris -case-> in`` becomes ``in -comp:case-> Paris``, and ``in`` takes the place that ``Paris`` had.
+Each entry of :data:`FUNCTION_WORDS` is one dimension. Reversing an arc keeps its relation in the label:
+``Paris -case-> in`` becomes ``in -comp:case-> Paris``, and ``in`` takes the place of ``Paris``.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ _CLAUSE = working_tree.SUBJECTS | {"mark", "vocative", "dislocated"}
 
 @dataclass(frozen=True, slots=True)
 class FunctionWordRule:
-    """Turns the function words of one relation, subtypes aside, round; one for each such dimension.
+    """Reversal of the arcs of function words with one relation, including subtypes; one for each dimension.
 
-    ``outer``: relations of what belongs to the phrase that the function word makes, rather than to the word
-    that it takes: these dependents go along when it becomes the head, wherever they stand.
+    ``outer``: relations of dependents that belong to the phrase of the function word rather than to its
+    complement: they move along when it becomes the head, at any position.
     """
 
     dimension: str
@@ -26,11 +26,11 @@ class FunctionWordRule:
     outer: frozenset[str]
 
     def to_head(self, tree: working_tree.WorkingTree) -> None:
-        """Make every such function word the head of the word that it hangs on. Changes ``tree``.
+        """Make every such function word the head of its head. Changes ``tree``.
 
-        Of several, those on the right are the inner ones, then the nearer ones ("has been built": has heads
-        been, and been heads built). Along go dependents beyond the function word or of outer relations, and
-        the full stop.
+        Of several, those on the right are the innermost, then the nearer ones ("has been built": has heads
+        been, and been heads built). Dependents beyond the function word, with outer relations, and the full
+        stop move along.
         """
         contents = dict.fromkeys(
             head
@@ -52,7 +52,7 @@ class FunctionWordRule:
                 top = word
 
     def to_child(self, tree: working_tree.WorkingTree) -> None:
-        """Make every such function word a child again; undoes :meth:`to_head`. Changes ``tree``."""
+        """Make every such function word a child again: the inverse of :meth:`to_head`. Changes ``tree``."""
         contents = [node for node, relation in enumerate(tree.relations) if self._is_turned(relation)]
         for content in contents:
             while tree.heads[content] > 0 and self._is_turned(tree.relations[content]):
@@ -90,7 +90,7 @@ class FunctionWordRule:
         base = working_tree.base_relation(tree.relations[child])
         if base == "punct" and working_tree.is_terminal(tree.form(child)):
             return True
-        # Inside "is that he left" the clause keeps its own subject; only the outer one is the copula's.
+        # In "is that he left" the clause keeps its subject; only the outer subject belongs to the copula.
         is_outer = base in self.outer and (
             not outer_subject or tree.relations[child].endswith(_OUTER_SUBJECT)
         )
@@ -114,7 +114,7 @@ class FunctionWordRule:
 
 
 def _is_bound(tree: working_tree.WorkingTree, child: int) -> bool:
-    """Tell whether a node stays with its head whatever becomes of that."""
+    """Return whether a node always stays with its head."""
     base = working_tree.base_relation(tree.relations[child])
     return base in working_tree.INSEPARABLE or base == working_tree.COMPLEMENT or tree.is_inside(child)
 
@@ -124,7 +124,7 @@ def _is_between(tree: working_tree.WorkingTree, middle: int, one: int, other: in
     return tree.starts[one] < here < tree.starts[other] or tree.starts[other] < here < tree.starts[one]
 
 
-#: From the innermost layer of a phrase outwards: "has [been [in [the house]]]".
+#: Ordered from the innermost layer of a phrase: "has [been [in [the house]]]".
 FUNCTION_WORDS: tuple[FunctionWordRule, ...] = (
     FunctionWordRule("determiners", "det", _CLAUSE | {"case", "cop", "aux"}),
     FunctionWordRule("prepositions", "case", _CLAUSE | {"cop", "aux"}),

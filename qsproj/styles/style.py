@@ -1,7 +1,7 @@
-"""What an annotation style is: one choice in each of eight dimensions, with names for common combinations.
+"""Annotation styles: one choice in each of eight dimensions, with presets for common combinations.
 
-*Source*: for coordination the taxonomy of Popel et al. 2013, Coordination structures in dependency treebanks:
-family and head, conjunctions, shared modifiers, punctuation.
+*Source*: for coordination, the taxonomy of Popel et al. 2013, Coordination structures in dependency
+treebanks: family and head, conjunctions, shared modifiers, punctuation.
 """
 
 from collections.abc import Mapping
@@ -21,21 +21,20 @@ FunctionWord = Literal["child", "head"]
 class Style:
     """One choice in each dimension; the defaults are those of Universal Dependencies.
 
-    ``coordination``: the word that heads a coordination, and how the conjuncts hang together. ``stanford``:
-    the first conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each
-    conjunct heads the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction
-    between conjuncts heads all of them, the last separating punctuation mark where there is no conjunction,
-    and the first conjunct where there is neither.
+    ``coordination``: the head of a coordination and the attachment of its conjuncts. ``stanford``: the first
+    conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each conjunct heads
+    the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction between
+    conjuncts heads all of them; without a conjunction, the last separating punctuation mark; without either,
+    the first conjunct.
 
-    ``conjunctions``, ``punctuation``: where the conjunctions and the separating punctuation between conjuncts
-    hang, if they do not head the coordination: on the ``following`` or ``previous`` conjunct, or ``between``
-    them: a link of the chain in the two Moscow families, a child of the coordination's head in the others.
-    ``shared``: where the dependents of the whole coordination hang: on its ``head``, or on the ``nearest``
-    conjunct.
+    ``conjunctions``, ``punctuation``: the attachment of conjunctions and separating punctuation that do not
+    head the coordination: to the ``following`` or ``previous`` conjunct, or ``between`` conjuncts: a link of
+    the chain in the two Moscow families, a child of the coordination's head in the others. ``shared``: the
+    attachment of the dependents of the whole coordination: to its ``head``, or to the ``nearest`` conjunct.
 
     ``determiners``, ``prepositions``, ``copula``, ``auxiliaries``: whether words of the relations det, case,
-    cop and aux are the ``child`` or the ``head`` of the word that they belong to. Of several, the one
-    farthest left heads the others; where all stand to the right, the one farthest right does.
+    cop and aux are the ``child`` or the ``head`` of their content word. Of several, the leftmost heads the
+    others; if all are on the right, the rightmost does.
     """
 
     coordination: Coordination = "stanford"
@@ -69,7 +68,7 @@ _CONTENT_HEAD = dict.fromkeys(("determiners", "prepositions", "copula", "auxilia
 _STANFORD = _CONTENT_HEAD | {"conjunctions": "between", "shared": "head", "punctuation": "between"}
 _STANFORD |= {"coordination": "stanford", "prepositions": "head"}
 _FUNCTION_HEADS = {"copula": "head", "auxiliaries": "head"}
-#: Named choices; a name that does not choose in a dimension leaves it as it was.
+#: Presets; dimensions that a preset does not name are unchanged.
 PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "ud": {name: choices[0] for name, choices in DIMENSIONS.items()},
@@ -83,15 +82,15 @@ PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-#: Styles that a user may ask for, and that rules over these dimensions do not reach.
+#: Styles that cannot be produced by rules over these dimensions.
 LEARNED_ONLY = ("sud",)
 
 
 def parse_style(text: str, *, base: Style = UD) -> Style:
-    """Read a style such as ``prague,determiners=head``: names of presets and choices, the later one wins.
+    """Parse a style such as ``prague,determiners=head``: presets and choices, later ones taking precedence.
 
-    ``base`` chooses in the dimensions that the text does not name. Raises UsageError at a name that is not
-    known, listing those that are; at one of LEARNED_ONLY, with the command that learns it.
+    ``base`` is used for dimensions that are not named. Raises UsageError for an unknown name, listing the
+    known ones, and for one of LEARNED_ONLY, with the command that learns it.
     """
     choices: dict[str, str] = {}
     for part in text.split(","):
@@ -113,7 +112,7 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
 
 
 def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
-    """Return ``base`` with other choices; UsageError when one is not known."""
+    """Return ``base`` with new choices; raise UsageError for an unknown one."""
     for dimension, choice in choices.items():
         if choice not in DIMENSIONS.get(dimension, ()):
             raise UsageError(f"unknown choice {dimension}={choice} of a style")
@@ -121,7 +120,7 @@ def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
 
 
 def agreeing_presets(choices: Mapping[str, str]) -> list[str]:
-    """Return the presets that no choice contradicts, those that choose in more dimensions first."""
+    """Return the presets consistent with the choices, those of more dimensions first."""
     names = [
         name
         for name, preset in PRESETS.items()

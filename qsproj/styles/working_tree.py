@@ -1,8 +1,8 @@
-"""The tree that conversions work on: words, and a node of its own for every coordination.
+"""Core representation of trees for conversions: words, and a node for every coordination.
 
-In this *core* a coordination is headed by no word: its node's children are the conjuncts (relation conj), the
-conjunctions and punctuation that separate them, and the dependents of the whole. Every style of coordination
-is read into it and written from it, and function words are turned round in it.
+The children of a coordination's node are the conjuncts (relation conj), the conjunctions and punctuation that
+separate them, and the dependents of the whole. Coordinations of every style are converted to and from core
+nodes, and arcs of function words are reversed in the core tree.
 """
 
 from functools import cache
@@ -11,11 +11,11 @@ from unicodedata import category
 from qsproj.corpus.sentence import Sentence
 
 CONJUNCT = "conj"
-#: A word's relation to the function word that heads it: ``comp:`` and the relation that was turned round,
+#: Relation of a word to the function word that heads it: ``comp:`` and the relation before reversal,
 #: such as ``comp:case`` or ``comp:aux:pass`` (SUD writes ``comp:aux`` in the same sense).
 COMPLEMENT = "comp"
 SUBJECTS = frozenset({"nsubj", "csubj"})
-#: Parts of one word or name: they stay with the word that they hang on, whatever becomes of it.
+#: Parts of one word or name, which always stay with their head.
 INSEPARABLE = frozenset({"fixed", "flat", "goeswith", "reparandum"})
 
 _QUOTES = frozenset("\"'`´")
@@ -31,31 +31,31 @@ def base_relation(relation: str) -> str:
 
 @cache
 def turned_relation(relation: str) -> str:
-    """Return the relation that was turned round to ``comp:RELATION``; empty for any other relation."""
+    """Return the original relation of ``comp:RELATION``, empty for any other relation."""
     base, _, turned = relation.partition(":")
     return turned if base == COMPLEMENT else ""
 
 
 @cache
 def is_separator(form: str) -> bool:
-    """Tell whether a punctuation mark can separate conjuncts: all but brackets, quotes and full stops."""
+    """Return whether a punctuation mark can separate conjuncts: all but brackets, quotes and full stops."""
     first = form[:1] or '"'
     return first not in _QUOTES and category(first) not in _BRACKET_OR_QUOTE and form not in _TERMINAL
 
 
 @cache
 def is_terminal(form: str) -> bool:
-    """Tell whether a punctuation mark ends a sentence: full stops, exclamation and question marks."""
+    """Return whether a punctuation mark ends a sentence: full stops, exclamation and question marks."""
     return form != "" and all(character in _TERMINAL for character in form)
 
 
 class WorkingTree:
-    """A tree that conversions change in place; made from one sentence, for one conversion.
+    """A mutable tree for one conversion of one sentence.
 
-    Nodes are words 1..n, then coordinations. ``forms``, ``upos``, ``feats``: of word i at index i - 1.
-    ``heads``: 0 the root, -1 none. ``relations``: of each node to its head. ``children``: of each node in no
-    order; those of the root are not kept. ``starts``, ``ends``: the positions of a coordination's first and
-    last conjunct; of a word, its own position.
+    Nodes are words 1..n, then coordinations. ``forms``, ``upos``, ``feats``: those of word i at index i - 1.
+    ``heads``: 0 for the root, -1 for none. ``relations``: relation of each node to its head. ``children``:
+    unordered children of each node, without those of the root. ``starts``, ``ends``: positions of the first
+    and last conjunct of a coordination, or the position of a word.
     """
 
     __slots__ = ("children", "ends", "feats", "forms", "heads", "relations", "starts", "upos")
@@ -79,15 +79,15 @@ class WorkingTree:
         return len(self.forms)
 
     def form(self, node: int) -> str:
-        """Return the form of a word; that of a coordination is empty."""
+        """Return the form of a word, empty for a coordination."""
         return self.forms[node - 1] if node <= len(self.forms) else ""
 
     def tag(self, node: int) -> str:
-        """Return the UPOS of a word, and for a coordination that of its first conjunct."""
+        """Return the UPOS of a word, or of the first conjunct of a coordination."""
         return self.upos[node - 1] if node <= len(self.upos) else self.upos[self.starts[node] - 1]
 
     def attach(self, node: int, head: int, relation: str) -> None:
-        """Hang a node on another head, by another relation. That no cycle arises is the caller's care."""
+        """Attach a node to a new head with a new relation. The caller must avoid cycles."""
         old_head = self.heads[node]
         if old_head > 0:
             self.children[old_head].remove(node)
@@ -97,7 +97,7 @@ class WorkingTree:
         self.relations[node] = relation
 
     def substitute(self, node: int, replacement: int) -> None:
-        """Give a node's place, its head and its relation, to another; the node is left without a head."""
+        """Give the head and relation of a node to another node; the node is left without a head."""
         head, relation = self.heads[node], self.relations[node]
         self.attach(node, -1, relation)
         self.attach(replacement, head, relation)
@@ -111,7 +111,7 @@ class WorkingTree:
         return len(self.heads) - 1
 
     def is_inside(self, child: int) -> bool:
-        """Tell whether a node is part of the coordination that heads it: a conjunct, or between conjuncts."""
+        """Return whether a node is a conjunct of the coordination that heads it, or between its conjuncts."""
         head = self.heads[child]
         if head <= len(self.forms):
             return False
