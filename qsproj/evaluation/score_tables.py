@@ -165,8 +165,8 @@ def in_words(measure: str, gain: float, p_value: float) -> str:
     better = "OTHER" if gain > 0 else "SYSTEM"
     said = f"{better} has the better {measure}, by {abs(gain):.2f} points"
     if p_value < SIGNIFICANT:
-        return f"{said}; chance hardly explains it (p {_equals(p_value)})."
-    return f"{said}; chance may explain it (p {_equals(p_value)})."
+        return f"{said}; the difference is significant (p {_equals(p_value)})."
+    return f"{said}; the difference is not significant (p {_equals(p_value)})."
 
 
 def _equals(p_value: float) -> str:

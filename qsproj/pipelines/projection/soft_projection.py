@@ -357,9 +357,9 @@ def project_soft(
     report = (
         f"{pluralise(len(prior.members), 'prior parser')}; learned from {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
-        f"{share:.2f} of what they teach is added to the prior",
+        f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is kept to judge probabilities by",
-        f"ArcProb is told from arc scores divided by {temperature:.2f} (temperature)",
+        f"temperature of ArcProb {temperature:.2f}",
         *tuned,
         *warning,
     )
