@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--work", metavar="DIR", help="keep the results of stages here, and reuse them")
     add_seed(parser)
-    more = parser.add_argument_group("what else there is")
+    more = parser.add_argument_group("further inputs")
     more.add_argument(
         "--alignment",
         metavar="FILE",
@@ -77,21 +77,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
     )
-    several(more, "--text", "raw text of the target, one sentence a line, that to be parsed among it")
+    several(more, "--text", "raw target text, one sentence a line; include the text to be parsed")
     more.add_argument(
         "--paragraphs", action="store_true", help="--text is running text, to be split into sentences"
     )
-    several(more, "--also", "treebanks of any other languages, to vote; they help where pairs are few")
+    several(more, "--also", "treebanks of other languages, for the prior; useful when pairs are few")
     several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
     several(more, "--annotated", "target sentences with UPOS and trees")
-    several(more, "--parsed-source", "trees over the very text of a source side, taken as they are")
+    several(more, "--parsed-source", "gold trees of the source side of the bitext")
     more.add_argument(
         "--lexicon",
         metavar="FILE",
         help="target words and their tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES",
     )
     more.add_argument("--lemmatizer", metavar="NAME", help="simplemma: lemmas of some fifty languages")
-    also = parser.add_argument_group("what else is written")
+    also = parser.add_argument_group("further outputs")
     also.add_argument("--trees", metavar="FILE", help="the target trees used for training")
     also.add_argument("--report", metavar="FILE", help="HTML page with stages, scores and example pairs")
     also.add_argument(

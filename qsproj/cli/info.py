@@ -52,7 +52,7 @@ def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
 
 def _shown(value: Any) -> str:
     if value is None or value in ({}, []):
-        return "not told" if value != [] else "none"
+        return "unknown" if value != [] else "none"
     if isinstance(value, list):
         more = f", ... ({len(value)})" if len(value) > _SHOWN else ""
         return ", ".join(map(_shown, value[:_SHOWN])) + more

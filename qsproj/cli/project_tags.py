@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> None:
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if "lemma" in (options.columns or ()) and not lexicon.tells_lemmas and "lemma" not in columns_shown(few):
         raise UsageError(
-            "--columns: nothing tells lemmas; give --tagged sentences that have them, a --lexicon of "
+            "--columns: no source of lemmas; give --tagged sentences that have them, a --lexicon of "
             "lemma, form and features, or a --lemmatizer"
         )
     with adding_paths(*sources, options.target, *alignments):

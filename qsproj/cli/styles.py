@@ -100,16 +100,14 @@ def _detected_lines(found: DetectedStyle) -> list[str]:
     """Return lines with the style, the matching presets, and each dimension."""
     told = any(entry.choice for entry in found.evidence)
     style = (
-        str(found.style)
-        if told
-        else "nothing tells: no conjuncts, and no function words with relations of UD"
+        str(found.style) if told else "no evidence: no conjuncts, and no function words with relations of UD"
     )
     presets = (" ".join(found.presets) or "none") if told else "any"
     lines = [f"sentences  {found.sentences:,}", f"style      {style}", f"presets    {presets}", ""]
     lines.append(f"{'dimension':<13} {'choice':<15} {'places':>8} {'agree':>8} {'share':>7}  others")
     for entry in found.evidence:
         if entry.choice is None:
-            lines.append(f"{entry.dimension:<13} {'?':<15} {0:>8} {'-':>8} {'-':>7}  nothing tells")
+            lines.append(f"{entry.dimension:<13} {'?':<15} {0:>8} {'-':>8} {'-':>7}  no evidence")
             continue
         counts = sorted(entry.counts.items(), key=lambda item: -item[1])
         others = [f"{choice} {count:,}" for choice, count in counts if choice != entry.choice and count]

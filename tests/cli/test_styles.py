@@ -43,7 +43,7 @@ def test_where_nothing_tells_detect_says_so(run_cli):
     bare = "1\tHe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tlives\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     outcome = run_cli("styles", "detect", stdin=bare)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines()[1].startswith("style      nothing tells: ")
+    assert outcome.out.splitlines()[1].startswith("style      no evidence: ")
     assert outcome.out.splitlines()[2] == "presets    any"
 
 
@@ -54,7 +54,7 @@ def test_detect(run_cli):
     assert lines[0] == "sentences  1"
     assert lines[2] == "presets    ud content-head"
     assert lines[5] == "coordination  stanford               1        1  100.0%  moscow 1"
-    assert lines[7] == "shared        ?                      0        -       -  nothing tells"
+    assert lines[7] == "shared        ?                      0        -       -  no evidence"
 
 
 def test_round_trip(run_cli):

@@ -116,7 +116,7 @@ ERRORS = [
     (
         {},
         ["--columns", "lemma", "--lexicon", "lexicon.tsv"],
-        "--columns: nothing tells lemmas; give --tagged",
+        "--columns: no source of lemmas; give --tagged",
     ),
     ({}, ["--split-contractions"], "found --split-contractions, which it does not know"),
 ]
