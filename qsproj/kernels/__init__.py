@@ -1,1 +1,1 @@
-"""Numeric kernels (numba): arrays in, arrays out; nothing of ours is imported here."""
+"""Numeric kernels (numba) over arrays; they import no other part of qsproj."""

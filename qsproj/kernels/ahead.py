@@ -1,8 +1,7 @@
-"""Compiling beside the process that is waited for: the first time, another one compiles what it needs later.
+"""Precompiling in a second process: on the first run, it compiles kernels that the first process needs later.
 
-Of what a command compiles that parses or trains, kernels of projective trees and of relations take more than
-half of the time, and are called when the others have been compiled. Both processes share the folder that
-compiled code is kept in.
+In commands that parse or train, kernels of projective trees and of relations take more than half of the
+compile time, and are called after the others. Both processes share the folder of compiled code.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from multiprocessing import current_process
 from pathlib import Path
 
 TREES = "qsproj.kernels.trees.eisner_block"
-# What the other process runs.
+# The module that the other process runs.
 FIRST = "qsproj.kernels.first_kernels"
-# What is compiled ahead, in this order, as the names of their files begin.
+# Kernels compiled ahead, in this order, as prefixes of their files' names.
 AHEAD = (
     "eisner.eisner_posterior-",
     "eisner.eisner_best-",
@@ -30,7 +29,7 @@ AHEAD = (
     "label_features.step_label_evidence-",
 )
 LAST = Path(__file__).parent / "features" / "label_features.py"
-# Set to 0 in the other process, which starts no third.
+# Set to 0 in the other process, so that it does not start a third one.
 SWITCH = "QSPROJ_COMPILE_AHEAD"
 PATIENCE, INTERVAL = 60.0, 0.02
 
@@ -38,7 +37,7 @@ _STARTED: list[subprocess.Popen[bytes] | None] = []
 
 
 def start_precompiling(is_there: Callable[[], bool]) -> None:
-    """Start the other process, once, when a kernel is to be compiled, unless what it makes is there."""
+    """Start the other process once, when a kernel must be compiled, unless its results exist."""
     if _STARTED or TREES not in sys.modules:
         return
     _STARTED.append(None)
@@ -59,12 +58,12 @@ def start_precompiling(is_there: Callable[[], bool]) -> None:
             stderr=subprocess.DEVNULL,
         )
         _STARTED[0] = other
-        # A process that ended and was not waited for stays in the table of processes.
+        # Without a wait, an ended process would stay in the process table.
         threading.Thread(target=other.wait, daemon=True).start()
 
 
 def comes(path: Path) -> bool:
-    """Wait for a file that the other process writes; say whether it came."""
+    """Wait for a file from the other process; return whether it exists."""
     other = _STARTED[0] if _STARTED else None
     if other is None or not path.name.startswith(AHEAD):
         return False

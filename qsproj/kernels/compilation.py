@@ -1,11 +1,10 @@
-"""How kernels are compiled: numba's ``njit``, with a cache of ours in place of numba's.
+"""Compilation of kernels: numba's ``njit`` with our own cache instead of numba's.
 
-Numba's own cache ends in a traceback where no folder can be written, or where a file of it is damaged. It
-does not see that a kernel *called* by the one in the cache has changed, as after an upgrade. It probes its
-folder once for each kernel, and the first run compiles for half a minute in silence. A signal that ends a
-command, as Ctrl-C in a notebook, leaves it half prepared: what it knew of numpy is then missing, and kernels
-that are called later in that process do not compile. All of this is settled here, in one place;
-:mod:`qsproj.kernels.compilation_cache` tells what the files hold.
+Numba's cache raises an error where no folder is writable or a file is damaged. It does not notice changes of
+kernels *called* by the cached one, as after an upgrade. It probes its folder once for each kernel, and the
+first run compiles for half a minute in silence. A signal that ends a command, as Ctrl-C in a notebook, leaves
+numba half initialised, without its numpy support, and later kernels of that process do not compile. This
+module solves all of these; :mod:`qsproj.kernels.compilation_cache` describes the files.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ import numba
 from qsproj.kernels.compilation_cache import KernelCache
 from qsproj.kernels.inner_kernels import InnerCompiler
 
-# All that kernels allow the compiler to round otherwise; infinities and NaN are kept.
+# Compiler flags that may change rounding; infinities and NaN are kept.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-# Those that this system has of the signals that end a command, or have one come again.
+# The signals that end a command or repeat one, as far as this system has them.
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)
 )
@@ -34,15 +33,15 @@ ENDING = tuple(
 def njit(*, cache: bool = False, inner: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
-    ``cache``: keep the compiled code for the next run, where a folder for it can be written. ``inner``: only
-    kernels call it (:mod:`qsproj.kernels.inner_kernels`), as all whose names begin with an underscore.
-    ``borrows``: the function makes no array and returns none, so that references to those it is given need
-    not be counted: in what is called for each arc, that takes longer than the work. numba refuses to compile
-    one that makes an array. ``options``: those of ``numba.njit``.
+    ``cache``: keep the compiled code for the next run if a folder is writable. ``inner``: only kernels call
+    the function (:mod:`qsproj.kernels.inner_kernels`), as all with a leading underscore. ``borrows``: the
+    function neither makes nor returns arrays, so that references to its arguments need not be counted, which
+    in functions called for each arc takes longer than the work. numba refuses to compile such a function if
+    it makes an array. ``options``: those of ``numba.njit``.
     """
 
     def decorate(function: Any) -> Any:
-        # Nothing calls a kernel by its address: without code for that, compiling takes a fifteenth less.
+        # Kernels are never called by address: without code for that, compiling takes a fifteenth less.
         compiler: Any = numba.njit
         if function.__name__.startswith("_") or inner:
             options.update(pipeline_class=InnerCompiler, no_cpython_wrapper=True)
@@ -57,7 +56,7 @@ def njit(*, cache: bool = False, inner: bool = False, borrows: bool = False, **o
 
 
 def _undisturbed(compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return ``compiling`` without a search for garbage, which saves a tenth; signals wait for it."""
+    """Return ``compiling`` without garbage collection, which saves a tenth, and with delayed signals."""
 
     def compile_all(signature: Any) -> Any:
         collected = gc.isenabled()
@@ -74,7 +73,7 @@ def _undisturbed(compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @contextmanager
 def _signals_waiting() -> Iterator[None]:
-    """Have signals that raise an error, as Ctrl-C does, come at the end of a block."""
+    """Delay signals that raise an error, such as Ctrl-C, to the end of a block."""
     if threading.current_thread() is not threading.main_thread():  # no signal is handled in another
         yield
         return

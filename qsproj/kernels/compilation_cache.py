@@ -1,9 +1,9 @@
 """Compiled kernels on disk: one file for each kernel, types of its arguments, processor and numba version.
 
-A file is a digest of what follows, a stamp of the kernel's source, and a pickle of its code. The stamp covers
-the kernel's module and all modules of kernels that it imports, since their code is compiled into it. Whatever
-is damaged, stale or cannot be read is compiled again and replaced. Where nothing can be written, the code
-lives as long as the process. The files are as trusted as the Python files beside them.
+A file is a digest of the rest, a stamp of the kernel's source, and a pickle of its code. The stamp covers the
+kernel's module and all modules of kernels that it imports, since their code is compiled into it. Damaged,
+stale and unreadable files are compiled again and replaced. Where no folder is writable, the code is kept only
+in the process. The files are as trusted as the Python files in the same place.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ DIGEST_BYTES = 32
 _OUR_IMPORT = re.compile(rb"^from qsproj\.kernels\.([\w.]+) import", re.MULTILINE)
 
 
-# Seconds of compiling before it is worth a line: a new type of some small kernel is not.
+# Seconds of compiling before a notice: a new type of some small kernel takes less.
 PATIENCE = 0.5
 
 
 class Notices:
-    """Says the first thing that there is to be said of compiling, and nothing after it."""
+    """Shows the first notice on compiling, and no later ones."""
 
     def __init__(self) -> None:
         self._said = False
@@ -54,7 +54,7 @@ class Notices:
         self._bar: Any = None
 
     def about_to_compile(self, folder: Path | None) -> None:
-        """Take note that a kernel will be compiled, and kept in ``folder`` (None: nowhere)."""
+        """Record that a kernel will be compiled, and stored in ``folder`` (None: nowhere)."""
         if folder is None:
             self._say(
                 "compiling, in this and every run: no folder for compiled code can be written; "
@@ -67,17 +67,17 @@ class Notices:
             self._show()
 
     def compiled(self, seconds: float) -> None:
-        """Take note that a kernel was compiled; kernels compiled on its behalf count in its time, too."""
+        """Record that a kernel was compiled; its time includes kernels compiled for it."""
         self._seconds += seconds
         self._under_way -= 1
         if self._bar is not None:
             self._bar.update(1)
             if self._under_way <= 0:
-                # Whatever is said next is not to stand beside it.
+                # Later output must not share its line.
                 self._bar.clear()
 
     def _show(self) -> None:
-        """Begin to show how many kernels are compiled, or go on; how many will be, nobody knows."""
+        """Show or update the number of compiled kernels; the total is unknown."""
         with suppress(OSError, ValueError, AttributeError):
             if self._bar is None and self._may_say() and sys.stderr.isatty():
                 from tqdm import tqdm
@@ -88,12 +88,12 @@ class Notices:
                 self._bar.refresh()
 
     def damaged(self, path: Path, error: Exception) -> None:
-        """Say that compiled code is made again, since it cannot be read."""
+        """Report that unreadable compiled code is compiled again."""
         reason = getattr(error, "strerror", None) or error
         self._say(f"compiling again what is kept in {path.parent}: cannot use {path.name}: {reason}")
 
     def not_kept(self, folder: Path, error: OSError) -> None:
-        """Say that compiled code cannot be kept, after all."""
+        """Report that compiled code cannot be stored."""
         self._say(
             f"compiling, in this and the next run: cannot write to {folder}: {error.strerror}; "
             "name another folder in NUMBA_CACHE_DIR"
@@ -115,7 +115,7 @@ NOTICES = Notices()
 
 
 class KernelCache:
-    """The cache of one kernel, as numba's dispatcher asks for it."""
+    """The cache of one kernel, with the interface of numba's dispatcher."""
 
     def __init__(self, function: Any) -> None:
         self._source = Path(inspect.getfile(function))
@@ -124,13 +124,13 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str | None:
-        """Name the folder, or None where none can be written."""
+        """The folder, or None where none is writable."""
         folder = writable_folder(self._source.parent)
         return None if folder is None else str(folder)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the code compiled for ``signature`` earlier, or None, after which numba compiles it."""
-        # What compiled code calls; all else that numba prepares is for compiling, and takes half a second.
+        """Return the stored code for ``signature``, or None, upon which numba compiles it."""
+        # The runtime of compiled code; numba's other preparations are for compiling, and take half a second.
         rtsys.initialize(target)
         folder = writable_folder(self._source.parent)
         if folder is not None:
@@ -147,7 +147,7 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled; a disk that is full or was taken away is told, and is no error."""
+        """Store compiled code; a full or missing disk is reported, but is no error."""
         NOTICES.compiled(time.monotonic() - self._began.pop(repr(signature), time.monotonic()))
         folder = writable_folder(self._source.parent)
         if folder is None or compiled.library.has_dynamic_globals or any(compiled.lifted):
@@ -180,7 +180,7 @@ class KernelCache:
 
 
 def _is_compiled_ahead() -> bool:
-    """Say whether the last kernel that is compiled ahead is kept, or none can be."""
+    """Return whether the last kernel to compile ahead is stored, or none can be."""
     folder = writable_folder(ahead.LAST.parent)
     if folder is None:
         return True
@@ -197,7 +197,7 @@ def sealed(payload: Any, stamp: bytes) -> bytes:
 def unsealed(content: bytes, stamp: bytes) -> Any:
     """Return the payload, or None where it was compiled from another source.
 
-    ValueError when the content is not what was written: machine code with one bit flipped must not run.
+    Raises ValueError for corrupted content: machine code with one flipped bit must not run.
     """
     digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     if hashlib.sha256(rest).digest() != digest:
@@ -206,7 +206,7 @@ def unsealed(content: bytes, stamp: bytes) -> Any:
 
 
 class _Payload(pickle.Unpickler):
-    """Reads compiled code without the modules that it was compiled from, parts of numba among them."""
+    """Unpickles compiled code without importing its source modules and parts of numba."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("numba.core.environment", "_rebuild_env"):
@@ -215,7 +215,7 @@ class _Payload(pickle.Unpickler):
 
 
 def _environment(module: str, constants: list[Any], name: str) -> Environment:
-    """Return the constants of a compiled function; its globals, which numba puts beside, it does not read."""
+    """Return the constants of a compiled function, without its globals, which it never reads."""
     known: Environment | None = lookup_environment(name)
     if known is not None:
         return known
@@ -227,11 +227,11 @@ def _environment(module: str, constants: list[Any], name: str) -> Environment:
 
 
 def _rebuilt(target: Any, payload: Any) -> Any:
-    """Return what was compiled. Its bitcode is read only where a kernel that calls it is compiled."""
+    """Return the compiled kernel; its bitcode is read only to compile its callers."""
     (name, kind, (machine_code, bitcode)), described, *rest = payload
     if machine_code == inner_kernels.NO_CODE:
         return inner_kernels.rebuilt(target, payload)
-    # numba asks for no function that it has not seen in bitcode.
+    # numba looks up only functions declared in bitcode.
     named = llvm.parse_assembly(f'@"{described.llvm_cpython_wrapper_name}" = global i8 0').as_bitcode()
     compiled = CompileResult._rebuild(target, (name, kind, (machine_code, named)), described, *rest)
     library = compiled.library
@@ -268,7 +268,7 @@ def writable_folder(source: Path) -> Path | None:
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Yield where compiled kernels may go: where the user said, beside the source, in the user's cache."""
+    """Yield possible folders: the user's choice, next to the source, in the user's cache."""
     apart = f"{source.name}_{hashlib.sha256(str(source).encode()).hexdigest()[:16]}"
     if os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(os.environ["NUMBA_CACHE_DIR"]) / apart
@@ -279,7 +279,7 @@ def _folders(source: Path) -> Iterator[Path]:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write beside and move into place: other processes see the old file or the whole new one."""
+    """Write a temporary file and rename it: other processes see the old file or the complete new one."""
     descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

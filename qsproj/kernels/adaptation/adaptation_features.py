@@ -1,13 +1,13 @@
-"""Arcs, turned arcs and relations of a target tree, scored from where words stand in a source tree.
+"""Arcs, reversed arcs and relations of a target tree, scored by the words' positions in a source tree.
 
-Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. A template
-is a row of operations, each ``place << 8 | column`` of kernels.source_paths; -1 fills the row. An arc whose
-path is too long to be told fires the first template alone, with nothing in it.
+Features are not stored but hashed again whenever they are needed. A template is a row of operations, each
+``place << 8 | column`` of kernels.source_paths; -1 fills the row. An arc with too long a path fires only the
+first template, without contents.
 
-Relations are a softmax for each arc. Beside one outcome for each known relation there are two that copy a
+Relations are a softmax for each arc. In addition to one outcome for each known relation, two outcomes copy a
 source relation, that of the word itself and that of its branch (the highest node below the common ancestor of
-the word and its new head): a relation that was never seen can so be kept, and a promoted word can take over
-the relation of its phrase.
+the word and its new head): so unseen relations can be kept, and a promoted word can take over the relation of
+its phrase.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NEGLIGIBLE = 1e-3
 
 
 class Templates(NamedTuple):
-    """Integer programs of features: ``operations`` int32[T, W], and where hashes start, ``seeds`` uint64[T].
+    """Integer programs of features: ``operations`` int32[T, W], and initial hashes ``seeds`` uint64[T].
 
     A 64-bit hash shifted right by ``shift`` is a bucket.
     """
@@ -40,7 +40,7 @@ class Templates(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def arc_buckets(source, templates, head, dependent, room, out):
-    """Write the buckets of the features of one arc into ``out`` uint64[T]; return how many there are."""
+    """Write the buckets of the features of one arc into ``out`` uint64[T]; return their number."""
     if not pair_atoms(source, head, dependent, room):
         out[0] = (templates.seeds[0] * MULTIPLIER) >> templates.shift
         return 1
@@ -63,7 +63,7 @@ def arc_buckets(source, templates, head, dependent, room, out):
 def add_scores(source, templates, weights, share, scores):
     """Add ``share`` times the score of every arc to ``scores`` float64[n+1, n+1].
 
-    Column 0 and the diagonal are left as they are. ``weights`` is float32[buckets]. O(n^2 (n + T)) time.
+    Column 0 and the diagonal are unchanged. ``weights`` is float32[buckets]. O(n^2 (n + T)) time.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
@@ -93,7 +93,7 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
     """Add the gradient of one sentence to those of its features; see kernels.features.sparse_gradient.
 
     ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score; entries below NEGLIGIBLE are
-    skipped. ``share``: what the scores of this tree were multiplied by.
+    skipped. ``share``: the factor on the scores of this tree.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
@@ -113,15 +113,15 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def turn_scores(source, templates, weights, scores):
-    """Write into ``scores`` float64[n+1] the score of turning each word's source arc round.
+    """Write into ``scores`` float64[n+1] the score of reversing each word's source arc.
 
-    Words without a head and dependents of the root get -inf: there is nothing to turn.
+    Words without a head and dependents of the root get -inf, since they have no such arc.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
     scores[:] = -np.inf
     for word in range(1, scores.shape[0]):
-        # Not the int32 of the heads themselves: arc_buckets would be compiled twice.
+        # int64 instead of the heads' int32: otherwise arc_buckets would be compiled twice.
         head = np.int64(source.heads[word])
         if head > 0:
             total = 0.0
@@ -154,7 +154,7 @@ COPIES = 2
 def branches(source, heads, found):
     """Write each word's branch, seen from its head in ``heads``, into ``found`` int32[n+1].
 
-    It is the word itself where the word is the ancestor, has no head, or stands in another tree.
+    It is the word itself where the word is the ancestor, has no head, or is in another tree.
     """
     up, down = workspace()[:2]
     for word in range(heads.shape[0]):

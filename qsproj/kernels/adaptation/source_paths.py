@@ -1,8 +1,8 @@
-"""Paths between two words in a source tree: configuration, siblings on the way, hashed.
+"""Hashed paths between two words in a source tree: configuration, siblings along the path.
 
-Atoms of nodes stand in a table with a row for each node. Its first columns are given, the columns of DERIVED
-are filled in here from the tree. Atoms of pairs (head and dependent of a candidate arc) are worked out pair
-by pair. Trees in which some arcs of the source tree are turned round are guesses at the target tree.
+Atoms of nodes are in a table with a row for each node. Its first columns are given, the columns of DERIVED
+are computed here from the tree. Atoms of pairs (head and dependent of a candidate arc) are computed pair by
+pair. Trees with some reversed arcs of the source tree are guesses at the target tree.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import mix
 
-# Of a path of more steps nothing is told but that it is long, unless a turned tree has the arc; of one with
-# more steps up or down, in no case. In SUD trees of Naija, a quarter of the candidates and 0.3% of the arcs
-# of UD are so far apart; in UD trees a tenth, and no arc of SUD.
+# Longer paths have no features but their being long, unless a turned tree has the arc; paths with more steps
+# up or down never have any. In SUD trees of Naija, a quarter of the candidates and 0.3% of the arcs of UD
+# have such paths; in UD trees a tenth, and no arc of SUD.
 MAX_STEPS = 5
 MAX_UP, MAX_DOWN = 6, 6
 
-# Columns that are read here: relation without any subtype, relation, tag.
+# Columns read here: relation without any subtype, relation, tag.
 BASE, RELATION, TAG = 0, 1, 2
 # Columns that derive_nodes fills: relations of the dependents on the left, on the right, and on both sides in
 # any order; relation of the next sibling on the same side towards the head and away from it; side of the
 # head; tags of the neighbours.
 DERIVED = ("left", "right", "children", "inner", "outer", "side", "previous", "next")
-# Atoms of a pair; features.adaptation_templates tells what they are.
+# Atoms of a pair; features.adaptation_templates explains them.
 PAIR = (
     *("shape", "coarse", "bases", "relations", "tags", "runs", "kinds", "between", "gap", "ends"),
     *("votes", "stay", "move"),
 )
-# What the atoms of a template are asked of: nodes that pair_atoms finds, and the pair.
+# Places of a template's atoms: nodes that pair_atoms finds, and the pair.
 PLACES = ("head", "dep", "head-parent", "dep-parent", "ancestor", "head-branch", "dep-branch", "pair")
 
 NONE = np.uint64(0x9AE16A3B2F90404F)
@@ -41,17 +41,17 @@ TOP = np.uint64(0x165667B19E3779F9)
 
 
 class SourceNodes(NamedTuple):
-    """A source tree as the kernels read it."""
+    """A source tree for the kernels."""
 
     heads: NDArray[np.int32]  # [n+1]: -1 for the root and where a head is missing
-    depths: NDArray[np.int32]  # [n+1]: what node_depths gave
+    depths: NDArray[np.int32]  # [n+1]: the result of node_depths
     atoms: NDArray[np.uint64]  # [n+2, A]: hashes of each node, DERIVED last; row n + 1 is no node
     turned_heads: NDArray[np.int32]  # [4, n+1]: heads in the trees of turned_trees
 
 
 @njit(cache=True, error_model="numpy")
 def node_depths(heads, depths):
-    """Write into ``depths`` int32[n+1] how many steps each node is below the top of its tree.
+    """Write into ``depths`` int32[n+1] the number of steps from each node to the top of its tree.
 
     A word without a head (-1) is the top of a tree of its own. The heads must have no cycle.
     """
@@ -76,7 +76,7 @@ def derive_nodes(heads, atoms, first):
             atoms[node, previous] = atoms[node - 1, TAG]
         if node < n:
             atoms[node, previous + 1] = atoms[node + 1, TAG]
-    # The dependent of each head that was seen last, going away from the head.
+    # The latest dependent of each head, going away from the head.
     last = np.empty(n + 1, np.int64)
     for k in range(2 * n):
         on_right = k >= n
@@ -123,7 +123,7 @@ def path_between(heads, depths, head, dependent, up, down):
 
 @njit(cache=True, inner=True, error_model="numpy")
 def order_of(head, dependent, ancestor):
-    """Number the ways in which head, dependent and their common ancestor follow each other."""
+    """Return the number of the order of head, dependent and their common ancestor."""
     code = 1 if head < dependent else 0
     code = code * 3 + (1 if ancestor < head else 2 if ancestor == head else 0)
     return code * 3 + (1 if ancestor < dependent else 2 if ancestor == dependent else 0)
@@ -131,7 +131,7 @@ def order_of(head, dependent, ancestor):
 
 @njit(cache=True, inner=True, error_model="numpy")
 def hash_path(atoms, column, up, ups, down, downs, runs):
-    """Hash one column along a path; with ``runs``, of equal neighbours only the first."""
+    """Hash one column along a path; with ``runs``, only the first of equal neighbours."""
     state = NONE
     before = NONE
     for k in range(ups):
@@ -191,7 +191,7 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
 def pair_atoms(source, head, dependent, room):
     """Fill ``room`` for an arc with the nodes at all PLACES but the last, n + 1 for none, and atoms of PAIR.
 
-    Returns whether the path is short enough to be told; if not, ``room`` holds nothing of use.
+    Returns whether the path is short enough for features; if not, the contents of ``room`` are invalid.
     """
     up, down, counts, nodes, pair = room
     heads, atoms = source.heads, source.atoms
@@ -229,7 +229,7 @@ def pair_atoms(source, head, dependent, room):
 
 @njit(cache=True, error_model="numpy")
 def workspace():
-    """Return room for :func:`pair_atoms`: path up, path down, counts, nodes, atoms of the pair."""
+    """Return the work arrays of :func:`pair_atoms`: path up, path down, counts, nodes, atoms of the pair."""
     return (
         np.empty(MAX_UP, np.int64),
         np.empty(MAX_DOWN, np.int64),
@@ -239,14 +239,14 @@ def workspace():
     )
 
 
-# Whether other dependents of a word stay with it or move to the topmost word turned over it; the other two
-# have a fan where the first two have a chain, and a chain where they have a fan.
+# Other dependents of a word stay with it or move to the topmost word turned over it; the last two trees have
+# a fan where the first two have a chain, and a chain where they have a fan.
 TREES = ("stay", "move", "other-stay", "other-move")
 
 
 @njit(cache=True, inner=True, error_model="numpy")
 def chains_above(heads, turned, innermost, outermost, outwards):
-    """Put the words turned over each word in order: from inside out, on its right, nearest first, then left.
+    """Order the words turned over each word from inside out: on its right, nearest first, then left.
 
     Filled, int32[n+1], -1 for none: ``innermost``, ``outermost``, the first and the last word of the chain
     over each word; ``outwards``, the word after each turned word on its chain.
@@ -270,10 +270,10 @@ def chains_above(heads, turned, innermost, outermost, outwards):
 
 @njit(cache=True, error_model="numpy")
 def turned_trees(heads, turned, nests, trees):
-    """Write the heads of the trees of TREES, in which each turned word stands above its source head.
+    """Write the heads of the trees of TREES, in which each turned word is above its source head.
 
     The words turned over a word are a chain, in which each heads the one inside it, or a fan, in which the
-    outermost heads the word and all others. The outermost stands where the word stood. ``heads`` int32[n+1]:
+    outermost heads the word and all others. The outermost takes the word's place. ``heads`` int32[n+1]:
     without cycles; -1 for none. ``turned`` bool[n+1]: False for words without a head and for dependents of
     the root. ``nests`` bool[n+1]: whether the words over each word are a chain in the first two trees.
     ``trees`` int32[4, n+1]: filled.
@@ -297,7 +297,7 @@ def turned_trees(heads, turned, nests, trees):
             for tree in range(4):
                 trees[tree, word] = innermost[word] if nests[word] == (tree < 2) else top[word]
             continue
-        # The word is the topmost of the phrases of some of its source ancestors; it stands for the highest.
+        # The word heads the phrases of some of its source ancestors; it represents the highest one.
         phrase = word
         while heads[phrase] > 0 and top[heads[phrase]] == word:
             phrase = heads[phrase]

@@ -7,12 +7,11 @@ step costs O(m reach), not O(m^2): ``jump`` has 2 reach + 3 entries, distance d 
 
 Vectors over p and over q are padded with zeros: entry p is at ``centre + p``, where ``centre = reach + 1``,
 and there are m + 2 + 2 centre places in all, so that no jump in reach leaves them. Entry 0 of those over q is
-zero. Four distances are taken at a time: loops over positions that a processor can take several steps of at
-once.
+zero. Four distances are processed at a time, by loops over positions that can be vectorised.
 
-In a sweep, each sentence is aligned by the counts of all the others: expected counts stand for the lexical
-probabilities, under Dirichlet priors, and a sentence's own share is taken out before it is aligned. Without
-that, a rare word explains everything in the one sentence it was seen in (docs/notes/word-alignment.md).
+In a sweep, each sentence is aligned by the counts of all the others: lexical probabilities are computed from
+expected counts and Dirichlet priors, and a sentence's own share is subtracted before it is aligned.
+Otherwise, a rare word explains everything in its only sentence (docs/notes/word-alignment.md).
 
 Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of states
 (the last position) instead of two. Collapsed variational inference in its zero-order form (Asuncion et al.
@@ -37,7 +36,7 @@ def arrivals(departures, jump, result):
     centre = jump.size // 2
     m = departures.size - 2 - 2 * centre
     result[:] = 0.0
-    # Entry k of ``jump`` is for the distance k - centre; those at its ends are for all that lie further.
+    # Entry k of ``jump`` is for the distance k - centre; those at its ends cover all longer distances.
     k = 1
     while k + 3 < 2 * centre:
         start = 2 * centre - k
@@ -143,7 +142,7 @@ def hmm_posteriors(
     departing = np.zeros(m + 2 + 2 * centre)
     counts = np.zeros(jump.size)
     onward = np.empty(m + 1)
-    # One over Z[p]; nothing departs yet, and nothing is counted.
+    # One over Z[p]; departures and counts are still zero.
     share = np.empty(m + 1)
     values[centre + 1 : centre + m + 2] = 1.0
     returns(departing, values, jump, share, counts)
@@ -213,7 +212,7 @@ class Cells(NamedTuple):
     """The bitext; sentence pair s has m * n cells from ``cell_offsets[s]`` on, source word by source word."""
 
     source_words: NDArray[np.int32]  # [T]: vocabulary numbers of all tokens
-    source_offsets: NDArray[np.int64]  # [S+1]: where each sentence begins
+    source_offsets: NDArray[np.int64]  # [S+1]: the start of each sentence
     target_words: NDArray[np.int32]
     target_offsets: NDArray[np.int64]
     cell_offsets: NDArray[np.int64]
@@ -226,7 +225,7 @@ class LexicalCounts(NamedTuple):
     pairs: NDArray[np.floating]  # [P], float64 or float32: links of each word pair
     sources: NDArray[np.float64]  # [V]: their sums by source word
     targets: NDArray[np.float64]  # [W]: and by target word
-    null_sources: NDArray[np.float64]  # [V]: how often each word is aligned to NULL
+    null_sources: NDArray[np.float64]  # [V]: count of each word's alignments to NULL
     null_targets: NDArray[np.float64]
     null_totals: NDArray[np.float64]  # [2]: the sums of the last two
 
@@ -249,7 +248,7 @@ class Jumps(NamedTuple):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def add_shares(s, bitext, shares, counts, sign):
-    """Add (``sign`` 1) or take out (-1) the share of sentence pair ``s`` in the counts."""
+    """Add (``sign`` 1) or subtract (-1) the share of sentence pair ``s`` in the counts."""
     source, target = bitext.source_offsets[s], bitext.target_offsets[s]
     cell = bitext.cell_offsets[s]
     for i in range(source, bitext.source_offsets[s + 1]):
@@ -275,7 +274,7 @@ def add_all_shares(bitext, shares, counts):
 
 @njit(cache=True)
 def add_differences(changed, numbers, after, before):
-    """Add ``after[k] - before[numbers[k]]`` to ``changed[numbers[k]]`` for each k; no number comes twice."""
+    """Add ``after[k] - before[numbers[k]]`` to ``changed[numbers[k]]`` for each k; numbers are distinct."""
     for k in range(numbers.size):
         changed[numbers[k]] += after[k] - before[numbers[k]]
 
@@ -317,7 +316,7 @@ def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, pos
     """Align the sentence pairs in turn, updating ``counts``, ``shares`` and statistics of ``jumps``.
 
     ``use_jumps``: the hidden Markov model, agreeing counts (product of the directions); else IBM model 1,
-    mean of the directions, for its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] are
+    mean of the directions: its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] are
     written, or float32[0, 2]: p(target word comes from source word), p(source word comes from target word).
     Returns the sum of both directions' log-likelihoods, each sentence given all others.
     """

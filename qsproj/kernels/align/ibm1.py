@@ -1,4 +1,4 @@
-"""IBM model 1: which word generates each word, all positions alike; and the word pairs of a bitext.
+"""IBM model 1, a mixture over the generating words regardless of position, and the word pairs of a bitext.
 
 Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
 tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j and
@@ -73,7 +73,7 @@ def number_pairs(
 ):
     """Number the distinct word pairs, source word by source word; O(cells) time.
 
-    Returns ``pair_starts`` int64[V+1], where the pairs of each source word begin, ``pair_targets`` int32[P or
+    Returns ``pair_starts`` int64[V+1], the start of each source word's pairs, ``pair_targets`` int32[P or
     more], target word of each pair (more is unused), and ``cell_pairs`` int32[cells]. One array of the target
     vocabulary besides the results.
     """
@@ -110,10 +110,10 @@ def number_pairs(
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def renumber(cells, numbers, following):
-    """Number ``cells`` int32[k] anew by where each first comes, so that neighbours lie side by side.
+    """Renumber ``cells`` int32[k] in the order of first occurrence, so that neighbours are adjacent.
 
-    ``numbers`` int32[P] has the new number of each old one, -1 for none yet, and is added to, from
-    ``following`` on; the next free number is returned.
+    ``numbers`` int32[P] has the new number of each old one, -1 for none yet; new ones are added from
+    ``following`` on. Returns the next free number.
     """
     for cell in range(cells.size):
         old = cells[cell]

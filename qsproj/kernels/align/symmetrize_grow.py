@@ -12,9 +12,9 @@ NEIGHBOURS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, 
 
 @njit(cache=True)
 def grow(links, union, sources, targets):
-    """Add to ``links`` bool[m, n] the links of ``union`` that touch one and align a free word, until none.
+    """Add links of ``union`` that are adjacent to ``links`` bool[m, n] and align a free word, until none is.
 
-    ``sources`` bool[m] and ``targets`` bool[n] say which words have a link; all but ``union`` are updated.
+    ``sources`` bool[m] and ``targets`` bool[n]: the words with a link; all but ``union`` are updated.
     O(m n) time for each round.
     """
     m, n = links.shape

@@ -1,17 +1,17 @@
 """Factors over all links of a sentence pair.
 
 ALIGNHMM: forward-backward over the target words, in O(n m c) for c candidates a word. Every target word takes
-one of its candidate links or none (NULL). The state after word j is the source position that was linked last,
-0 at the start; NULL keeps it (Och and Ney 2003). Scores, natural log, go by the jump from there: entry ``jump
-+ W`` of ``2 W + 2``, jumps clipped to -W..W, NULL in the last entry.
+one of its candidate links or none (NULL). The state after word j is the last linked source position, 0 at the
+start; NULL keeps it (Och and Ney 2003). Scores, natural log, depend on the jump from there: entry ``jump +
+W`` of ``2 W + 2``, jumps clipped to -W..W, NULL in the last entry.
 
-ALIGNITG: sums, or maxima, over all alignments of two sentences that bracketing builds: each word is linked
-once at most, and the order of what is linked comes about by joining neighbours, straight or inverted. Each
-alignment has one derivation: a block begins, on either side, with a word that is linked (words without a link
-belong to the linked word before them; those before the first link to none), and the first of the blocks that
-are joined straight was not itself joined straight, nor one of those that are inverted, inverted. So blocks
-are joined from the right. A block of source words s..t-1 and target words u..v-1 lies at [s, t, u, v] of a
-chart. Numbers are weights, natural logs of them (``LOGS``), or the logs of the best (``MAXIMA``).
+ALIGNITG: sums, or maxima, over all alignments of two sentences that bracketing generates: each word has one
+link at most, and the order of links arises from joining neighbours, straight or inverted. Each alignment has
+one derivation: a block begins, on either side, with a linked word (words without a link belong to the linked
+word before them; those before the first link to none), and the first block of a straight join is not itself
+a straight join, and that of an inverted join not an inverted one. So blocks are joined from the right. A
+block of source words s..t-1 and target words u..v-1 is at [s, t, u, v] of a chart. Numbers are weights,
+their natural logs (``LOGS``), or logs of the best (``MAXIMA``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def jump_place(scores, before, position):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _null_weight(messages, scores):
-    """Return the log weight of taking no link: impossible where one is certain."""
+    """Return the log weight of no link, -inf where one is certain."""
     for e in range(messages.shape[0]):
         if messages[e] == np.inf:
             return -np.inf
@@ -39,7 +39,7 @@ def _null_weight(messages, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _forward(incoming, settled, starts, positions, scores, reached, maximise):
-    """Fill ``reached`` float64[n+1, m+1]: total of the choices up to word j that end at a position."""
+    """Fill ``reached`` float64[n+1, m+1]: total of the choices up to word j with this last position."""
     reached[:] = -np.inf
     reached[0, 0] = 0.0
     for j in range(starts.shape[0] - 1):
@@ -89,7 +89,7 @@ def _charts(incoming, starts, positions, scores, n_source, maximise):
 def align_hmm_messages(incoming, starts, positions, scores, n_source, maximise):
     """Return the outgoing log-odds float64[E] of the candidate links, target word after target word.
 
-    ``starts`` int64[n+1]: where the candidates of each begin. ``positions`` int32[E]: source word of each,
+    ``starts`` int64[n+1]: the start of each word's candidates. ``positions`` int32[E]: source word of each,
     1..``n_source``. ``scores`` float64[2 W + 2].
     """
     _, reached, ahead = _charts(incoming, starts, positions, scores, n_source, maximise)
@@ -116,7 +116,7 @@ def align_hmm_messages(incoming, starts, positions, scores, n_source, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def align_hmm_beliefs(incoming, starts, positions, scores, n_source):
-    """Return log partition and float64[2 W + 2], how often each score is expected to count."""
+    """Return log partition and float64[2 W + 2], the expected count of each score."""
     settled, reached, ahead = _charts(incoming, starts, positions, scores, n_source, False)
     partition = ahead[0, 0]
     expected = np.zeros(scores.shape[0])
@@ -151,7 +151,7 @@ def _times(x, y, scale):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _may_be_unlinked(must, begin, end):
-    """Tell whether none of the words begin..end-1 must be linked, of which ``must`` counts those before."""
+    """Return whether none of the words begin..end-1 must be linked; ``must`` has cumulative counts."""
     return end <= begin or must[end] == must[begin]
 
 
@@ -159,9 +159,9 @@ def _may_be_unlinked(must, begin, end):
 def itg_inside(links, must_source, must_target, scale):
     """Return the sums over the derivations of each block, float64[m+1, m+1, n+1, n+1]; O(m^3 n^3).
 
-    ``links`` float64[m, n]: of each link, against none. ``must_source``, ``must_target`` int64[m+1],
-    int64[n+1]: how many of the words before each place must be linked. Three charts: of all derivations; and
-    of those that may be the first of blocks joined straight, or inverted.
+    ``links`` float64[m, n]: weight of each link relative to none. ``must_source``, ``must_target``
+    int64[m+1], int64[n+1]: number of words before each position that must be linked. Three charts: of all
+    derivations; and of those that may be the first block of a straight join, or of an inverted one.
     """
     m, n = links.shape
     nothing = 0.0 if scale == WEIGHTS else -np.inf
@@ -205,11 +205,11 @@ def itg_total(whole, must_source, must_target, scale):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def itg_outside(inside, must_source, must_target, scale):
-    """Return what surrounds each block that is a single link, in the shape of the charts; O(m^3 n^3)."""
+    """Return the outside sums of each single-link block, in the shape of the charts; O(m^3 n^3)."""
     whole, first_of_straight, first_of_inverted = inside
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
-    # Around a block of any kind; around one as the first of blocks joined straight, or inverted.
+    # Outside sums of a block of any kind; of a first block of a straight, or of an inverted join.
     around = np.full(whole.shape, nothing)
     around_straight = around.copy()
     around_inverted = around.copy()
@@ -222,7 +222,7 @@ def itg_outside(inside, must_source, must_target, scale):
             t = s + width
             for u in range(n):
                 for v in range(u + 1, n + 1):
-                    # Of this block where it was joined straight, or inverted.
+                    # Outside sums of this block as a straight, or as an inverted join.
                     straight = _plus(around[s, t, u, v], around_inverted[s, t, u, v], scale)
                     inverted = _plus(around[s, t, u, v], around_straight[s, t, u, v], scale)
                     if straight != nothing or inverted != nothing:
@@ -243,17 +243,17 @@ def itg_outside(inside, must_source, must_target, scale):
                                     around[x, t, u, y], _times(inverted, first, scale), scale
                                 )
                     linked = _plus(straight, around_straight[s, t, u, v], scale)
-                    # From here on it is what surrounds a link.
+                    # From here on it is the outside sum of a link.
                     around[s, t, u, v] = linked
     return around
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_sums(links, must_source, must_target, scale):
-    """Return the total over all alignments, and what it is made of, word by word of the source.
+    """Return the total over all alignments, and its parts by source word.
 
-    ``without`` float64[m, n]: the alignments with each link, its own weight left out; ``unlinked``
-    float64[m]: those in which a source word has no link. Arguments as of :func:`itg_inside`.
+    ``without`` float64[m, n]: total of the alignments with each link, without the link's own weight;
+    ``unlinked`` float64[m]: of those where a source word has no link. Arguments as of :func:`itg_inside`.
     """
     m, n = links.shape
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
@@ -285,9 +285,9 @@ def itg_sums(links, must_source, must_target, scale):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_messages(links, without, unlinked, of_source, of_target, scale):
-    """Return the log-odds float64[E] of links, from what :func:`itg_sums` gave.
+    """Return the log-odds float64[E] of links from the results of :func:`itg_sums`.
 
-    The weight of "not this link" is that of the source word's other links and of none: nothing is taken away
+    The weight of "not this link" is that of the source word's other links and of none, without a subtraction
     from a total.
     """
     n = links.shape[1]

@@ -1,4 +1,4 @@
-"""Sums and maxima of numbers kept as natural logs, and messages made of them: what all factor kernels share.
+"""Sums and maxima of natural logs, and messages computed from them, for all factor kernels.
 
 Everywhere ``maximise`` chooses between log(exp(x) + exp(y)) and max(x, y), so that one kernel serves
 sum-product and max-product. A message to a boolean is one log-odds; infinite ones are legal.
@@ -21,7 +21,7 @@ def plus(x, y, maximise):
     high, low = (x, y) if x > y else (y, x)
     if maximise or low == -np.inf or high == np.inf:
         return high
-    # Not log1p, which takes thrice as long: an absolute error of 1e-16 is all that logs can hold anyway.
+    # Not log1p, which takes three times as long: logs have an absolute error of 1e-16 in any case.
     return high + np.log(1.0 + np.exp(low - high))
 
 
@@ -41,13 +41,13 @@ def total(values, maximise):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def weight_if_false(log_odds):
-    """Return the log weight that a message gives to false: 0, or -inf when it says certainly true."""
+    """Return the log weight that a message gives to false: 0, or -inf for certainly true."""
     return -np.inf if log_odds == np.inf else 0.0
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def weight_if_true(log_odds):
-    """Return the log weight that a message gives to true: its log-odds, or 0 when it says certainly true."""
+    """Return the log weight that a message gives to true: its log-odds, or 0 for certainly true."""
     return 0.0 if log_odds == np.inf else log_odds
 
 
@@ -85,7 +85,7 @@ def state_weights(ratios, weights):
 def ratios_against_state_0(weights, incoming, ratios):
     """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
-    ``incoming`` are those that it hears: where both leave no state, all ratios are NaN. Else +inf when just
+    ``incoming``: the incoming ratios; where both leave no state, all ratios are NaN. Otherwise +inf when just
     one state is possible, and it is not state 0; when state 0 is one of several impossible states, see
     ``CERTAIN``.
     """
@@ -110,7 +110,7 @@ def ratios_against_state_0(weights, incoming, ratios):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def settle_forced(log_odds, weights):
-    """Fill ``weights`` with log odds of which one is true: one that is certain rules out all others."""
+    """Fill ``weights`` with log-odds of exclusive alternatives: a certain one rules out all others."""
     certain = 0
     for k in range(log_odds.shape[0]):
         certain += log_odds[k] == np.inf

@@ -1,10 +1,10 @@
 """Factors over booleans, in closed form (docs/notes/belief-propagation.md).
 
 ALL TRUE fires when all of its d booleans are true: the weights of "all others true" and of "not all" are kept
-apart, so that nothing is subtracted; O(d). ANY PAIR: a factor's first edge is its result, then come its
+separately, which avoids subtraction; O(d). ANY PAIR: a factor's first edge is its result, followed by its
 pairs; "some pair is both true" and "none is" are running totals from either end; O(pairs). EXACTLY1 and
-ATMOST1: odds sums, O(d). LINK: unary. SYNCH: what no synchronous derivation has, forbidden four booleans at a
-time.
+ATMOST1: sums of odds, O(d). LINK: unary. SYNCH: forbids combinations of four booleans that no synchronous
+derivation has.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SETTLED = 40.0
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _two(other, score, reward, maximise):
-    """Return the message of a factor of two booleans, given what the other one says; reward = exp(score)."""
+    """Return the message of a factor of two booleans, given that of the other one; reward = exp(score)."""
     if other + max(score, 0.0) < -SETTLED:
         return 0.0
     if other - abs(score) > SETTLED:
@@ -107,7 +107,7 @@ def _extend_any(some, none, both, rest, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _member_message(partner, fired, idle, maximise):
-    """Return the log-odds for one of a pair, by what its partner hears and what the pair's state is worth."""
+    """Return the log-odds for one of a pair, given its partner's message and the weights of the pair."""
     true, false = weight_if_true(partner), weight_if_false(partner)
     if_true = plus(true + fired, false + idle, maximise)
     return if_true - (plus(true, false, maximise) + idle)
@@ -131,7 +131,7 @@ def any_pair_messages(incoming, starts, maximise):
         some, none = -np.inf, 0.0
         for e in range(last - 2, first - 1, -2):
             earlier_some, earlier_none = before[(e - first) // 2, 0], before[(e - first) // 2, 1]
-            # What the other pairs, and the result, make of this pair being both true, or not.
+            # Weights of this pair being both true, or not, from the other pairs and the result.
             others_some = plus(earlier_some + plus(some, none, maximise), earlier_none + some, maximise)
             others_none = earlier_none + none
             fired = result_true + plus(others_some, others_none, maximise)
@@ -161,7 +161,7 @@ def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
     """Return the outgoing log-odds float64[E] of factors whose booleans begin at ``starts`` int64[F+1].
 
     ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. *Source*: thesis 2.5.2, which subtracts each
-    odds from their sum; the sum of the others is formed here without, so that nothing cancels.
+    odds from their sum; here the sum of the others avoids the cancellation.
     """
     outgoing = np.empty(incoming.shape[0])
     before = np.empty(incoming.shape[0])
@@ -191,7 +191,7 @@ def exactly_one_log_partition(incoming, starts, log_weight_of_none):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def link_beliefs(incoming, scores):
-    """Return log partition and the chance that each fires; with a score of +inf false weighs 0, true 1."""
+    """Return log partition and the probability of each firing; for a score of +inf false weighs 0, true 1."""
     fired = np.empty(scores.shape[0])
     log_partition = 0.0
     for f in range(scores.shape[0]):

@@ -1,13 +1,13 @@
 """Factors over the dependents of a head on one side, a chain of booleans.
 
 CHILDSEQ: bigram scores over the sequence of a head's dependents; O(m^2) for m candidates 1..m, nearest first;
-0 and m + 1 are boundaries. A step p -> q says that q is the next dependent after p: no candidate between them
-is one. Forward over "the last dependent is q", backward likewise (thesis 2.5.3, without its intermediate
-variables). Where a message says certainly true, no step may pass over that candidate. The scores of a chain
-are a block of (m + 1) x (m + 1) natural logs [p, q - 1]; q <= p is not read.
+0 and m + 1 are boundaries. A step p -> q: q is the next dependent after p, with no dependent between them.
+Forward over "the last dependent is q", backward likewise (thesis 2.5.3, without its intermediate variables).
+No step may skip a certainly true candidate. The scores of a chain are a block of (m + 1) x (m + 1) natural
+logs [p, q - 1]; q <= p is not read.
 
-VALENCE: scores for how many are true, up to a last, open bin B of B and more; forward and backward over the
-count so far (thesis 2.5.3); O(m B).
+VALENCE: scores of the number of true booleans, with a last, open bin B of B and more; forward and backward
+over the count so far (thesis 2.5.3); O(m B).
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def _backward(messages, scores, reached, after, skipped, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _fast_backward(messages, scores, before, reached, after, skipped):
-    """Do as ``_backward`` for sums, with one exponential a step; say whether the result is exact.
+    """Compute ``_backward`` for sums, with one exponential a step; return whether the result is exact.
 
-    Steps are taken relative to the best one from the same place, paths relative to all of them. So what
-    underflows is below 1e-300 of the whole, and only a chance of skipping as small as that can miss it.
+    Steps are relative to the best one from the same place, paths relative to all of them. So underflow loses
+    less than 1e-300 of the whole, which matters only for equally small probabilities of skipping.
     """
     m = messages.shape[0]
     partition = before[m + 1]

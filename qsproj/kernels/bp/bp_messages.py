@@ -1,8 +1,8 @@
-"""Message passing itself: what variables send, how new messages replace old ones, and beliefs.
+"""Message passing: messages of variables, replacement of old messages, and beliefs.
 
-A *slot* is one log-ratio of one variable; a variable with K states has K - 1 of them, side by side. Totals
-over slots keep finite messages and infinite ones apart: ``finite`` sums the former, ``infinite`` counts the
-latter with their sign. So taking one message out of a total never meets inf - inf.
+A *slot* is one log-ratio of one variable; a variable with K states has K - 1 adjacent slots. Totals over
+slots separate finite messages from infinite ones: ``finite`` sums the former, ``infinite`` counts the latter
+with their sign. So removing one message from a total never computes inf - inf.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def add_up(outgoing, slots, finite, infinite):
 
 @njit(cache=True, error_model="numpy")
 def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
-    """Sum what the groups say at each slot: float64[G, S] and int32[G, S] into float64[S] and int32[S]."""
+    """Sum the groups' messages at each slot: float64[G, S] and int32[G, S] into float64[S] and int32[S]."""
     finite[:] = 0.0
     infinite[:] = 0
     for group in range(finite_by_group.shape[0]):
@@ -42,7 +42,7 @@ def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tell(outgoing, slots, group, finite_by_group, infinite_by_group, finite, infinite):
-    """Bring sums and totals up to date with what one group says now; arguments as above."""
+    """Update sums and totals with the new messages of one group; arguments as above."""
     add_up(outgoing, slots, finite_by_group[group], infinite_by_group[group])
     total_of_groups(finite_by_group, infinite_by_group, finite, infinite)
 
@@ -78,7 +78,7 @@ def largest_change(old, new):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def replace_messages(incoming, proposed, outgoing, damping):
-    """Move ``outgoing`` float64[M] to ``proposed``, ``damping`` of the way held back, in place.
+    """Move ``outgoing`` float64[M] to ``proposed`` with ``damping``, in place.
 
     Infinite messages are not damped: they are conclusions, not estimates. Returns the largest undamped
     change, inf where a message became or ceased to be infinite; and True, nothing changed, when a message is

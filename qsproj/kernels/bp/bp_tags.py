@@ -1,8 +1,8 @@
 """Factors over tags, variables of several states.
 
 TAG: unary scores. TAGLINK: a score on an arc and the tags of its two words; O(K^2) for K tags. TRIGRAM:
-scores of three adjacent tags along a sentence; forward-backward over pairs, O(n K^3), in which tags that
-incoming messages rule out cost nothing. Tags are 0..K-1; K is the boundary, twice before the first word and
+scores of three adjacent tags along a sentence; forward-backward over pairs, O(n K^3), skipping tags that
+incoming messages rule out. Tags are 0..K-1; K is the boundary, twice before the first word and
 once after the last. Charts are indexed [word, tag before, tag].
 """
 
@@ -23,7 +23,7 @@ from qsproj.kernels.compilation import FAST, njit
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_messages(incoming, scores):
-    """Return the outgoing log-ratios float64[F, K-1]; incoming ones only say which states are ruled out."""
+    """Return the outgoing log-ratios float64[F, K-1]; incoming ones only rule out states."""
     outgoing = np.empty(incoming.shape)
     weights = np.empty(scores.shape[1])
     for f in range(scores.shape[0]):
@@ -112,7 +112,7 @@ def tag_link_beliefs(links, heads, dependents, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _possible_tags(incoming, n_tags):
-    """Return the weights of tags float64[n, K], those not ruled out int64[n, K], and how many int64[n].
+    """Return the weights of tags float64[n, K], those not ruled out int64[n, K], and their number int64[n].
 
     Loops run over these tags alone: with c of them left for each word, the time is O(n c^3).
     """

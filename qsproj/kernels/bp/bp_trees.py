@@ -1,9 +1,9 @@
 """Factors over all arcs of a sentence, TREE and PTREE, or over those into two words, NOCROSS.
 
-NOCROSS sees the candidate heads of words j and l and allows exactly one of each, in O(n). For every head of
-the one it needs the total weight of the heads of the other whose arcs cross, and of those whose arcs do not.
-Both are contiguous ranges of positions: running totals from either end and from the word outwards, where the
-thesis (3.4.2, eq. 3.23) takes differences of prefix sums; so nothing cancels.
+NOCROSS is over the candidate heads of words j and l and allows exactly one of each, in O(n). For every head
+of the one it needs the total weight of the heads of the other whose arcs cross, and of those whose arcs do
+not. Both are contiguous ranges of positions, computed by running totals from either end and from the word
+outwards. Unlike the differences of prefix sums in the thesis (3.4.2, eq. 3.23), these do not cancel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
     """Return the outgoing log-odds, by log-marginals, or best scores of a tree with the arc, ``with_arc``.
 
     A word has exactly one head, so the weight of "not this arc" is the total over the word's other heads
-    (design section 4): nothing is taken from 1. Where an arc is certain or excluded, so is the answer.
+    (design section 4), without subtraction from 1. Messages are infinite for certain and excluded arcs.
     """
     by_dependent = with_arc.T.copy()
     others = np.full(with_arc.shape, -np.inf)
@@ -55,8 +55,7 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 def projective_messages(incoming, heads, dependents, size, single_root, outgoing):
     """Write the messages of PTREE into ``outgoing`` float64[E]; all in one call.
 
-    Returns False, and nothing of use, where an arc is in no tree or sums left the range in which they are
-    exact.
+    Returns False, with invalid messages, where an arc is in no tree or sums left the exact range.
     """
     scores = tree_scores(incoming, heads, dependents, size)
     tree, score = eisner_best(scores, single_root)
@@ -78,9 +77,9 @@ def projective_messages(incoming, heads, dependents, size, single_root, outgoing
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
-    """Write :func:`projective_messages` of sentences one after the other, into ``outgoing`` float64[E].
+    """Write :func:`projective_messages` of the sentences, concatenated, into ``outgoing`` float64[E].
 
-    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: what it returns for each.
+    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: its result for each.
     """
     begin = 0
     for sentence in range(sizes.shape[0]):
@@ -98,9 +97,9 @@ def forest_messages(incoming, heads, dependents, counts, sizes, single_root, out
 
 # Rows of the workspace.
 UP_TO, FROM, OUTWARD, CROSSING, CLEAR = 0, 1, 2, 3, 4
-# How weights are kept: as logs, to be summed or maximised, or as they are.
+# Representation of weights: logs, to be summed or maximised, or plain.
 LOG_SUM, LOG_MAX, PLAIN = 0, 1, 2
-# Plain weights are at most 1: sums of them above this have lost nothing to underflow, nor overflow.
+# Plain weights are at most 1: sums above this have no loss by underflow or overflow.
 SMALLEST = 1e-280
 LARGEST_SCORE = 300.0
 
@@ -148,7 +147,7 @@ def _split(word, other, weights, work, mode):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _spread(messages, heads, weights):
-    """Put the messages of one word's candidate heads at their positions, certain ones settled."""
+    """Write the messages of one word's candidate heads to their positions, resolving certain ones."""
     settled = np.empty(messages.shape[0])
     settle_forced(messages, settled)
     weights[:] = -np.inf
@@ -174,7 +173,7 @@ def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgo
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing):
-    """Do as ``_answer`` for sums, with plain weights, six times faster; say whether the result is exact."""
+    """Compute ``_answer`` for sums with plain weights, six times faster; return whether it is exact."""
     top, rival_top = -np.inf, -np.inf
     for e in range(own.shape[0]):
         top = max(top, own[e])
