@@ -1,4 +1,4 @@
-"""Kernels compiled ahead, for the types that commands call them with (:mod:`qsproj.kernels.ahead`)."""
+"""Kernels compiled ahead, for the argument types of commands (:mod:`qsproj.kernels.ahead`)."""
 
 import numpy as np
 

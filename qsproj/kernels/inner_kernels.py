@@ -1,8 +1,8 @@
-"""Kernels that only kernels call: compiled to bitcode for these to take in, and to nothing else.
+"""Kernels called only by kernels: compiled to bitcode for inclusion in their callers, and to nothing else.
 
-numba makes machine code of every kernel, and a way into it from Python. Where only kernels call it, neither
-is of use: each caller has a copy of its own, optimised together with it. A first run so saves a sixth of its
-time, and runs the very copies that later runs find with the callers.
+numba makes machine code and a Python entry point for every kernel. For kernels called only by kernels both
+are useless: each caller has its own copy, optimised together with it. This saves a sixth of a first run,
+which also uses the same copies that later runs find with the callers.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-# Stands where numba keeps the machine code of a kernel.
+# Placeholder for numba's machine code of a kernel.
 NO_CODE = b""
-# Called from Python all the same, an inner kernel raises TypeError.
+# An inner kernel called from Python raises TypeError.
 _REFUSED = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p).value
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):
-    """From numba's representation to bitcode."""
+    """Lowering of numba's representation to bitcode."""
 
     _name = "qsproj_inner_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Do what numba does, but for machine code."""
+        """Run numba's pass without generating machine code."""
         state.flags.no_compile = True
         state.library = _library(state.targetctx, state.func_id.func_qualname)
         super().run_pass(state)
@@ -42,7 +42,7 @@ class _InnerLowering(NativeLowering):
 
 
 class InnerCompiler(CompilerBase):
-    """Numba's compiler with :class:`_InnerLowering` in place of its own."""
+    """Numba's compiler with :class:`_InnerLowering`."""
 
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -56,7 +56,7 @@ class InnerCompiler(CompilerBase):
 
 
 def _library(target: Any, name: str) -> Any:
-    """Return a place for bitcode that no machine code is made of."""
+    """Return a library for bitcode without machine code."""
     library = target.codegen().create_library(name)
 
     def finalize_final_module() -> None:
@@ -68,7 +68,7 @@ def _library(target: Any, name: str) -> Any:
 
 
 def _entry(described: Any, environment: Any, library: Any) -> Any:
-    """Return what numba knows a kernel by."""
+    """Return numba's entry for a kernel."""
     name = described.qualname.split(".")[-1]
     return _dynfunc.make_function(described.lookup_module(), name, "", _REFUSED, environment, (library,))
 
@@ -78,7 +78,7 @@ def is_inner(compiled: Any) -> bool:
 
 
 def reduced(compiled: Any) -> Any:
-    """Return what is kept of a compiled kernel, as ``CompileResult._reduce`` does of others."""
+    """Return the stored parts of a compiled kernel, like ``CompileResult._reduce`` for others."""
     library = compiled.library
     bitcode = library._get_module_for_linking().as_bitcode()
     library.serialize_using_object_code = lambda: (library.name, "object", (NO_CODE, bitcode))
@@ -86,7 +86,7 @@ def reduced(compiled: Any) -> Any:
 
 
 def rebuilt(target: Any, payload: Any) -> Any:
-    """Return what :func:`reduced` was given; bitcode is read when a kernel that calls it is compiled."""
+    """Restore the argument of :func:`reduced`; bitcode is read when a caller of the kernel is compiled."""
     (name, _, (_, bitcode)), described, environment, signature, objectmode, lifted, told, _, others = payload
     library = _library(target, name)
     library._finalized = True

@@ -1,8 +1,8 @@
-"""Asking for memory before it is needed: reads of large tables at random then wait together, not in turn.
+"""Memory prefetching, so that random reads of large tables wait in parallel instead of in turn.
 
-A processor waits some fifty times as long for a line of a table of 16 MB as for one that it has just used. It
-looks ahead by itself, but not beyond a few hundred instructions, nor past a branch that depends on what it
-waits for. Nothing but time depends on what is asked for here.
+A processor waits some fifty times as long for a line of a table of 16 MB as for a recently used one. It looks
+ahead by itself, but not beyond a few hundred instructions, nor past a branch that depends on an awaited
+value. Prefetching affects only time, never results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 def prefetch(array, index):
-    """Ask for the line that an item of an array of one dimension lies in; not compiled, do nothing."""
+    """Prefetch the cache line of an item of a one-dimensional array; do nothing when not compiled."""
 
 
 @overload(prefetch)

@@ -1,7 +1,7 @@
 """The most probable tree under the DMV, in log space: Viterbi in O(n^3) time, O(n^2) memory.
 
-The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, sums turned into maxima and
-products into sums.
+The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, maxima for sums and sums for
+products.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qsproj.kernels.dmv.dmv_expectation import FREE
 
 # "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
 # added and compared.
-# None that changes rounding; see dmv_charts.
+# No flags that change rounding; see dmv_charts.
 FLAGS = {"nsz", "nnan"}
 
 
@@ -22,7 +22,7 @@ FLAGS = {"nsz", "nnan"}
 def _split_score(half, left_way, right_way, i, j, k):
     """Return the score of meeting at k: i's half up to k and j's half from k + 1.
 
-    ``left_way``, ``right_way`` [valence]: what the words i and j do next: one goes on, one stops.
+    ``left_way``, ``right_way`` [valence]: scores of the next decisions of i and j: one goes on, one stops.
     """
     left = left_way[NONE] if k == i else left_way[SOME]
     right = right_way[NONE] if k + 1 == j else right_way[SOME]
@@ -53,7 +53,7 @@ def _best_dependent(opened, sealed, head, end):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _fill(weights, stop, go, half, sealed, opened):
-    """Fill the charts; ``sealed`` is by end, [end, head], and its diagonal is set as each width needs it."""
+    """Fill the charts; ``sealed`` is [end, head], and its diagonal is set for each width as needed."""
     n = weights.shape[0]
     for i in range(n):
         half[i, i] = 0.0

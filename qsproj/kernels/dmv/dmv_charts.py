@@ -1,10 +1,10 @@
-"""Inside-outside for head automata with valence: what the DMV and the QG-DMV share (docs/notes/qg-dmv.md).
+"""Inside-outside for head automata with valence, for the DMV and the QG-DMV (docs/notes/qg-dmv.md).
 
 The chart is over *nodes*: a word in one of its senses, sorted by word, so that those of a span of words are a
 slice. Words count from 0 here; the root is outside the chart::
 
     half[a, e]           a's dependents between word i and e, complete, and all below them; 1 for e = i.
-                         The side of e gives the direction. Whether a stops there is not yet in it.
+                         The side of e gives the direction. The decision to stop is not included yet.
     sealed_by_end[e, a]  the same, transposed, for e != i, and a has stopped
     opened[a, b]         the words between a and its new dependent b, with the arc, a not yet stopped
 
@@ -12,7 +12,7 @@ slice. Words count from 0 here; the root is outside the chart::
     half[a, j]   = sum over nodes b of the words in i < k <= j of  opened[a, b] * (half[b, j] stop[b])
 
 ``go`` and ``stop``, [node, direction, valence], are probabilities; an empty half takes them at valence 0, any
-other at valence 1. In probability space: whoever calls scales the weights so that the goal is in range. O(n^3
+other at valence 1. In probability space: the caller scales the weights so that the goal is in range. O(n^3
 k^2) time for n words of k nodes, O(n^2 k^2) memory.
 
 *Source*: Eisner and Satta 1999 (split heads); Klein and Manning 2004 (valence); thesis 4.6.2 (senses).
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 
-# No flag that lets the compiler round otherwise. What it makes of one depends on what it inlines, and that
-# on whether callees were compiled just now or read from the cache: two workers would give two results.
+# No flags that change rounding: their effect depends on inlining, and that on whether callees were just
+# compiled or read from the cache, so that two workers would give different results.
 FLAGS = {"nsz"}
 LEFT, RIGHT = 0, 1
 NONE, SOME = 0, 1
@@ -118,7 +118,7 @@ def valence_goal(first, space):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def valence_outside(first, space, goal):
-    """Turn the charts that :func:`valence_inside` filled into expectations; ``goal`` is finite, above 0.
+    """Turn the charts of :func:`valence_inside` into expectations; ``goal`` is finite, above 0.
 
     Overwritten by posterior probabilities: ``opened``, of each arc between nodes (0 between nodes of one
     word), and ``root_weights``, of each node as the child of the root. ``empty`` is filled.
@@ -161,7 +161,7 @@ def valence_outside(first, space, goal):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _halves_outside(first, stop, sealed_by_end, opened, d_half, d_sealed, d_opened, empty, i, j):
-    """Hand the derivatives of the halves that span i..j, both directions, to what they were made of."""
+    """Propagate the derivatives of the halves that span i..j, in both directions, to their parts."""
     for a in range(first[i], first[i + 1]):
         rate = d_half[a, j] + d_sealed[j, a] * stop[a, RIGHT, SOME]
         for c in range(first[i + 1], first[j]):
@@ -182,7 +182,7 @@ def _halves_outside(first, stop, sealed_by_end, opened, d_half, d_sealed, d_open
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _link_outside(weights, stop, go, half, d_half, d_opened, empty, a, b, i, j):
-    """Hand the derivatives of a -> b and b -> a to the halves that they were made of."""
+    """Propagate the derivatives of a -> b and b -> a to their halves."""
     rightwards = d_opened[a, b] * weights[a, b]
     leftwards = d_opened[b, a] * weights[b, a]
     if j == i + 1:
@@ -202,27 +202,27 @@ def _link_outside(weights, stop, go, half, d_half, d_opened, empty, a, b, i, j):
     empty[a, RIGHT] += a_empty * half[b, i + 1]
 
 
-# The weight of each word is multiplied by a scale that brings the goal between these: far enough from the
-# ends of float64 for the parts of a derivation to stay within it too.
+# The weight of each word is scaled to bring the goal between these: far enough from the limits of float64
+# for the parts of a derivation to stay in range too.
 LOWEST, HIGHEST = 1e-200, 1e200
 DECADES_A_STEP = 300.0
 MOST_STEPS = 12
 
 
 class ChartSpace(NamedTuple):
-    """Room for the sums of one sentence; entries beyond its N nodes and its words are not read."""
+    """Work arrays for the sums of one sentence; entries beyond its N nodes and its words are not read."""
 
     weights: NDArray[np.float64]  # [N, N]: of each arc between nodes, [head, dependent]
     root_weights: NDArray[np.float64]  # [N]: of each node as the child of the root
     stop: NDArray[np.float64]  # [N, 2, 2]: probability of stopping, [node, direction, valence]
     go: NDArray[np.float64]  # [N, 2, 2]: of going on
-    half: NDArray[np.float64]  # [N, n], and its derivatives below
+    half: NDArray[np.float64]  # [N, n]; derivatives follow below
     sealed: NDArray[np.float64]  # [n, N]
     opened: NDArray[np.float64]  # [N, N]
     d_half: NDArray[np.float64]
     d_sealed: NDArray[np.float64]
     d_opened: NDArray[np.float64]
-    empty: NDArray[np.float64]  # [N, 2]: expected number of times without a dependent in a direction
+    empty: NDArray[np.float64]  # [N, 2]: expected count of no dependent in a direction
 
 
 @njit(cache=True, inner=True, error_model="numpy")
@@ -247,7 +247,7 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     """Sum over the derivations of one sentence, and count its decisions to stop or go on.
 
     ``first`` int[n+1]: the first node of each word, and their number, N. ``tags`` int16[N]. ``stop_by_tag``
-    float64[T, 2, 2]: probability of stopping, [tag, direction, valence]. ``space`` comes with ``weights`` and
+    float64[T, 2, 2]: probability of stopping, [tag, direction, valence]. ``space`` has ``weights`` and
     ``root_weights`` filled; on return ``opened[:N, :N]`` and ``root_weights[:N]`` are posterior
     probabilities. To ``stop_counts`` float64[T, 2, 2, {stop, go on}] expected decisions are added. Returns
     the natural log of the total; -inf, and nothing counted, where there is no derivation.
@@ -276,7 +276,7 @@ def _rescaled_goal(first, space):
         goal = valence_goal(first, space)
         if LOWEST < goal < HIGHEST:
             return goal, log_scale
-        # Infinity times zero may have left a NaN: that too is too much.
+        # A NaN, from infinity times zero, also counts as too large.
         factor = step if goal <= LOWEST else 1.0 / step
         for a in range(nodes):
             space.root_weights[a] *= factor

@@ -1,4 +1,4 @@
-"""Counts of the DMV: expected derivations, trees that are given, the harmonic initialiser.
+"""Counts of the DMV: expected derivations, given trees, the harmonic initialiser.
 
 Sentences are packed: ``tags[starts[s] : starts[s + 1]]``, int16, 0..T-1, are those of sentence s; ``heads``
 int16[W] are 1-based within it, 0 for the root, -1 where free. Tables, of probabilities or counts: ``stop``
@@ -19,7 +19,7 @@ STOP, GO = 0, 1
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _fill_weights(tags, heads, child, root, weights, root_weights):
-    """Look up the weight of every arc that the known heads allow; the others get 0."""
+    """Look up the weight of every arc allowed by the known heads; the others get 0."""
     n = tags.shape[0]
     for h in range(n):
         for d in range(n):
@@ -49,7 +49,7 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
         longest = max(longest, starts[s + 1] - starts[s])
     space = chart_space(longest, longest)
     arcs, root_arcs = space.opened, space.root_weights
-    # As wide as in the QG-DMV, which calls the same kernels.
+    # The dtype of the QG-DMV, which calls the same kernels.
     first_node = np.arange(longest + 1, dtype=np.int32)
     for s in range(sentences):
         words = tags[starts[s] : starts[s + 1]]
@@ -70,7 +70,7 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_arcs(tags, stop_by_tag, weights, root_weights):
-    """Sum over the derivations of one sentence by the weights of its arcs, 0 for those that are ruled out.
+    """Sum over the derivations of one sentence by the weights of its arcs, 0 for impossible ones.
 
     ``tags`` int16[n]; ``stop_by_tag`` float64[T, 2, 2]; ``weights`` float64[n, n], words from 0;
     ``root_weights`` float64[n]. Returns the natural log of the total, -inf where it is 0, and the posterior
@@ -88,7 +88,7 @@ def dmv_arcs(tags, stop_by_tag, weights, root_weights):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_tree_counts(tags, starts, heads, size):
-    """Count the decisions that build given trees, of T = ``size`` tags."""
+    """Count the decisions that build given trees, with T = ``size`` tags."""
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))
     root_counts = np.zeros(size)
@@ -118,11 +118,11 @@ def dmv_tree_counts(tags, starts, heads, size):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_harmonic_counts(tags, starts, size):
-    """Give the counts of the harmonic initialiser.
+    """Return the counts of the harmonic initialiser.
 
     Every word of a sentence is the root's child with the same probability; otherwise its head is another word
-    with probability in proportion to 1 / distance. Stop decisions follow as if the dependents of a head were
-    independent of each other, which is ours. *Source*: Klein and Manning 2004, section 3.
+    with probability proportional to 1 / distance. Stop decisions are computed as if the dependents of a head
+    were independent of each other, which is ours. *Source*: Klein and Manning 2004, section 3.
     """
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))

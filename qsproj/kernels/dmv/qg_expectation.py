@@ -23,7 +23,7 @@ def _fill_weights(
     a_choice = np.empty(kinds)
     for row in range(nodes + 1):
         for kind in range(kinds):
-            # A configuration that the head's sense is in with nothing is not looked up: no node pair has it.
+            # A configuration without any sense for this head is never looked up: no node pair has it.
             a_choice[kind] = configuration[kind] / max(choices[row, kind], 1)
         if row == 0:
             for b in range(nodes):
@@ -83,8 +83,8 @@ def qg_expectation(
     ``node_starts`` int64[P+1], of V nodes. ``tags``, ``source_tags`` int16[V]: tag of each node and of its
     sense. ``priors`` float64[V]: weight of each sense, above 0. ``relation_starts`` int64[P+1] and
     ``relations`` int8[...]: the configurations of the node pairs, [head, dependent], flat. ``choices``
-    int16[V+P, C]: how many senses a dependent of each head could have in each configuration; the rows of pair
-    s start at ``node_starts[s] + s``, the root's is the first.
+    int16[V+P, C]: number of possible senses of a dependent of each head in each configuration; the rows of
+    pair s start at ``node_starts[s] + s``, the root's is the first.
 
     Probabilities: ``stop_by_tag`` float64[T, 2, 2], [head tag, direction, valence]; ``configuration``
     float64[C]; ``child`` float64[T, 2, G, T], [head tag, direction, tag of the dependent's sense, its tag];

@@ -1,1 +1,1 @@
-"""Kernels that hash features, score with them, and step their weights."""
+"""Kernels that hash features, compute scores, and update weights."""

@@ -1,17 +1,16 @@
 """Features of arcs, hashed on the fly: their buckets, scores and gradients.
 
-Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
-of a feature is put together from three parts: what its template asks of the head, of the dependent (both
-computed once for each position), and of the arc (direction, distance, the tags between). Direction and
-distance change only the low four bits of a bucket. So a feature and its twin with direction and distance lie
-in one block of 16 buckets, which in float32 is a line of cache: an arc costs one access to memory for each
-template, not two, and collisions stay as frequent as under any other hash. Where arcs are scored, memory is
-asked for the weights of an arc while those of the arc before are summed.
+Features are not stored but hashed again whenever they are needed. The hash of a feature combines three parts:
+the template's attributes of the head, of the dependent (both computed once for each position), and of the arc
+(direction, distance, the tags between). Direction and distance change only the low four bits of a bucket. So
+a feature with and without direction and distance is in one block of 16 buckets, which in float32 is a cache
+line: an arc costs one memory access for each template, not two, and collisions are as frequent as under any
+other hash. In scoring, the weights of an arc are prefetched while those of the previous arc are summed.
 
 The kernels share ``atoms`` uint64[n + 1 + 2 * PAD, A]: hash of attribute a at position p (0 is the root) in
-row ``p + PAD``; the PAD rows before and after stand for the outside of the sentence. Operations int32[T, W]:
-what each template asks of either end, packed as ``column << 8 | (offset + 128)``; -1 fills the row. ``seeds``
-uint64[T]: where the hash of each template starts.
+row ``p + PAD``; the PAD rows before and after are outside the sentence. Operations int32[T, W]: the
+attributes of either end in each template, packed as ``column << 8 | (offset + 128)``; -1 fills the row.
+``seeds`` uint64[T]: initial hash of each template.
 """
 
 from __future__ import annotations
@@ -29,25 +28,25 @@ PAD = 2
 
 EACH, SET, VERBS, PUNCTUATION, COORDINATORS = 1, 2, 4, 8, 16
 
-# Numbers that features.atoms gives to the tags which are counted between head and dependent.
+# Numbers in features.atoms of the tags that are counted between head and dependent.
 TAG_VERB, TAG_PUNCTUATION, TAG_COORDINATOR = 1, 2, 3
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 BETWEEN_SEED = np.uint64(0xD6E8FEB86659FD93)
 SHIFT = np.uint64(29)
 ONE = np.uint64(1)
-# For a literal, numba would compile what it is handed to once more.
+# For a literal, numba would compile the called functions once more.
 ZERO: Any = np.int64(0)
 
 
 class ArcFeatures(NamedTuple):
-    """Parts that the features of a sentence's arcs are put together from.
+    """The parts of the hashes of a sentence's arc features.
 
-    Templates come in three runs: [0, plain) fire with and without direction and distance, [plain, directed)
-    only with, [directed, T) ask about the tags between and fire with and without.
+    Templates form three runs: [0, plain) fire with and without direction and distance, [plain, directed)
+    only with, [directed, T) read the tags between and fire with and without.
     """
 
-    head_parts: NDArray[np.uint64]  # [n + 1, T]: hash of what each template asks of a position as head
+    head_parts: NDArray[np.uint64]  # [n + 1, T]: hash of each template's attributes of a position as head
     dependent_parts: NDArray[np.uint64]  # [n + 1, T]: and as dependent
     tags: NDArray[np.uint8]  # [n + 1]: coarse tags below 63: one bit each of an int64, but the sign
     between: NDArray[np.int32]  # [T]: a sum of EACH, SET, VERBS, PUNCTUATION, COORDINATORS
@@ -64,7 +63,7 @@ def mix(state, value):
 
 @njit(cache=True, error_model="numpy")
 def position_parts(atoms, operations, seeds, parts):
-    """Write the hash of what each template asks of each position, or its seed, into ``parts``."""
+    """Write the hash of each template's attributes at each position, or its seed, into ``parts``."""
     for position in range(parts.shape[0]):
         for t in range(operations.shape[0]):
             state = seeds[t]
@@ -78,7 +77,7 @@ def position_parts(atoms, operations, seeds, parts):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def direction_and_distance(head, dependent):
-    """Direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005): a number from 3 to 14."""
+    """Return direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005) as 3 to 14."""
     gap = abs(head - dependent)
     if gap >= 10:
         gap = 6
@@ -91,20 +90,20 @@ class Between(NamedTuple):
     """Tags of the words between a head and a dependent; widened word by word, and mutated so."""
 
     counts: NDArray[np.int64]  # [5]: tags seen (bits), verbs, punctuation, coordinators, different tags
-    different: NDArray[np.uint64]  # [64]: the different tags, as they are hashed, in the order of meeting
-    hashes: NDArray[np.uint64]  # [T - directed]: what each template (other than for EACH) reads there
+    different: NDArray[np.uint64]  # [64]: the hashes of the different tags, in order of occurrence
+    hashes: NDArray[np.uint64]  # [T - directed]: hash of the attributes in each template, except for EACH
 
 
 @njit(cache=True, inner=True, error_model="numpy")
 def between_workspace(features):
-    """Return room for what lies between head and dependent, to be cleared by :func:`nothing_between`."""
+    """Return the work arrays for the tags between, to be cleared by :func:`nothing_between`."""
     asking = features.between.shape[0] - features.directed
     return Between(np.empty(5, np.int64), np.empty(64, np.uint64), np.empty(asking, np.uint64))
 
 
 @njit(cache=True, inner=True, error_model="numpy")
 def bucket_workspace(features):
-    """Return room for the buckets of one arc; a template may fire for every tag, with and without place."""
+    """Return an array for the buckets of an arc; templates may fire for every tag, with and without place."""
     asking = features.between.shape[0] - features.directed
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
@@ -117,7 +116,7 @@ def nothing_between(features, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def extend_between(tag, between):
-    """Add the tag of one more word; return whether :func:`hash_between` has something new to read."""
+    """Add the tag of one more word; return whether the result of :func:`hash_between` changes."""
     counts = between.counts
     bit = np.int64(1) << np.int64(tag)
     is_new = (counts[0] & bit) == 0
@@ -133,7 +132,7 @@ def extend_between(tag, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def hash_between(features, between):
-    """Hash what each template asks of the tags between (all but EACH)."""
+    """Hash the attributes of the tags between in each template, except for EACH."""
     counts = between.counts
     for t in range(features.directed, features.between.shape[0]):
         asked, state = features.between[t], BETWEEN_SEED
@@ -150,13 +149,13 @@ def hash_between(features, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_lines(features, head, dependent, between, out):
-    """Write an arc's buckets with direction and distance, each in a block of its own; return how many."""
+    """Write an arc's buckets with direction and distance, each in its own block; return their number."""
     head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
     directed, shift = features.directed, features.shift
     place = direction_and_distance(head, dependent)
     for t in range(directed):
         out[t] = (((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift) ^ place
-    # Slices, not sums of indices, each of which would be asked whether it is negative.
+    # Slices avoid a test for negative indices at each access.
     head_part, dependent_part = head_part[directed:], dependent_part[directed:]
     asked = features.between[directed:]
     end = np.uint64(directed)
@@ -174,9 +173,9 @@ def arc_lines(features, head, dependent, between, out):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
-    """Write the buckets of an arc's features into ``out`` uint64; return how many lie in blocks; and all.
+    """Write the buckets of an arc's features into ``out`` uint64; return the numbers in blocks and in all.
 
-    The first so many lie in a block of 16 each: the features with direction and distance. Those without
+    The former come first, in a block of 16 each: the features with direction and distance. Those without
     follow, in the same blocks.
     """
     plain, directed = features.plain, features.directed
@@ -199,7 +198,7 @@ def total_weight(weights, buckets, count):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def look_between(features, head, dependent, between):
-    """Gather afresh what lies between a head and a dependent. O(T + n) time."""
+    """Collect the tags between a head and a dependent from scratch. O(T + n) time."""
     between.counts[:] = 0
     for k in range(min(head, dependent) + 1, max(head, dependent)):
         extend_between(features.tags[k], between)
@@ -208,14 +207,14 @@ def look_between(features, head, dependent, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def one_arc(features, head, dependent, between, out):
-    """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count."""
+    """Apply :func:`arc_buckets` with ``between`` collected from scratch; return the count."""
     look_between(features, head, dependent, between)
     return arc_buckets(features, head, dependent, between, out)[1]
 
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def total_of_lines(features, weights, buckets, place):
-    """Return the sum of an arc's weights, also without direction and distance, by :func:`arc_lines`."""
+    """Return the sum of an arc's weights, with and without direction and distance, by :func:`arc_lines`."""
     near = buckets[: features.plain]
     alone = buckets[features.plain : features.directed]
     far = buckets[features.directed :]
@@ -233,7 +232,7 @@ def total_of_lines(features, weights, buckets, place):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _score_arcs(features, weights, first, scores, between, room):
-    """Do what :func:`score_arcs` does; ``room`` uint64[2, B] is for lines of this arc and the last."""
+    """Compute :func:`score_arcs`; ``room`` uint64[2, B] is for lines of this arc and the last."""
     n = scores.shape[0] - 1
     row, lines = 0, ZERO
     previous_head = previous_dependent = ZERO
@@ -263,8 +262,8 @@ def _score_arcs(features, weights, first, scores, between, room):
 def score_arcs(features, weights, first, scores):
     """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
 
-    ``weights`` float32[buckets] holds zero for a feature that does not exist. Column 0 and the diagonal of
-    ``scores`` are left as they are. The root is at position ``first`` of the features. O(n^2 T) time.
+    ``weights`` float32[buckets] is zero for nonexistent features. Column 0 and the diagonal of ``scores`` are
+    unchanged. The root is at position ``first`` of the features. O(n^2 T) time.
     """
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
     _score_arcs(features, weights, first, scores, between_workspace(features), room)
@@ -283,7 +282,7 @@ def score_block(features, weights, starts, sizes, scores):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _score_chosen(features, weights, heads, dependents, between, room, scores):
-    """Do what :func:`score_chosen_arcs` does; see :func:`_score_arcs`."""
+    """Compute :func:`score_chosen_arcs`; see :func:`_score_arcs`."""
     lines = 0
     for arc in range(heads.shape[0] + 1):
         row, ahead = arc % 2, 0
@@ -300,7 +299,7 @@ def _score_chosen(features, weights, heads, dependents, between, room, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_chosen_arcs(features, weights, heads, dependents):
-    """Score some arcs alone, ``heads[a]`` to ``dependents[a]``, int32[A]: what :func:`score_arcs` gives them.
+    """Score only the arcs ``heads[a]`` to ``dependents[a]``, int32[A], as :func:`score_arcs` does.
 
     Returns float64[A]. O(A (T + n)) time.
     """
@@ -310,8 +309,8 @@ def score_chosen_arcs(features, weights, heads, dependents):
     return scores
 
 
-# A gradient (a difference of probabilities) smaller than this does not move the weights, so that most arcs
-# need no second pass. Against 1e-4, training is a third faster and dev UAS the same.
+# Smaller gradients (differences of probabilities) do not move the weights, so that most arcs need no second
+# pass. Compared with 1e-4, training is a third faster and dev UAS the same.
 NEGLIGIBLE = 5e-3
 
 
@@ -335,7 +334,7 @@ def count_features(features, arcs, counts, last, sentence):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def keep_supported(buckets, count, support):
-    """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
+    """Move the buckets of existing features, of the first ``count``, to the front; return their number."""
     kept = np.int64(0)
     for k in range(count):
         bucket = buckets[k]
@@ -367,7 +366,7 @@ def list_arcs(features, heads, dependents, support):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _gather_arcs(features, slopes, support, where, gradient, touched, used, between, room):
-    """Do what :func:`gather_arcs` does; ``room`` uint64[2, B] is for the buckets of this arc and the last."""
+    """Compute :func:`gather_arcs`; ``room`` uint64[2, B] is for the buckets of this arc and the last."""
     begin, negligible = where
     size = slopes.shape[0]
     row, waiting, steepness = 0, ZERO, 0.0
@@ -380,7 +379,7 @@ def _gather_arcs(features, slopes, support, where, gradient, touched, used, betw
         if used + waiting + count > touched.shape[0]:
             return add_slopes(room[1 - row], waiting, steepness, gradient, touched, used), arc
         supported = keep_supported(room[row], count, support)
-        # The gradient of this arc is on its way while that of the arc before is added to.
+        # The gradient of this arc is prefetched while that of the previous arc is updated.
         prefetch_rows(gradient, room[row], supported)
         used = add_slopes(room[1 - row], waiting, steepness, gradient, touched, used)
         row, waiting, steepness = 1 - row, supported, slope

@@ -1,7 +1,7 @@
-"""Features of arcs in clusters: what :mod:`.arc_features` does, with a row of weights for each bucket.
+"""Features of arcs in clusters: as :mod:`.arc_features`, with a row of weights for each bucket.
 
-An arc is hashed once for all clusters. Weights and gradients are flat: cluster c of bucket b has number
-b C + c, so that the weights of a feature lie side by side.
+An arc is hashed once for all clusters. Weights and gradients are flat: cluster c of bucket b has index
+b C + c, so that the weights of a feature are adjacent.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def total_weights(weights, places, count, scores):
 def score_clusters(features, weights, scores):
     """Write the score of every arc in every cluster into ``scores`` float64[n+1, n+1, C]; O(n^2 T C) time.
 
-    ``weights`` float32[buckets * C] holds zeros for a feature that does not exist. Column 0 and the diagonal
-    are left as they are. Memory is asked for as where arcs are scored.
+    ``weights`` float32[buckets * C] are zero for nonexistent features. Column 0 and the diagonal are
+    unchanged. Weights are prefetched as in the scoring of arcs.
     """
     n, clusters = scores.shape[0] - 1, scores.shape[2]
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)

@@ -1,9 +1,9 @@
-"""Hildreth's algorithm: the least change of hashed weights that meets linear constraints.
+"""Hildreth's algorithm: the least change of hashed weights that satisfies linear constraints.
 
-Minimise ``|change|^2 / 2`` so that every constraint's vector times the change is its slack or more. In the
+Minimise ``|change|^2 / 2`` so that every constraint's vector times the change is at least its slack. In the
 dual, each constraint has a multiplier, 0 or more, and the change is the sum of their vectors, times the
-multipliers; the algorithm maximises over one multiplier after the other. No matrix of products is made: the
-change itself, over all buckets, says what a constraint still lacks.
+multipliers; the algorithm maximises over one multiplier after the other. No matrix of products is needed:
+violations are computed from the change itself, over all buckets.
 
 The kernels share rows of features, ``row_starts`` int64[rows + 1], ``buckets`` uint64, as of
 :func:`~qsproj.kernels.features.arc_features.list_arcs`; ``starts`` int64[constraints + 1], ``members``
@@ -60,16 +60,16 @@ def hildreth(
 
     Return the passes.
 
-    ``slacks`` float64[constraints]: what each lacks before the change; negative where it holds. ``limit``: no
-    multiplier rises above it, and a constraint whose multiplier is there may stay broken. ``tolerance``: a
-    pass in which no constraint was further off is the last. ``most``: passes at most. ``multipliers``
-    float64[constraints], mutated: those that led to the weights as they are. ``change``: zero to begin with.
+    ``slacks`` float64[constraints]: violations before the change; negative where a constraint holds.
+    ``limit``: maximum of multipliers; a constraint with this multiplier may stay violated. ``tolerance``: a
+    pass without larger violations is the last. ``most``: maximum number of passes. ``multipliers``
+    float64[constraints], mutated: those of the current weights. ``change``: initially zero.
     """
     lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
     for passed in range(most):
         furthest = 0.0
         for constraint in range(lengths.shape[0]):
-            # Two arcs of the same features: no weights tell them apart.
+            # Arcs with equal features, which no weights can distinguish.
             if lengths[constraint] == 0.0:
                 continue
             lacking = slacks[constraint] + product(

@@ -1,13 +1,13 @@
-"""Relations of arcs: a softmax over all, and scores of those that an arc may have.
+"""Relations of arcs: a softmax over all, and scores of an arc's possible ones.
 
 Features are those of :mod:`.arc_features`; weights are one row of L for each feature, so that all relations
 are scored in one sweep of contiguous memory.
 
-Where candidates are scored, an arc is given by its two ends, int32 each. Its candidates are the relations
-that the coarse tags of its ends may stand in: those of pair ``p = head's tag * TAGS + dependent's tag`` are
+For scoring candidates, an arc is given by its two ends, int32 each. Its candidates are the possible relations
+of the coarse tags of its ends: those of pair ``p = head's tag * TAGS + dependent's tag`` are
 ``relations[starts[p] : starts[p + 1]]``, int32.
 
-Some features of relations ask for what stands near a word in its tree: :func:`find_relatives`.
+Some features of relations read a word's relatives in the tree: :func:`find_relatives`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from qsproj.kernels.features.arc_features import ZERO, between_workspace, bucket
 from qsproj.kernels.features.sparse_gradient import DONE, adagrad_outcomes
 from qsproj.kernels.prefetch import prefetch
 
-# Nothing is held to be less probable when a loss is reported.
+# Minimum probability in reported losses.
 TINY = 1e-300
-# Weights, of float32, in a line of the cache.
+# Number of float32 weights in a cache line.
 LINE = 16
 
 
@@ -30,7 +30,7 @@ def score_labels(features, heads, weights, scores):
     """Write the score of every relation of the arc into each word into ``scores``; 0 without a head."""
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     scores[:] = 0.0
-    # Memory is asked for the weights of an arc while those of the arc before are summed.
+    # The weights of an arc are prefetched while those of the previous arc are summed.
     previous, previous_count = ZERO, ZERO
     for dependent in range(1, heads.shape[0]):
         head = heads[dependent]
@@ -82,8 +82,8 @@ def softmax_of_rows(weights, rows, chances):
 def step_labels(features, heads, labels, weights, state, rate, step):
     """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
 
-    ``labels`` int32[n+1]: index of the relation of each word, -1 where there is nothing to learn. The rest as
-    for :func:`qsproj.kernels.features.sparse_gradient.adagrad_outcomes`.
+    ``labels`` int32[n+1]: index of the relation of each word, -1 where unknown. The rest as for
+    :func:`qsproj.kernels.features.sparse_gradient.adagrad_outcomes`.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])
@@ -106,8 +106,7 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
     """Take one AdaGrad step for each arc with evidence for its relation; return the loss before, in nats.
 
     The loss is minus the log of the mean of exp(evidence) over the relations of an arc. ``evidence``
-    float64[n+1, L]: log of how much likelier what was seen is under each relation; a row of zeros teaches
-    nothing.
+    float64[n+1, L]: log-likelihood ratio of each relation; a row of zeros has no effect.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])
@@ -162,7 +161,7 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
     """Write the score of each candidate relation of each arc into ``scores`` float64[k, L], else -inf.
 
     ``weights`` float32[buckets * L], a row of L for each bucket. O(k (C T + n)) time, where C relations are
-    candidates. Memory is asked for the weights of an arc while those of the arc before are summed.
+    candidates. The weights of an arc are prefetched while those of the previous arc are summed.
     """
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     labels = scores.shape[1]
@@ -183,10 +182,10 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
 
 @njit(cache=True, error_model="numpy")
 def sum_relations(arcs, heads, dependents, relations, summed, chances):
-    """Sum the relations of each arc out, and say how probable each is given the arc.
+    """Sum out the relations of each arc, and compute the probability of each given the arc.
 
-    ``arcs`` float64[n+1, n+1]: what each arc scores whatever its relation. ``relations`` float64[k, L]: what
-    each relation adds; -inf for no candidate, at least one of a row is finite. Written: ``summed``
+    ``arcs`` float64[n+1, n+1]: score of each arc without its relation. ``relations`` float64[k, L]: score of
+    each relation; -inf for no candidate, at least one of a row is finite. Written: ``summed``
     float64[n+1, n+1], -inf for others than the k; ``chances`` float64[k, L], whose rows sum to one.
     """
     summed[:] = -np.inf
@@ -248,16 +247,16 @@ def gather_relations(features, heads, dependents, slopes, negligible, gradient, 
     return used, DONE
 
 
-# The largest number of siblings on one side that is told from more.
+# Larger numbers of siblings on one side are not distinguished.
 MOST_SIBLINGS = 2
 
 
 @njit(cache=True, error_model="numpy")
 def find_relatives(heads, tags, classes, nominals, nodes, ranks):
-    """Find some relatives of each word, and how many bare nominal siblings are on either side of it.
+    """Find some relatives of each word, and the number of bare nominal siblings on either side of it.
 
-    A nominal is bare where no adposition depends on it: these are the dependents whose order tells subject
-    from object. ``heads`` int32[n+1]: -1 where missing. ``tags`` uint8[n+1]: numbers of UPOS. ``classes``
+    A nominal without a dependent adposition is bare: the order of such dependents distinguishes subjects from
+    objects. ``heads`` int32[n+1]: -1 where missing. ``tags`` uint8[n+1]: numbers of UPOS. ``classes``
     int64[C]: bits of the tags of each class of dependents, adpositions first; ``nominals``: those of
     nominals. Written: ``nodes`` int32[n+1, C+3]: by class its first dependent, then the first and the last
     dependent, then the head; -1 for none. ``ranks`` int64[n+1]: MOST_SIBLINGS + 1 times the siblings to the

@@ -1,8 +1,8 @@
 """Hashed features of factors over several words, on the fly: score them, and gather gradients.
 
-As for arcs (:mod:`qsproj.kernels.features.arc_features`), a hash is put together from what a template asks of
-each word of a factor, computed once for each position; and a feature and its twin with the factor's place lie
-in one block of 16 buckets, a line of cache.
+As for arcs (:mod:`qsproj.kernels.features.arc_features`), a hash combines a template's attributes of each
+word of a factor, computed once for each position; and a feature with and without the factor's place is in one
+block of 16 buckets, a cache line.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ NEGLIGIBLE = 1e-3
 
 
 class FactorFeatures(NamedTuple):
-    """Parts that the features of one family of factors in one sentence are put together from.
+    """The parts of the hashes of the features of one family of factors in one sentence.
 
-    Position p stands at p + 1 of ``parts``; the first and the last are the outside of the sentence. Templates
-    [0, plain) fire with and without the place, the others with it only.
+    Position p is at p + 1 of ``parts``; the first and the last are outside the sentence. Templates [0, plain)
+    fire with and without the place, the others with it only.
     """
 
-    parts: NDArray[np.uint64]  # [R, n + 3, T]: hash of what each template asks of a position in R roles
+    parts: NDArray[np.uint64]  # [R, n + 3, T]: hash of each template's attributes of a position in R roles
     members: NDArray[np.int32]  # [F, R]: the words of each factor, as indices into parts
     places: NDArray[np.uint64]  # [F]: place of each factor, 1..15
     plain: int
@@ -58,7 +58,7 @@ def factor_buckets(features, factor, out):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _score_factors(features, weights, room, scores):
-    """Do what :func:`score_factors` does; ``room`` uint64[2, 2 T]: buckets of this factor and the last."""
+    """Compute :func:`score_factors`; ``room`` uint64[2, 2 T]: buckets of this factor and the last."""
     templates, count = features.parts.shape[2], ZERO
     for factor in range(scores.shape[0] + 1):
         out, ahead = room[(factor + 1) % 2], room[factor % 2]
@@ -75,8 +75,8 @@ def _score_factors(features, weights, room, scores):
 def score_factors(features, weights):
     """Return the score of every factor, float64[F], natural log: the sum of its features' weights.
 
-    ``weights`` float32[buckets] holds zero for a feature that does not exist. O(F T) time. Memory is asked
-    for the weights of a factor while those of the factor before are summed.
+    ``weights`` float32[buckets] is zero for nonexistent features. O(F T) time. The weights of a factor are
+    prefetched while those of the previous factor are summed.
     """
     scores = np.zeros(features.members.shape[0])
     _score_factors(features, weights, np.empty((2, 2 * features.parts.shape[2]), np.uint64), scores)

@@ -1,9 +1,9 @@
-"""Outcomes of words (relations, tags) of which it is uncertain what they are linked to: a mixture.
+"""Mixture model of the outcomes (relations, tags) of words with uncertain links.
 
-Each word of a sentence has some *senses*, each with a chance, and features that score every outcome; the
-chances that are missing to one go to a sense that says nothing. Senses are rows of tables, ordered by word:
-``words`` int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the places of a sense's features among the
-weights float32[rows, L].
+Each word of a sentence has some *senses*, each with a probability, and features that score every outcome; the
+remaining probability belongs to an uninformative sense. Senses are rows of tables, ordered by word: ``words``
+int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the rows of a sense's features among the weights
+float32[rows, L].
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.label_features import TINY
 from qsproj.kernels.features.sparse_gradient import adagrad_outcomes
 
-# No sense is held to make an outcome likelier by more than this, natural log.
+# Maximum score of an outcome by a sense, natural log.
 MOST_SCORE = 30.0
-# The chance of the sense that says nothing.
+# Minimum probability of the uninformative sense.
 LEAST_REST = 1e-4
 
 
 @njit(cache=True, error_model="numpy")
 def weigh_senses(rows, chances, weights):
-    """Return float64[E, L], the chance of each sense times the exponential of its score of each outcome."""
+    """Return float64[E, L], the probability of each sense times exp of its score of each outcome."""
     weighed = np.empty((rows.shape[0], weights.shape[1]))
     for sense in range(rows.shape[0]):
         for label in range(weights.shape[1]):
@@ -35,7 +35,7 @@ def weigh_senses(rows, chances, weights):
 
 @njit(cache=True, error_model="numpy")
 def sum_senses(words, chances, weighed, size):
-    """Return float64[size, L], the sum of each word's senses, and of the one that says nothing."""
+    """Return float64[size, L], the sum of each word's senses, including the uninformative one."""
     mixed = np.zeros((size, weighed.shape[1]))
     said = np.zeros(size)
     for sense in range(words.shape[0]):
@@ -51,9 +51,9 @@ def sum_senses(words, chances, weighed, size):
 def step_mixture(words, chances, rows, base, known, scale, weights, state, rate, step):
     """Take one AdaGrad step for each sense of the words whose outcome is known.
 
-    The probability of an outcome goes with ``exp(scale * base)`` and the sum of the word's senses. ``base``
-    float64[n+1, L]: what is known of each word's outcome without senses, natural log. ``known`` int32[n+1]:
-    number of the outcome, -1 where it is not known. Returns the loss before the step, in nats, and its
+    The probability of an outcome is proportional to ``exp(scale * base)`` times the sum of the word's senses.
+    ``base`` float64[n+1, L]: scores of each word's outcomes without senses, natural log. ``known``
+    int32[n+1]: number of the outcome, -1 where unknown. Returns the loss before the step, in nats, and its
     derivative by ``scale``.
     """
     weighed = weigh_senses(rows, chances, weights)

@@ -1,13 +1,13 @@
-"""Sparse gradients of hashed weights, steps down them, and rows of features that are kept as a table.
+"""Sparse gradients of hashed weights, gradient steps, and tables of features.
 
-Kernels add to gradients, bucket by bucket; optimisers read and clear them. Those that gather share
-``gradient``, float32[buckets] or float64[buckets] of any stride, zero but for the buckets that are listed;
-``touched`` uint64[capacity], these buckets (one whose gradient was zero again in between is listed twice);
-``used``, how many are listed; ``begin``: 0, or where the last call stopped because there was no more room.
-They return ``used`` and where they stopped: DONE, or a ``begin`` to go on from when there is room again.
+Kernels add to gradients, bucket by bucket; optimisers read and clear them. Gathering kernels share
+``gradient``, float32[buckets] or float64[buckets] of any stride, zero except for the listed buckets;
+``touched`` uint64[capacity], these buckets (one whose gradient was zero in between is listed twice);
+``used``, their number; ``begin``: 0, or where the last call stopped because the list was full. They return
+``used`` and where they stopped: DONE, or a ``begin`` from which to continue when the list has been cleared.
 
 Unlike arcs, whose features are hashed again whenever they are needed, the factors of a joint graph are few
-and have a dozen features each; their buckets are kept: ``buckets`` int32[F, T].
+and have a dozen features each; their buckets are stored: ``buckets`` int32[F, T].
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ DONE = -1
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def add_slopes(buckets, count, slope, gradient, touched, used):
-    """Add ``slope`` to the gradient of the first ``count`` buckets; return how many are listed now.
+    """Add ``slope`` to the gradient of the first ``count`` buckets; return the new length of the list.
 
     One call for all features of an arc: a call for each feature takes three times as long, as numba counts
     references to the arrays.
     """
     for k in range(count):
         bucket = buckets[k]
-        # Without a branch, which would have to wait for the gradient.
+        # Branch-free, since a branch would wait for the gradient.
         touched[used] = bucket
         used += gradient[bucket] == 0.0
         gradient[bucket] += slope
@@ -40,8 +40,8 @@ def add_slopes(buckets, count, slope, gradient, touched, used):
 def score_rows(buckets, weights):
     """Return float64[F], the sum of the weights of each row, from left to right.
 
-    Else the order is that of the processor's lanes, and joint training, which drops what is negligible, makes
-    other weights of other last digits.
+    A fixed order does not depend on the processor's vector width; in joint training, which drops negligible
+    gradients, other last digits would lead to other weights.
     """
     scores = np.empty(buckets.shape[0])
     for f in range(buckets.shape[0]):
@@ -65,7 +65,7 @@ def gather_rows(buckets, slopes, gradient, touched, used, begin):
     return used, DONE
 
 
-# Memory is asked for a weight so many steps ahead.
+# Number of steps by which weights are prefetched.
 AHEAD = 16
 TWO, THREE = np.uint64(2), np.uint64(3)
 
@@ -76,8 +76,8 @@ def adagrad(weights, state, touched, used, rate, step):
 
     ``state``, like ``weights`` float[buckets] but [buckets, 3], by column: sum of squared gradients; sum of
     changes, each times the number of its step; gradient, all zero between steps. ``touched`` uint64: the
-    buckets with a gradient, ``used`` of which are listed; one may be listed twice. ``step``: steps taken
-    before.
+    buckets with a gradient, the first ``used`` being valid, possibly with duplicates. ``step``: number of
+    previous steps.
     """
     flat = state.reshape(-1)
     for k in range(used):
@@ -123,14 +123,14 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_row(weights, state, row, slopes, rate, step):
-    """Do as :func:`adagrad_outcomes` in one row of ``weights`` float[rows, L], with slopes float64[L]."""
+    """Apply :func:`adagrad_outcomes` to one row of ``weights`` float[rows, L], with slopes float64[L]."""
     for outcome in range(slopes.shape[0]):
         move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
-    """Do what :func:`adagrad_row` does, for some ``outcomes`` int64[k] alone."""
+    """Apply :func:`adagrad_row` to some ``outcomes`` int64[k] alone."""
     for outcome in outcomes:
         move(weights, state, row, outcome, slopes[outcome], rate, step)
 

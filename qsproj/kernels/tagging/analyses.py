@@ -1,28 +1,28 @@
-"""Linear chain over analyses: of the hundreds that a word's tag allows the best few are linked to neighbours.
+"""Linear chain over analyses: only the best few of the hundreds possible for a word's tag enter the chain.
 
 An *analysis* is a set of *parts*, such as ``Case=Nom``. A word's potential of an analysis is the sum of those
-of its parts, and of how often the treebank has it with this form; two neighbours add a potential for each
+of its parts, and of its frequency with this form in the treebank; two neighbours add a potential for each
 attribute, by its values in both. All are natural logs. Arrays, with n words, P parts, A analyses, F
 attributes, K candidates of a word:
 
 - ``table``: ``starts`` int64[A+1] and ``parts`` int64[...], the parts of analysis a at starts[a]:starts[a+1];
   ``values`` int64[A+1, F], the value of each attribute in each analysis, row A at the start of a sentence;
-  ``links`` int64[F, 2], where the pairs of values of an attribute begin in ``transitions``, and how many
-  values it has; ``tells`` int64[A+1] and ``telling`` int64[...], the parts that some but not all analyses of
-  a tag have, those of the tag whose first analysis is a at tells[a]:tells[a+1]. Nothing else is asked of a
-  word's features: what all its analyses have cancels out.
-- ``words``: ``ranges`` int64[n, 2], the analyses that the word's tag allows; ``seen`` int64[n+1] and
-  ``known`` int64[..., 2], the analyses that its form has in the treebank and how often, those of word i at
+  ``links`` int64[F, 2], the start of the pairs of values of an attribute in ``transitions``, and its number
+  of values; ``tells`` int64[A+1] and ``telling`` int64[...], the parts that some but not all analyses of a
+  tag have, those of the tag whose first analysis is a at tells[a]:tells[a+1]. Other parts have no potentials,
+  since parts common to all analyses cancel out.
+- ``words``: ``ranges`` int64[n, 2], the analyses possible for the word's tag; ``seen`` int64[n+1] and
+  ``known`` int64[..., 2], the analyses of its form in the treebank and their counts, those of word i at
   seen[i]:seen[i+1].
-- ``support`` float64[L, L]: the potential of an analysis by how often its form occurs, and how often with it.
+- ``support`` float64[L, L]: the potential of an analysis by the frequency of its form, and of both together.
 
-Lemmas are a softmax over ways to make one that fit a word's form: ``word`` uint64[F], features of the word in
-its sentence; ``scripts`` uint64[C], the hash of each candidate's edit script; ``lemmas`` uint64[C, G],
-features of the lemma that it gives, 0 for none. A feature of the word counts for each script anew.
-``weights`` float32[2^b], natural log; ``shift`` is 64 - b.
+Lemmas are a softmax over edit scripts applicable to a word's form: ``word`` uint64[F], features of the word
+in its sentence; ``scripts`` uint64[C], the hash of each candidate's edit script; ``lemmas`` uint64[C, G],
+features of the resulting lemma, 0 for none. Features of the word are conjoined with each script. ``weights``
+float32[2^b], natural log; ``shift`` is 64 - b.
 
-Source: pruning before linking as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute
-as in Smith (2010), section 5.2.1, tied there by factors, here by the list of analyses that occur.
+Source: pruning as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute as in Smith
+(2010), section 5.2.1, tied there by factors, here by the list of attested analyses.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from qsproj.kernels.features.sparse_gradient import move
 from qsproj.kernels.prefetch import prefetch
 from qsproj.kernels.tagging.tag_features import mixed
 
-# Counts of 0, 1, 2 to 3, 4 to 9, more.
+# Bins of counts: 0, 1, 2 to 3, 4 to 9, more.
 LEVELS = 5
 NO_ANALYSIS = -1
-# Memory is asked for the weights of a feature so many features ahead.
+# Number of features by which weights are prefetched.
 AHEAD = 6
-# What scores so much less than a word's best analysis, natural log, is no candidate.
+# Analyses that score this much less than a word's best one, natural log, are no candidates.
 HOPELESS = 8.0
 
 
@@ -54,7 +54,7 @@ def level(count):
 def add_telling(rows, weights, table, words, emissions):
     """Fill ``emissions`` float64[n, P] with the sums of the ``rows`` int32[n, T] of ``weights`` that fire.
 
-    Of each word for its telling parts alone, a tenth of all; the others have 0.
+    Only for the distinguishing parts (``telling``) of each word, a tenth of all; the others have 0.
     """
     tells, telling = table[4], table[5]
     ranges = words[0]
@@ -87,9 +87,9 @@ def add_telling(rows, weights, table, words, emissions):
 def propose(emissions, table, words, support, gold, candidates, scores):
     """Fill the K best analyses of each word, ``candidates`` int64[n, K], and their potentials, best first.
 
-    ``emissions`` float64[n, P]. ``gold`` int64[n]: right analyses, each a candidate in any case and with one
-    occurrence less than counted; NO_ANALYSIS for none. Where the tag allows fewer than K, and where others
-    are HOPELESS, the rest have -inf.
+    ``emissions`` float64[n, P]. ``gold`` int64[n]: correct analyses, which are always candidates and have
+    their counts reduced by one; NO_ANALYSIS for none. Where the tag has fewer than K, and where others are
+    HOPELESS, the rest have -inf.
     """
     starts, parts = table[0], table[1]
     ranges, seen, known = words
@@ -139,7 +139,7 @@ def propose(emissions, table, words, support, gold, candidates, scores):
 
 @njit(cache=True)
 def count_candidates(scores):
-    """Return how many candidates a word has, whose potentials are ``scores`` float64[K], -inf at the end."""
+    """Return a word's number of candidates, given their potentials ``scores`` float64[K], -inf at the end."""
     count = scores.shape[0]
     while count > 1 and scores[count - 1] == -np.inf:
         count -= 1
@@ -150,7 +150,7 @@ def count_candidates(scores):
 def link(candidates, scores, table, transitions, links):
     """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0.
 
-    Those of candidates that there are not, by ``scores``, are left as they are.
+    Entries of missing candidates, which have ``scores`` of -inf, are unchanged.
     """
     values, attributes = table[2], table[3]
     n = candidates.shape[0]
@@ -214,7 +214,7 @@ def candidate_posterior(scores, links, marginals, pairs):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def log_sum(terms):
-    """Return the log of the sum of exponentials; one of them at least is finite."""
+    """Return the log of the sum of exponentials; at least one is finite."""
     highest = terms.max()
     total = 0.0
     for term in terms:
@@ -250,7 +250,7 @@ def best_candidates(scores, links, best):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def analysis_gradient(rows, gold, table, words, weights, transitions, support, places, slopes):
-    """Fill the gradient of minus the log-likelihood of the right analyses among the candidates; return that.
+    """Fill the gradient of minus the log-likelihood of the gold analyses among candidates; return the loss.
 
     ``rows`` int32[n, T]: rows of ``weights`` float[R, P] that fire at each word, -1 for none. ``gold``
     int64[n]. ``places``: candidates of a word. ``slopes``, filled: by the emissions float64[n, P], by
@@ -272,7 +272,7 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
     of_parts[:] = 0.0
     of_pairs[:] = 0.0
     of_support[:] = 0.0
-    # What is right counts -1: of words at their places, and of neighbours.
+    # Gold analyses count -1, those of words and of neighbouring pairs.
     before = 0
     for i in range(n):
         right = 0

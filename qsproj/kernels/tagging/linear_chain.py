@@ -1,4 +1,4 @@
-"""Linear-chain conditional random field, learned from tags or from sets of tags.
+"""Linear-chain conditional random field, trained on tags or on sets of tags.
 
 Arrays throughout, with n words and T tags: ``emissions`` float64[n, T] and ``transitions`` float64[T+1, T]
 are natural-log potentials, finite; row t of ``transitions`` scores [previous tag, tag] and row T the first
@@ -7,8 +7,8 @@ largest and each forward vector by its sum, which cannot underflow while transit
 
 Source: Lafferty, McCallum and Pereira (2001); scaling as in Rabiner (1989), section V.A.
 
-Of a set of tags, a word may be left several, weighted or not: its evidence is a natural-log weight for each
-tag: 0 for one that may be, -inf for one that may not, anything between for a doubtful one.
+With sets of tags, a word may have several, weighted or not: its evidence is a natural-log weight for each
+tag: 0 for a possible one, -inf for an impossible one, anything between for a doubtful one.
 
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), section 3; there weights are 0 and -inf only.
 """
@@ -110,7 +110,7 @@ def k_best(emissions, transitions, tags, scores):
     """
     k, n = tags.shape
     n_tags = emissions.shape[1]
-    # Of the sequences up to word i that end in tag t, the one of rank r: the tag before, and the rank there.
+    # The previous tag, and the rank there, of the r-th best sequence up to word i that ends in tag t.
     origins = np.zeros((n, n_tags, k), np.int32)
     ranks = np.zeros((n, n_tags, k), np.int32)
     score = np.full((n_tags, k), -np.inf)
@@ -141,7 +141,7 @@ def k_best(emissions, transitions, tags, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _next_best(score, transitions, taken):
-    """Return the tag whose next sequence, ``score`` float64[T, k], is best; of equal ones the lowest."""
+    """Return the tag whose next sequence, ``score`` float64[T, k], is best; the lowest of equal ones."""
     best = -1
     for s in range(len(taken)):
         if taken[s] < score.shape[1] and (
@@ -207,7 +207,7 @@ def step_transitions(slopes, weights, state, rate, step):
         adagrad_row(weights, state, previous, slopes[previous], rate, step)
 
 
-# Slopes smaller than this move no weight: nearly all are, once a word's tags are learned.
+# Smaller slopes move no weight; nearly all are smaller once a word's tags are learned.
 FLAT = 1e-4
 
 
@@ -234,7 +234,7 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_steep_emissions(rows, slopes, weights, state, rate, step):
-    """Do as :func:`step_emissions` along slopes above FLAT alone, which takes a third of the time."""
+    """Apply :func:`step_emissions` to slopes above FLAT alone, which takes a third of the time."""
     steep = np.empty(slopes.shape[1], np.int64)
     for i in range(rows.shape[0]):
         n_steep = _steep(slopes[i], steep)
@@ -254,7 +254,7 @@ def step_steep_transitions(slopes, weights, state, rate, step):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _steep(slopes, steep):
-    """List the tags whose slope is not flat in ``steep`` int64[T]; return how many they are."""
+    """List the tags with slopes above FLAT in ``steep`` int64[T]; return their number."""
     count = 0
     for t in range(len(slopes)):
         if abs(slopes[t]) > FLAT:

@@ -1,4 +1,4 @@
-"""Logistic regression over sparse features: yes or no for each of many places."""
+"""Logistic regression over sparse features: a binary decision at each of many positions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Features of words in context as 64-bit keys, and the table that numbers the keys seen in training.
+"""Features of words in context as 64-bit keys, and the table of the keys seen in training.
 
-A word is a row of attribute codes (uint64, 0 for "has none"); a template joins one or two attributes of
-words at given distances. Keys are kept whole, not folded into buckets: two features of the tagger never
-share a weight, and a feature that training never saw costs nothing.
+A word is a row of attribute codes (uint64, 0 for a missing one); a template joins one or two attributes of
+words at given distances. Keys are stored whole, not folded into buckets: features of the tagger never share a
+weight, and features unseen in training have no cost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from qsproj.kernels.compilation import njit
 
-# The code of every attribute of the places before and after a sentence.
+# The code of every attribute of positions outside a sentence.
 BOUNDARY = np.uint64(0x5851F42D4C957F2D)
 ABSENT = np.int32(-1)
 
@@ -67,7 +67,7 @@ def find_rows(keys, slots, rows, found):
 
 @njit(cache=True)
 def fill_table(keys, slots, rows):
-    """Enter distinct non-zero ``keys`` uint64[R] as rows 0..R-1 into an empty table of 2^b > R slots."""
+    """Insert distinct non-zero ``keys`` uint64[R] as rows 0..R-1 into an empty table of 2^b > R slots."""
     mask = np.uint64(len(slots) - 1)
     for row in range(len(keys)):
         slot = keys[row] & mask

@@ -22,10 +22,10 @@ def exchange_pass(
     right,
     entropy,
 ):
-    """Move each word in ``order`` to the class that suits it best and return how many moved.
+    """Move each word in ``order`` to its best class; return the number of moved words.
 
-    The log-likelihood of the text, classes given, is the sum of x log x over class bigrams less that over
-    ``left`` and over ``right``, and a constant. ``next_*``: rows of the bigram counts: word w precedes
+    The log-likelihood of the text given the classes is the sum of x log x over class bigrams minus that over
+    ``left`` and over ``right``, plus a constant. ``next_*``: rows of the bigram counts: word w precedes
     ``next_words[e]`` ``next_counts[e]`` times for e in ``next_starts[w]:next_starts[w + 1]``; ``last_*`` the
     same by columns. ``classes`` int32[V] are updated, and ``bigrams``, ``left``, ``right`` int64[C, C],
     int64[C], int64[C], counts of class bigrams and their sums over rows and columns. ``entropy``: x log x for
@@ -47,7 +47,7 @@ def exchange_pass(
             w, last_words[begin:end], last_counts[begin:end], classes, before, before_classes
         )
         home = classes[w]
-        # The word is taken out first; the gain of a class is then that of putting it in.
+        # The word is removed first; the gain of a class is then that of adding it.
         _shift(home, -1, own, after, after_classes[:n_after], before, before_classes[:n_before], bigrams)
         left[home] -= following
         right[home] -= preceding
@@ -98,7 +98,7 @@ def _by_class(w, words, counts, classes, sums, seen):
 
 @njit(cache=True)
 def _shift(c, sign, own, after, after_classes, before, before_classes, bigrams):
-    """Add a word's bigrams to those of class ``c``, or take them out where ``sign`` is -1."""
+    """Add a word's bigrams to those of class ``c``, or subtract them where ``sign`` is -1."""
     for d in after_classes:
         bigrams[c, d] += sign * after[d]
     for d in before_classes:

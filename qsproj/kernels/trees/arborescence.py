@@ -1,8 +1,8 @@
-"""Best tree, projective or not, in O(n^2) time and memory: Chu-Liu-Edmonds as Tarjan does it on dense graphs.
+"""Best tree, projective or not, in O(n^2) time and memory: Chu-Liu-Edmonds in Tarjan's form for dense graphs.
 
 From any word, follow the best arc into each component to its head until the head is already on the path (then
-the components from there on become one) or is joined to the root. With a single root, arcs of the root are
-left aside until no other arc enters a component (docs/notes/tree-inference.md).
+the components from there on are merged) or is joined to the root. With a single root, arcs of the root are
+used only when no other arc enters a component (docs/notes/tree-inference.md).
 
 *Source*: thesis 3.1; McDonald (2006) chapter 3; the single root after Gabow and Tarjan (1984).
 """
@@ -16,32 +16,32 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 
-# Only sums and comparisons of numbers that are finite or -inf: there is no NaN to keep.
+# "nnan" is safe: only sums and comparisons of numbers that are finite or -inf.
 FLAGS = {"nsz", "nnan"}
 
 
 class Components(NamedTuple):
-    """Components while cycles are contracted: words 1..n, then cycles from n + 1 up; mutated."""
+    """Components during the contraction of cycles: words 1..n, then cycles from n + 1 up; mutated."""
 
     alone_head: NDArray[np.int64]  # [n+1]: the best head of every word alone, -1 where there is none
     alone_score: NDArray[np.float64]  # [n+1]: the score of that arc
-    # [n+1, n+1]: of a node in a cycle, row slot[node]: scores of arcs into it, -inf from its own words
+    # [n+1, n+1]: scores of arcs into a node of a cycle in row slot[node], -inf from its own words
     entering: NDArray[np.float64]
     entry: NDArray[np.int32]  # [n+1, n+1]: the words that these arcs end in
     component: NDArray[np.int64]  # [n+1]: the node that each word is in
-    slot: NDArray[np.int64]  # [2(n+1)], as the six below: by node, its row
+    slot: NDArray[np.int64]  # [2(n+1)], as the six below: the row of each node
     parent: NDArray[np.int64]  # the cycle that it is in
     chosen_head: NDArray[np.int64]  # the arc that was chosen to enter it
     chosen_entry: NDArray[np.int64]
     cost: NDArray[np.float64]  # the score of that arc
     on_path: NDArray[np.bool_]
     joined: NDArray[np.bool_]  # to the root
-    path: NDArray[np.int64]  # [n+1]: from the word that it began with to its top
+    path: NDArray[np.int64]  # [n+1]: from its first word to its top
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _components(size):
-    """Return the components of the beginning: each word alone, only the root joined to itself."""
+    """Return the initial components: each word alone, only the root joined to itself."""
     numbers, flags = np.zeros((7, 2 * size), np.int64), np.zeros((2, 2 * size), np.bool_)
     reals = np.empty((2, 2 * size))
     for node in range(size):
@@ -107,7 +107,7 @@ def _best_head(entering, first):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _absorb(entering, entry, cost, into, into_entry):
-    """Merge the arcs that enter one component of a cycle, less what their cycle arc costs, into a row."""
+    """Merge the arcs that enter one component of a cycle, minus the cost of its cycle arc, into a row."""
     for h in range(entering.shape[0]):
         value = entering[h] - cost
         better = value > into[h]
@@ -133,7 +133,7 @@ def _expand(parent, chosen_head, chosen_entry, count, settled, heads):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _contract(scores, below, length, count, nodes):
-    """Make the cycle from ``below`` to the top of the path the node ``count``; return the path's length."""
+    """Contract the cycle from ``below`` to the path's top to node ``count``; return the path's length."""
     entering, entry, parent = nodes.entering, nodes.entry, nodes.parent
     into = nodes.slot[below]
     if below < scores.shape[0]:
@@ -161,7 +161,7 @@ def _contract(scores, below, length, count, nodes):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _join_all(scores, single_root, nodes):
-    """Choose the arc into each node until all are joined to the root; return how many, 0 without a tree."""
+    """Choose arcs into nodes until all are joined to the root; return their number, 0 without a tree."""
     size = scores.shape[0]
     first = 1 if single_root else 0
     count, root_taken = size, False

@@ -52,7 +52,7 @@ def best_charts(scores, first):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def last_argmax(left, right):
-    """Return where ``left + right`` is greatest: the split a chart entry came from."""
+    """Return the position of the maximum of ``left + right``: the split of a chart entry."""
     best, where = -np.inf, 0
     for k in range(left.shape[0]):
         value = left[k] + right[k]
@@ -65,7 +65,7 @@ def last_argmax(left, right):
 def _follow(closed, closed_by_end, opened, top, heads):
     """Write into ``heads`` the best tree below the head ``top``, out to both ends of the chart.
 
-    Splits are found anew instead of stored: a tree needs 2n of them, the charts would hold 2n^2.
+    Splits are recomputed instead of stored: a tree needs 2n of them, the charts would hold 2n^2.
     """
     last = heads.shape[0] - 1
     stack = np.empty((2 * last + 2, 2), np.int64)
@@ -98,7 +98,7 @@ def eisner_best(scores, single_root):
     last = size - 1
     heads = np.full(size, -1, np.int32)
     closed, closed_by_end, opened = best_charts(scores, 1 if single_root else 0)
-    # For a literal, numba would compile `_follow` once more.
+    # Not a literal, for which numba would compile `_follow` once more.
     score, top = closed[0, last], int(np.int64(0))
     if single_root:
         score = -np.inf
@@ -113,9 +113,9 @@ def eisner_best(scores, single_root):
     return heads, score
 
 
-# What underflow can take from a number, 1e-308, is magnified by derivatives. While no number of the charts
-# and no derivative exceeds this limit, probabilities are exact; derivatives of at most UNDERFLOW times the
-# square of the greatest number may have lost digits and are returned as 0.
+# The error of underflow, 1e-308, is magnified by derivatives. While no number of the charts and no derivative
+# exceeds this limit, probabilities are exact; derivatives of at most UNDERFLOW times the square of the
+# greatest number may have lost digits and are returned as 0.
 LIMIT = 1e120
 UNDERFLOW = 1e-290
 
@@ -152,10 +152,10 @@ def inside(weights, first):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _outside(weights, first, closed, closed_by_end, opened, d_closed):
-    """Carry derivatives from the goal down to the arcs: the inside pass in reverse, widest spans first.
+    """Propagate derivatives from the goal to the arcs: the inside pass in reverse, widest spans first.
 
-    ``d_closed`` holds the derivatives of the goal's own parts, and is completed. Returns ``d_opened``. Each
-    derivative is gathered from the wider spans that its span is a part of, along rows.
+    ``d_closed`` has the derivatives of the goal's own parts, and is completed. Returns ``d_opened``. Each
+    derivative is collected from the wider spans that contain its span, along rows.
     """
     size = weights.shape[0]
     d_closed_by_end = np.zeros((size, size))
@@ -204,7 +204,7 @@ def eisner_posterior(scores, heads, single_root):
 
     ``heads`` int32[n+1] is a best tree; column d is shifted by ``scores[heads[d], d]``. Returns log Z; the
     marginals; the derivatives d log Z / d weight, the weight being exp(score - shift), 0 where underflow may
-    have taken digits: log(derivative) + score - shift is the log of a marginal too small for a float; and
+    have cost digits: log(derivative) + score - shift is the log of a marginal too small for a float; and
     False where numbers left the range in which the result is exact (then use ``eisner_log``).
     """
     size = scores.shape[0]

@@ -1,4 +1,4 @@
-"""Trees of several sentences in one call, since what Python does between calls takes as long."""
+"""Trees of several sentences in one call, since Python's overhead between calls takes as long."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 def decode_block(scores, sizes, single_root, expected, heads, chances, done):
     """Find the best projective tree of each sentence.
 
-    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other; ``sizes`` int64[S]:
-    n + 1 of each. ``expected``: best is the tree of most expected right heads. Written: ``heads`` int32[sum
-    of sizes]; where heads are expected ones, ``chances`` float64[sum of sizes], the probability of the arc
-    into each word; and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which
-    they are exact.
+    ``scores`` float64[sum of sizes squared]: arc scores of the sentences, concatenated; ``sizes`` int64[S]:
+    n + 1 of each. ``expected``: the best tree is that of most expected correct heads. Written: ``heads``
+    int32[sum of sizes]; with ``expected``, ``chances`` float64[sum of sizes], the probability of the arc into
+    each word; and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which they
+    are exact.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -38,12 +38,12 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
 
 @njit(cache=True, error_model="numpy")
 def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, chances, counts):
-    """Choose the arcs of a probability of at least ``least``, and those of one tree.
+    """Choose the arcs with a probability of at least ``least``, and those of one tree.
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
     Written: ``heads``, ``dependents`` int32[sum of sizes squared], positions by sentence, head and dependent;
-    ``chances`` float64[sum of sizes squared], their probabilities; ``counts`` int64[S]. False, and nothing of
-    use, when sums left the range in which they are exact.
+    ``chances`` float64[sum of sizes squared], their probabilities; ``counts`` int64[S]. Returns False, with
+    invalid results, when sums left the range in which they are exact.
     """
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -72,13 +72,12 @@ def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, 
 def decode_labelled_block(
     scores, starts, sizes, single_root, heads, dependents, counts, relations, chances, trees, places
 ):
-    """Find the projective tree of most expected right labelled arcs of each sentence.
+    """Find the projective tree with most expected correct labelled arcs of each sentence.
 
-    Of the k arcs that :func:`possible_arcs` chose, ``relations`` float64[k, L]: what each relation adds,
-    natural log, -inf for no candidate. Written: ``chances`` float64[k, L], the probability of each relation
-    given the arc; ``trees`` int32[positions], the position of each word's head, -1 for roots, left as it is
-    outside of sentences; ``places`` int64[words], which of the k arcs is in the tree. Returns as
-    :func:`possible_arcs`.
+    ``relations`` float64[k, L]: score of each relation of the k arcs from :func:`possible_arcs`, natural log,
+    -inf for no candidate. Written: ``chances`` float64[k, L], the probability of each relation given the arc;
+    ``trees`` int32[positions], the position of each word's head, -1 for roots, unchanged outside sentences;
+    ``places`` int64[words], the index of each tree arc among the k. Returns as :func:`possible_arcs`.
     """
     begin, arc, word = 0, 0, 0
     for sentence in range(sizes.shape[0]):

@@ -1,6 +1,6 @@
-"""Projective trees in log space: sums, maxima, and how probabilities move along a direction.
+"""Projective trees in log space: sums, maxima, and directional derivatives of probabilities.
 
-Slower than :mod:`qsproj.kernels.trees.eisner`, whose charts these are, and exact at every scale. The slope of
+Slower than :mod:`qsproj.kernels.trees.eisner`, with the same charts, and exact at every scale. The slope of
 a marginal along ``values`` is its covariance with the sum of the values over the arcs of a tree.
 
 *Source*: thesis appendix B; thesis 3.2.4 for covariances; the algorithm is ours.
@@ -56,7 +56,7 @@ def log_charts(scores, first, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
-    """Complete ``outer``, what surrounds closed spans, given the goal's parts; return it for open spans."""
+    """Complete the outside sums of closed spans, given the goal's parts; return those of open spans."""
     size = scores.shape[0]
     outer_by_end = np.full((size, size), -np.inf)
     outer_open = np.full((size, size), -np.inf)
@@ -185,7 +185,7 @@ def _inside_with_slopes(scores, values, first):
 
 @njit(cache=True, error_model="numpy")
 def eisner_covariance(scores, values, single_root):
-    """Give each arc's probability and its covariance with a tree's sum of ``values``; a tree is possible."""
+    """Return each arc's probability and its covariance with a tree's sum of ``values``, if a tree exists."""
     size = scores.shape[0]
     last = size - 1
     first = 1 if single_root else 0

@@ -2,9 +2,8 @@
 
 Gaussian elimination in the form of Grassmann, Taksar and Heyman: to eliminate word k, let ``pivot`` be the
 sum of the weights into k from the heads that remain; then ``weights[h, m] += weights[h, k] / pivot *
-weights[k, m]``. ``reach[h, m]``: odds with which a walk from h up to heads meets the root before m. Each word
-is last once, by halving blocks of words. With a single root, the root is left out of every pivot but the
-last.
+weights[k, m]``. ``reach[h, m]``: odds that a walk from h up to heads meets the root before m. Each word is
+last once, by halving blocks of words. With a single root, the root is excluded from every pivot but the last.
 
 *Source*: thesis 3.2 and Koo et al. (2007) for the theorem; the rest is ours: docs/notes/tree-inference.md.
 """
@@ -30,9 +29,9 @@ def leave_one_out_schedule(n):
     """List the steps for the words 1..n, int64[4 (n - 1), 6], and the number of levels.
 
     Rows are (kind, level, start, stop, gone, left). ``start..stop-1`` are the words of a block, whose reduced
-    weights lie at ``level``; ``gone`` is the first word of the half that is eliminated, ``left`` that of the
-    half that stays. ELIMINATE copies the block to ``level + 1`` and eliminates there; SUBSTITUTE comes when
-    the half that stays is done, and undoes it from the last word to the first.
+    weights are at ``level``; ``gone`` is the first word of the eliminated half, ``left`` that of the
+    remaining half. ELIMINATE copies the block to ``level + 1`` and eliminates there; SUBSTITUTE follows when
+    the remaining half is done, and undoes it from the last word to the first.
     """
     depth = 1
     while (1 << (depth - 1)) < n:
@@ -49,7 +48,7 @@ def leave_one_out_schedule(n):
             count += 1
         elif stop - start > 1:
             middle = (start + stop) // 2
-            # The stack gives back last in first out: these six lines read from the last step to the first.
+            # The stack is last in, first out: these six lines read from the last step to the first.
             _put(stack[top], SUBSTITUTE, level, start, stop, middle, start)
             _put(stack[top + 1], _VISIT, level + 1, start, middle, _ZERO, _ZERO)
             _put(stack[top + 2], ELIMINATE, level, start, stop, middle, start)
@@ -60,16 +59,16 @@ def leave_one_out_schedule(n):
     return steps[:count], depth
 
 
-# Parts become one with their caller (forceinline). Otherwise the process that compiles calls copies of them
-# that were compiled by themselves, and later ones call those kept with the caller: sums are reordered in
-# other ways there, and last digits differ.
+# Parts are inlined into their caller (forceinline). Otherwise the compiling process calls separately compiled
+# copies, and later processes those stored with the caller, where sums are reordered in other ways and last
+# digits differ.
 
-# Weights are at most 1. What underflow takes, 1e-308, is magnified by one over the pivots below 1. While
+# Weights are at most 1. The error of underflow, 1e-308, is magnified by one over the pivots below 1. While
 # their product stays above this limit, probabilities are exact; derivatives of at most UNDERFLOW over the
 # square of that product may have lost digits and are returned as 0.
 LIMIT = 1e-120
 UNDERFLOW = 1e-290
-# From so many words on, a block is the faster for losing two words at a time.
+# From this number of words on, eliminating two words at a time is faster.
 LARGE = 16
 
 
@@ -88,9 +87,9 @@ def _to_odds(column, first, last, single_root):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _eliminate_two(block, odds, start, stop, k, j, single_root):
-    """Eliminate the word k, then j, which stands beside it, of ``start..stop-1``; return both pivots.
+    """Eliminate the word k, then its neighbour j, of ``start..stop-1``; return both pivots.
 
-    Their columns are worked at in ``odds`` float64[2, n+1], and the weights of the others changed once.
+    Their columns are processed in ``odds`` float64[2, n+1], and the weights of the others changed once.
     """
     by_k, by_j = odds[0], odds[1]
     first, last = (start, j) if j < k else (j + 1, stop)
@@ -109,7 +108,7 @@ def _eliminate_two(block, odds, start, stop, k, j, single_root):
     for h in range(first, odd):
         for m in range(first, last):
             block[h, m] += by_k[h] * block[k, m] + by_j[h] * block[j, m]
-    # Two heads at a time: less goes through memory.
+    # Two heads at a time, for less memory traffic.
     for h in range(odd, last, 2):
         upper_k, upper_j, lower_k, lower_j = by_k[h], by_j[h], by_k[h + 1], by_j[h + 1]
         for m in range(first, last):
@@ -126,8 +125,8 @@ def _eliminate_two(block, odds, start, stop, k, j, single_root):
 def _eliminate(block, odds, start, stop, gone, left, single_root):
     """Eliminate the words of one half of ``start..stop-1``; columns of those gone become odds of heads.
 
-    ``block`` float64[n+1, n+1] is changed in place; ``odds`` float64[2, n+1] is room. Returns the sum of the
-    logs of the pivots and the product of the pivots below 1; 0 for the latter when a pivot is 0.
+    ``block`` float64[n+1, n+1] is changed in place; ``odds`` float64[2, n+1] is a work array. Returns the sum
+    of the logs of the pivots and the product of the pivots below 1; 0 for the latter when a pivot is 0.
     """
     log_pivots, small = 0.0, 1.0
     backward = gone > left
@@ -169,7 +168,7 @@ def _substitute(block, start, stop, gone, left, reach):
         first, last = (start, k) if gone > left else (k + 1, stop)
         for m in range(begin, end):
             reach[k, m] = block[0, k] * reach[0, m]
-        # Four heads at a time: less goes through memory.
+        # Four heads at a time, for less memory traffic.
         rest = first + (last - first) // 4 * 4
         for h in range(first, rest, 4):
             by_0, by_1, by_2, by_3 = block[h, k], block[h + 1, k], block[h + 2, k], block[h + 3, k]
@@ -185,9 +184,9 @@ def _substitute(block, start, stop, gone, left, reach):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _shifted_weights(scores, single_root):
-    """Return weights of at most 1 and what was subtracted: ``shifts[0]`` from row 0, the rest from columns.
+    """Return weights of at most 1 and the shifts: ``shifts[0]`` of row 0, the rest of columns.
 
-    A word that only the root can head leaves a single root no choice: then all other root arcs get weight 0.
+    With a single root, a word that only the root can head is its dependent: all other root arcs get weight 0.
     """
     size = scores.shape[0]
     shifts = np.zeros(size)
@@ -222,9 +221,9 @@ def matrix_tree(scores, single_root):
     """Sum over all trees, projective or not.
 
     Returns log Z; the marginals; the derivatives d log Z / d weight, the weight being exp(score - shift), 0
-    where underflow may have taken digits; ``shifts`` float64[n+1], subtracted from the columns, ``shifts[0]``
+    where underflow may have cost digits; ``shifts`` float64[n+1], subtracted from the columns, ``shifts[0]``
     from row 0; and False when numbers left the range in which the result is exact, or when there is no tree
-    (then use ``matrix_tree_log``, which tells the two apart).
+    (then use ``matrix_tree_log``, which distinguishes the two).
     """
     size = scores.shape[0]
     weights, shifts, only_child = _shifted_weights(scores, single_root)

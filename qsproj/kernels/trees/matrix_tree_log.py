@@ -1,8 +1,8 @@
-"""Non-projective trees in log space: sums, maxima, and how probabilities move along a direction.
+"""Non-projective trees in log space: sums, maxima, and directional derivatives of probabilities.
 
-At any scale, in O(n^3) time, by the elimination of :mod:`qsproj.kernels.trees.matrix_tree`, which stays true
-with maxima for sums. Slopes are the elimination in forward mode: beside each log weight stands its slope
-along ``values``; that of a marginal is its covariance with the sum of the values over the arcs of a tree.
+At any scale, in O(n^3) time, by the elimination of :mod:`qsproj.kernels.trees.matrix_tree`, which is also
+valid with maxima for sums. Slopes are computed by the elimination in forward mode: each log weight has a
+slope along ``values``; that of a marginal is its covariance with the sum of the values over a tree's arcs.
 
 *Source*: thesis 3.2.4 for the covariances; the algorithms are ours (docs/notes/tree-inference.md).
 """
@@ -27,9 +27,9 @@ def _plus(left, right, maximise):
 def _eliminate(block, start, stop, gone, left, single_root, maximise, takes_root):
     """Eliminate the words of one half of ``start..stop-1``; columns of those gone become log-odds of heads.
 
-    In place; ``takes_root`` bool[n+1] is set for words that took the place of the root. Returns the sum of
-    the log-pivots, -inf when there is no tree, and whether the root row is still to be used exactly once: a
-    word in its place may have any number of dependents.
+    In place; ``takes_root`` bool[n+1] is set for words that replace the root. Returns the sum of the
+    log-pivots, -inf when there is no tree, and whether the root row must still be used exactly once: a word
+    in its place may have any number of dependents.
     """
     log_pivots = 0.0
     for step in range(stop - gone if gone > left else left - gone):
@@ -70,7 +70,7 @@ def _substitute(block, start, stop, gone, left, maximise, takes_root, reach):
         first, last = (start, k) if gone > left else (k + 1, stop)
         for m in range(begin, end):
             if takes_root[k]:
-                # For the words that went before k, the root is behind k.
+                # For the words eliminated before k, the root is behind k.
                 reach[k, m] = reach[0, m]
                 reach[0, m] = -np.inf
                 continue
@@ -146,7 +146,7 @@ def _add_with_slope(target, slope, value, value_slope):
 
 @njit(cache=True, error_model="numpy")
 def _eliminate_with_slopes(block, slope, start, stop, gone, left, single_root, takes_root):
-    """Do as :func:`_eliminate`, with slopes; return whether the root row is still to be used exactly once."""
+    """Apply :func:`_eliminate` with slopes; return whether the root row must still be used exactly once."""
     for step in range(stop - gone if gone > left else left - gone):
         k = stop - 1 - step if gone > left else gone + step
         first, last = (start, k) if gone > left else (k + 1, stop)
@@ -196,7 +196,7 @@ def _substitute_with_slopes(block, slope, start, stop, gone, left, takes_root, r
 
 @njit(cache=True, error_model="numpy")
 def matrix_tree_covariance(scores, values, single_root):
-    """Give each arc's probability and its covariance with a tree's sum of ``values``; a tree is possible."""
+    """Return each arc's probability and its covariance with a tree's sum of ``values``, if a tree exists."""
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)
     blocks = np.full((depth, size, size), -np.inf)

@@ -1,10 +1,10 @@
-"""Trees scored by siblings and grandparents: inside, outside, the best, and hill climbing.
+"""Trees with sibling and grandparent scores: inside, outside, the best tree, and hill climbing.
 
 A tree weighs the product of ``arcs[h, c, d]`` for each arc h -> d, c the *context* of h: in the grandparent
 model its own head (0 for h = 0), in the sibling model always 0; ``siblings[h, d, s]`` for each arc, s the
-dependent of h next to d on the way to h, or h if there is none; and for each head and side ``stops[h, s]``, s
-the outermost dependent there, or ``childless[h, side]`` without one (side 0 is left; those of the root must
-be one). Fence f stands between the words f - 1 and f; charts hold the sums over all that is below.
+dependent of h next to d towards h, or h if there is none; and for each head and side ``stops[h, s]``, s the
+outermost dependent there, or ``childless[h, side]`` without one (side 0 is left; those of the root must be
+one). Fence f is between the words f - 1 and f; charts hold the sums over everything below.
 With own(h) the context of h's dependents, ``closed`` on h's right where f > h, else on its left::
 
     opened[h, c, d]  = arcs[h, c, d] * sum over s of  opened[h, c, s] * step[s];   opened[h, c, h] = 1
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 
 
 class Charts(NamedTuple):
-    """The charts that the module describes."""
+    """The charts described in the module's docstring."""
 
     closed: NDArray[np.float64]  # [N, C, N + 1]: head, context, fence
     opened: NDArray[np.float64]  # [N, C, N]: head, context, dependent
@@ -69,9 +69,9 @@ def empty_charts(size, contexts, semiring):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def sides(head, dependent):
-    """Return the fence at the head, the fence beyond the dependent, and where the steps begin.
+    """Return the fence at the head, the fence beyond the dependent, and the start of the steps.
 
-    Steps are over ``begin`` up to ``begin + |head - dependent|``, with the head and without the dependent;
+    Steps range from ``begin`` up to ``begin + |head - dependent|``, with the head and without the dependent;
     ends are one word further out.
     """
     if dependent > head:
@@ -100,9 +100,9 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def possible(parts, semiring):
-    """Return which arcs some tree may have, bool[N, N], and which contexts a word may have, bool[N, C].
+    """Return the possible arcs, bool[N, N], and the possible contexts of a word, bool[N, C].
 
-    Where arcs are pruned, few contexts are left: time is then nearer to that of the sibling model.
+    With pruned arcs, few contexts are left: time is then nearer to that of the sibling model.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)
@@ -122,7 +122,7 @@ def possible(parts, semiring):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def contexts_of(left, right, contexts, part):
-    """Return the range of contexts that lie before (part 0) or behind (part 1) the words ``left..right``."""
+    """Return the range of contexts before (part 0) or after (part 1) the words ``left..right``."""
     if part == 0:
         return 0, min(max(left, 1), contexts)
     return (right + 1, contexts) if left > 0 else (contexts, contexts)
@@ -130,7 +130,7 @@ def contexts_of(left, right, contexts, part):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring):
-    """Fill the entries of the charts whose words are those from a head to a word on one side of it."""
+    """Fill the chart entries over the words from a head to a word on one side of it."""
     contexts, distance = parts.arcs.shape[1], abs(head - dependent)
     _, far, begin = sides(head, dependent)
     outer = begin + 1 if dependent > head else begin - 1
@@ -246,7 +246,7 @@ def _reverse_between(i, j, charts, outer, semiring):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _collect(charts, outer, with_part, semiring):
-    """Fill what is known of arcs and of childless sides once all derivatives are complete."""
+    """Fill the shares of arcs and of childless sides once all derivatives are complete."""
     size, contexts = charts.opened.shape[0], charts.opened.shape[1]
     for h in range(size):
         for c in range(contexts):
@@ -260,10 +260,11 @@ def _collect(charts, outer, with_part, semiring):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def outside(parts, charts, semiring):
-    """Return the share of the trees that have each part, and the derivatives of the log total by the charts.
+    """Return the share of trees with each part, and the derivatives of the log total by the charts.
 
-    Of the charts of :func:`inside`, whose total is not the zero of the semiring. Shares are probabilities or
-    their natural logs; with MAXIMUM, the best score of a tree with each part less the best of all.
+    ``charts``: from :func:`inside`, with a total that is not the zero of the semiring. Shares are
+    probabilities or their natural logs; with MAXIMUM, the best score of a tree with each part minus the best
+    of all.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)
@@ -302,12 +303,12 @@ def _push(stack, depth, head, context, fence):
 def best_tree(parts, charts):
     """Return the heads of the best tree by the maxima of :func:`inside`.
 
-    Splits are found anew, not stored.
+    Splits are recomputed, not stored.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     heads = np.full(size, -1, np.int32)
     row = np.empty(size)
-    # Closed entries yet to be followed: head, context, fence.
+    # Closed entries to follow: head, context, fence.
     stack = np.empty((2 * size, 3), np.int64)
     depth = _push(stack, 0, 0, 0, size)
     while depth > 0:
@@ -338,7 +339,7 @@ def best_tree(parts, charts):
     return heads
 
 
-# Gains smaller than this are rounding; following them could go round in circles.
+# Smaller gains are rounding; following them could loop forever.
 LEAST_GAIN = 1e-9
 
 
@@ -351,7 +352,7 @@ def _is_below(heads, word, top):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _chain_change(heads, head, word, parts):
-    """Return by how much the head's sequence of dependents on one side scores better with the word in it.
+    """Return the gain in score of the head's sequence of dependents on one side from including the word.
 
     The other dependents are those of ``heads``. Natural log; -inf (or inf) where only the sequence with (or
     without) the word is forbidden.
@@ -372,7 +373,7 @@ def _chain_change(heads, head, word, parts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _arc_score(heads, head, word, new_head, parts):
-    """Return the scores of the arc head -> word and of those below the word, ``new_head`` being its head."""
+    """Return the scores of the arc head -> word and of those below the word if ``new_head`` is its head."""
     contexts = parts.arcs.shape[1]
     context = min(max(heads[head], 0), contexts - 1)
     score = parts.arcs[head, context, word]
@@ -385,10 +386,10 @@ def _arc_score(heads, head, word, new_head, parts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def climb(parts, heads):
-    """Give one word another head, always the change that gains most, until none gains; O(n^3) a step.
+    """Repeat the change of one head with the largest gain until none gains; O(n^3) a step.
 
-    ``parts`` are natural logs; ``heads``, a tree of finite score, changes in place. Returns by how much the
-    score rose.
+    ``parts`` are natural logs; ``heads``, a tree of finite score, changes in place. Returns the increase of
+    the score.
     """
     size = heads.shape[0]
     total = 0.0

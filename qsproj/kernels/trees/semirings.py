@@ -1,9 +1,9 @@
 """Three semirings for one set of charts: probabilities, their natural logs, and maxima of natural logs.
 
-A chart kernel takes ``semiring`` as a number and calls what is here, so that a recursion is written once. The
-choice is made once for each row, not within it.
+A chart kernel takes ``semiring`` as a number and calls these functions, so that a recursion is written once.
+The choice is made once for each row, not within it.
 
-Log-marginals from the derivatives of log Z, too: accurate where the marginal is too small for a float.
+Also log-marginals from the derivatives of log Z, accurate where the marginal is too small for a float.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def zero(semiring):
-    """Return what adds nothing: 0, or -inf on the log scale."""
+    """Return the neutral element of addition: 0, or -inf on the log scale."""
     return 0.0 if semiring == PROBABILITY else -np.inf
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def one(semiring):
-    """Return what a product does not feel: 1, or 0 on the log scale."""
+    """Return the neutral element of multiplication: 1, or 0 on the log scale."""
     return 1.0 if semiring == PROBABILITY else 0.0
 
 
@@ -91,10 +91,10 @@ def add_multiple(target, factor, row, semiring):
 
 @njit(cache=True, error_model="numpy")
 def log_marginals(scores, shifts, derivatives):
-    """Return log(derivative) + score - shift for every arc, and whether an allowed arc came out as zero.
+    """Return log(derivative) + score - shift for every arc, and whether the result of an allowed arc is zero.
 
-    ``shifts`` float64[n+1]: what was subtracted from each column before exponentials were taken;
-    ``shifts[0]`` from row 0, beside the shifts of its columns. ``derivatives``: d log Z / d weight, the
+    ``shifts`` float64[n+1]: subtracted from each column before the exponential; ``shifts[0]`` from row 0, in
+    addition to the shifts of its columns. ``derivatives``: d log Z / d weight, the
     weight being exp(score - shift). Zero for an allowed arc: either no tree has it, or its probability has
     underflowed.
     """

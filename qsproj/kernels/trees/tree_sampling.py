@@ -66,7 +66,7 @@ def draw_by_walks(weights, count, rng):
     """Draw trees, projective or not, int32[count, n+1], by Wilson's loop-erased walks (1996).
 
     ``weights`` float64[n+1, n+1]: probability scale, finite; 0 where forbidden and on the diagonal. The
-    caller must see that the expected number of steps is small.
+    caller must ensure that the expected number of steps is small.
     """
     size = weights.shape[0]
     cumulative = np.zeros((size, size))
