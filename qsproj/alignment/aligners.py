@@ -186,7 +186,7 @@ _PROGRAM = "eflomal-align"
 
 
 def find_eflomal() -> str:
-    """Return the path of ``eflomal-align``, on PATH or beside this Python; UsageError when there is none."""
+    """Return the path of ``eflomal-align``, on PATH or next to this Python; UsageError when there is none."""
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
         raise UsageError(

@@ -258,7 +258,7 @@ def source_stamp(path: Path) -> bytes:
 
 @cache
 def writable_folder(source: Path) -> Path | None:
-    """Return the first folder that compiled kernels of the folder ``source`` can be written to, or None."""
+    """Return the first writable folder for compiled kernels of the folder ``source``, or None."""
     for folder in _folders(source):
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
@@ -274,7 +274,7 @@ def _folders(source: Path) -> Iterator[Path]:
         yield Path(os.environ["NUMBA_CACHE_DIR"]) / apart
     yield source / "__pycache__"
     of_user = Path(AppDirs(appname="qsproj", appauthor=False).user_cache_dir)
-    if of_user.is_absolute():  # without a home it is "~/.cache", as it stands
+    if of_user.is_absolute():  # without a home directory it is the literal "~/.cache"
         yield of_user / apart
 
 

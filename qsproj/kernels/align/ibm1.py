@@ -2,7 +2,7 @@
 
 Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
 tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j and
-n target tokens. Pairs that are spelt alike (names, numbers, punctuation, cognates) have larger Dirichlet
+n target tokens. Pairs with similar spelling (names, numbers, punctuation, cognates) have larger Dirichlet
 pseudo-counts.
 
 Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
@@ -161,7 +161,7 @@ def pair_pseudo_counts(
     """Return the pseudo-count of each word pair, float32[P]; O(P) times the length of a shared prefix.
 
     ``base``, plus ``likeness`` times the square of the shared prefix's part of the longer word. Other than
-    identical words count as alike from three shared letters on. Letters are int32 code points, word v's being
+    identical words need at least three shared letters. Letters are int32 code points, those of word v at
     ``letters[starts[v]:starts[v + 1]]``.
     """
     result = np.empty(pair_targets.size, np.float32)

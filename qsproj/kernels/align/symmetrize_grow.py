@@ -6,7 +6,7 @@ import numpy as np
 
 from qsproj.kernels.compilation import njit
 
-# Rows of steps to the eight neighbours of a link: beside it first, then across.
+# Rows of steps to the eight neighbours of a link: adjacent ones first, then diagonal ones.
 NEIGHBOURS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)])
 
 

@@ -54,7 +54,7 @@ def posterior(emissions, transitions, marginals, pair_counts):
         log_z += np.log(total) + highest
     marginals[n - 1] = forward[n - 1]
     # Invariant: backward[t] is p(words after i | tag t at i), divided by the scales of those words, so
-    # that forward * backward is the posterior as it stands.
+    # that forward * backward is the normalised posterior.
     backward = np.ones(n_tags)
     reached = np.empty(n_tags)
     for i in range(n - 1, 0, -1):

@@ -196,24 +196,27 @@ class TrainingOptions:
     """
 
     template_set: str | None = None
-    objective: str = option_field("margin", help="what scores are trained for, see below (default: margin)")
+    objective: str = option_field("margin", help="training objective, see below (default: margin)")
     best: int = option_field(
         5, least=1, metavar="K", help="of mira-kbest: number of best trees used as rivals"
     )
     limit: float = option_field(
-        0.01, least=1e-6, metavar="C", help="with the kinds of mira, how far one margin may move the weights"
+        0.01,
+        least=1e-6,
+        metavar="C",
+        help="of the mira objectives: limit of the change of weights by one margin",
     )
-    cost: float = option_field(0.01, least=1e-6, metavar="C", help="of eg: what a missed margin costs")
+    cost: float = option_field(0.01, least=1e-6, metavar="C", help="of eg: cost of a missed margin")
     clusters: int = option_field(
         2,
         least=1,
-        help="of hidden: clusters an arc may be in, up to 64, 80 MB of memory each",
+        help="of hidden: number of clusters of arcs, up to 64, 80 MB of memory each",
     )
     optimizer: str = option_field(
         "sgd",
         help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
     )
-    entropy: float = option_field(0.1, least=0.0, most=1e6, help="how much a sentence of --unlabelled counts")
+    entropy: float = option_field(0.1, least=0.0, most=1e6, help="weight of a sentence of --unlabelled")
     l1: float = option_field(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
     epochs: int = option_field(10, least=1, help="passes over the data")
     rate: float = 0.1
@@ -221,12 +224,12 @@ class TrainingOptions:
     cutoff: int = option_field(
         0,
         least=0,
-        help="keep features that occur N times; 1 or more makes small models",
+        help="keep features with N occurrences or more; 1 or more makes small models",
     )
     support: str = option_field(
         "trees",
-        help="what --cutoff counts: trees, gold arcs (default); links, all candidate arcs; short, those "
-        "of up to 5 words; sentences, those that have such an arc",
+        help="occurrences for --cutoff: trees, gold arcs (default); links, all candidate arcs; short, those "
+        "of up to 5 words; sentences, those with a candidate arc",
     )
     projective: bool | None = None
     single_root: bool | None = None

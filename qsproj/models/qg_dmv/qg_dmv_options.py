@@ -34,13 +34,13 @@ class QgOptions:
         0.8,
         least=0.0,
         most=1.0,
-        help="learn from pairs in which this share of the target words is linked, a link counting as much as "
-        "it weighs; align with --threshold 0.15 --weights",
+        help="minimum share of linked target words of a training pair, links counted by weight; align with "
+        "--threshold 0.15 --weights",
     )
     punctuation: str = "strip"
     sibling_pairs: int = option_field(
         2500,
         least=0,
-        help="learn, for new text, how dependents follow their most recent sibling from the trees of the "
-        "first N pairs that are learned from; 0: not at all",
+        help="condition dependents on their most recent sibling in parsing new text, learned from the trees "
+        "of the first N training pairs; 0: do not",
     )
