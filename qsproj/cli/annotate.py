@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import number, whole_number
+from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.serving import add_address, add_reviewing
 
 if TYPE_CHECKING:
     from qsproj.serve.review.relearning import Relearning
@@ -47,34 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="average N parsers; more are more accurate and slower (default: 1)",
     )
-    parser.add_argument(
-        "--train-after",
-        metavar="N",
-        type=whole_number(least=1),
-        default=10,
-        help="number of corrected sentences needed for training (default: 10)",
-    )
-    reviewer = parser.add_argument(
-        "--reviewer", metavar="NAME", help='add the comment "# reviewed_by = NAME" to confirmed sentences'
-    )
-    with_former_name(parser, reviewer, "--by")
-    parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="address of the server (default: 127.0.0.1)"
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=whole_number(least=0),
-        default=8001,
-        help="port of the server; 0: any free port (default: 8001)",
-    )
-    parser.add_argument(
-        "--seconds",
-        metavar="S",
-        type=number(least=0.01),
-        default=60,
-        help="time limit of a request (default: 60)",
-    )
+    add_reviewing(parser)
+    add_address(parser)
 
 
 def run(options: argparse.Namespace) -> None:

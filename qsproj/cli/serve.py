@@ -24,6 +24,7 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.serving import add_address, add_reviewing
 from qsproj.cli.options.shared import add_pairing, add_seed
 from qsproj.errors import UsageError
 
@@ -53,23 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="model to serve under NAME (default: the file name); several may be given",
     )
     parser.add_argument("--review", metavar="FILE", help="serve a page to correct the trees of FILE")
-    parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="address of the server (default: 127.0.0.1)"
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=whole_number(least=0),
-        default=8001,
-        help="port of the server; 0: any free port (default: 8001)",
-    )
-    parser.add_argument(
-        "--seconds",
-        metavar="S",
-        type=number(least=0.01),
-        default=60,
-        help="time limit of a request (default: 60)",
-    )
+    add_address(parser)
     models = parser.add_argument_group("models", "for -m without --review")
     models.add_argument(
         "--jobs",
@@ -101,16 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     review.add_argument(
         "-o", "--output", metavar="MODEL", help="where a parser trained by the page is written"
     )
-    review.add_argument(
-        "--train-after",
-        metavar="N",
-        type=whole_number(least=1),
-        default=10,
-        help="number of reviewed sentences needed for training (default: 10)",
-    )
-    reviewer = review.add_argument(
-        "--reviewer", metavar="NAME", help='add the comment "# reviewed_by = NAME" to confirmed sentences'
-    )
+    add_reviewing(review)
     first = review.add_argument(
         "--first",
         choices=("unsure", "worth", "file", "differing"),
@@ -125,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--words", metavar="FILE", help="words to tag, as written by qsproj bootstrap --suggest-words"
     )
     review.add_argument("--lexicon", metavar="FILE", help="where tags of --words are written")
-    for action, former in ((reviewer, "--by"), (first, "--order"), (versus, "--beside")):
+    for action, former in ((first, "--order"), (versus, "--beside")):
         with_former_name(review, action, former)
     add_seed(review)
     only_where("-m alone", lambda options: options.review is None, models)
