@@ -109,7 +109,7 @@ def suggest(
 ) -> list[Sentence]:
     """Select the most informative sentences to annotate next, best first.
 
-    Each has a comment ``# uncertainty = ``: the probability that the likeliest head is wrong, averaged over
+    Each has a comment ``# uncertainty =``: the probability that the likeliest head is wrong, averaged over
     its words. Raises UsageError when a limit is out of range, or the model does not parse.
 
     Parameters
