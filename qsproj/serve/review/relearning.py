@@ -13,9 +13,8 @@ from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
-from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
-from qsproj.serve.review.retraining import Retrained, Reviewed
+from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 
 # Number of sentences offered for annotation.
 OFFERED = 200
@@ -49,13 +48,8 @@ class Relearning:
         model = load_parser(self.output)
         parser = model.retagging() or model
         parsed = {index: parser.parse(sentences[index], confidence=True) for index in left}
-        beliefs = {
-            index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
-            for index, one in parsed.items()
-        }
-        changed = sum(int((parsed[index].heads != sentences[index].heads).sum()) for index in left)
-        told = {"reviewed": len(reviewed), "left": len(left), "changed": changed, "model": self.output}
-        return Retrained(beliefs, told, self.output)
+        told = {"reviewed": len(reviewed), "left": len(left)}
+        return retrained(parsed, sentences, told, model=self.output)
 
     def make(self, annotated: Sequence[Sentence], *, offered: int | None = None) -> Bootstrapped:
         """Train the model and write it to ``output``; ``offered``: number of sentences to suggest."""

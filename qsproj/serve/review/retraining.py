@@ -107,6 +107,18 @@ class Retrained:
     model: str | None = None  # the file of the trained parser, if accepted
 
 
+def retrained(
+    parsed: Mapping[int, Sentence], sentences: Sequence[Sentence], told: Mapping[str, Any], *, model: str
+) -> Retrained:
+    """Return the result of training from the new parses of ``sentences``, by index; count changed heads."""
+    beliefs = {
+        index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
+        for index, one in parsed.items()
+    }
+    changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
+    return Retrained(beliefs, {**told, "changed": changed, "model": model}, model)
+
+
 @dataclass(frozen=True, slots=True)
 class Retraining:
     """Train the parser of a draft on its reviewed sentences: the work of a :class:`ComputePool`.
@@ -143,13 +155,8 @@ class Retraining:
             )
             for index in given.left
         }
-        beliefs = {
-            index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
-            for index, one in parsed.items()
-        }
-        changed = sum(int((parsed[index].heads != sentences[index].heads).sum()) for index in given.left)
         self._done()
-        return Retrained(beliefs, told | {"changed": changed, "model": self.output}, self.output)
+        return retrained(parsed, sentences, told, model=self.output)
 
     def _done(self) -> None:
         self.progress[0] += 1
