@@ -8,11 +8,13 @@ what it prints (``...`` stands for anything). Examples run in a folder of their 
 
 from __future__ import annotations
 
+import argparse
 import doctest
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +31,20 @@ class Example:
     line: int
     language: str
     text: str
+
+
+def unlisted_options(arguments: list[str]) -> list[str]:
+    """Return the options of a ``qsproj`` command that its help does not list, such as former names."""
+    from qsproj.cli.main import build_parser
+
+    def listed(parser: argparse.ArgumentParser) -> Iterator[str]:
+        for action in parser._actions:
+            yield from action.option_strings
+            for nested in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
+                yield from listed(nested)
+
+    known = set(listed(build_parser(arguments[0])))
+    return [word for word in arguments if re.match(r"--?[a-z]", word) and word.split("=")[0] not in known]
 
 
 def examples(document: str) -> list[Example]:

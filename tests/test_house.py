@@ -16,7 +16,7 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import COMMANDS, build_parser, module_of
-from tests.documentation import RUN_MARK, Example, examples, run_console, run_python
+from tests.documentation import RUN_MARK, Example, examples, run_console, run_python, unlisted_options
 
 PACKAGE = Path(qsproj.__file__).parent
 CHECKOUT = PACKAGE.parent
@@ -135,6 +135,7 @@ def test_examples_of_a_command_use_options_that_it_has(command):
     for arguments in found:
         if arguments[0] in written:
             assert build_parser(arguments[0]).parse_args(arguments).command == arguments[0]
+            assert unlisted_options(arguments) == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.cli.main import COMMANDS, build_parser
+from tests.documentation import unlisted_options
 
 DOCS = Path("docs")
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
@@ -99,3 +100,4 @@ def typed_in(page):
 def test_commands_of_a_page_are_those_of_the_program(page):
     for arguments in typed_in(page):
         build_parser(arguments[0]).parse_args(arguments)
+        assert unlisted_options(arguments) == []

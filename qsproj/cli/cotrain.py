@@ -33,7 +33,9 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
-    pair_files.add_source_tree(parser, usual="as the model was trained; a noisy channel takes best for joint")
+    pair_files.add_source_tree(
+        parser, usual="as the model was trained; a noisy channel uses best instead of joint"
+    )
     parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="from `qsproj train-biparser`")
     annotated = parser.add_argument(
         "--annotated",

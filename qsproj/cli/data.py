@@ -26,17 +26,17 @@ EXAMPLES = """examples:
   qsproj data get ud/de_pud@2.14
   qsproj data get ud/en_ewt@2.16 --part train -o treebanks/
   qsproj data get opus/News-Commentary/en-de -o bitext/
-  qsproj data get opus/Europarl/en-sv ud/sv_talbanken@2.17 --offline    # what would be fetched?
+  qsproj data get opus/Europarl/en-sv ud/sv_talbanken@2.17 --offline    # list missing files
 """
 
-_LIST = """List what has a name: treebanks with their releases and licence, bitexts with their version.
+_LIST = """List the available treebanks with their releases and licence, and the bitexts with their version.
 
-TEXT chooses those whose name, language or licence holds it. XX-YY stands for the codes of two languages.
+With TEXT, list those that contain it in name, language or licence. XX-YY stands for two language codes.
 """
-_GET = """Fetch treebanks and bitexts; print where their files are, one path a line.
+_GET = """Download treebanks and bitexts; print the paths of their files, one a line.
 
-The licence of each is said on the standard error. With --offline nothing is fetched: what is there is
-printed, and what is missing is said, with its URL and its place.
+Licences are printed to standard error. With --offline nothing is downloaded: the command prints the paths of
+cached files, and reports URL and path of missing ones.
 """
 
 

@@ -26,11 +26,11 @@ EXAMPLES = """examples:
   qsproj styles roundtrip --to conll corpora/en.conllu
 """
 
-_DETECT = """Tell the style of a treebank: for each dimension the choice, and what speaks for it.
+_DETECT = """Detect the style of a treebank: for each dimension the choice, and the evidence for it.
 
-Each place in the trees that tells of a dimension is counted, with the choices that it agrees with.
+The command counts the places that are evidence for a dimension, and those that agree with each choice.
 """
-_ROUND_TRIP = """Convert a treebank to another style and back, and count what did not come back."""
+_ROUND_TRIP = """Convert a treebank to another style and back, and count the lost heads and relations."""
 _LIST = """List the dimensions with their choices, those of Universal Dependencies first, and the presets."""
 _SHOWN_RELATIONS = 5
 
