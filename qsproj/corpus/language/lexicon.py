@@ -7,7 +7,6 @@ morphological feature schema", and the guidelines of Universal Dependencies.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
@@ -43,7 +42,10 @@ IMPERFECT = "IPFV"
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
 # Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
 SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
-# Third cell of such a line.
+# Beginning of a question of convention among these lines; its cells: name, tags, counts, words in question.
+QUESTION = "# question: "
+_QUESTION_CELLS = 6
+# Third cell of a line of a word.
 _NUMBER = re.compile(r"\d+")
 # Placeholders for missing forms.
 NO_FORM = frozenset({"-", "\N{EM DASH}"})
@@ -86,24 +88,42 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     Tags are separated by spaces, commas or bars. The tags of several lines of a word are combined. Case is
     kept. The first line determines the format. Ignored are blank lines, lines that begin with ``# ``,
     UniMorph forms of several words, and cells after the tags in a file of a bootstrap's ``--suggest-words``.
+    Only a line of QUESTION with a single tag is read: its words have this tag, whatever other lines say.
     Raises DataError at a line without a tab, a word or a tag; at a tag that is not universal; at features
     without a part of speech; and for a file without any line.
     """
-    with open_text(path) as lines:
-        numbered = (
-            (number, line.rstrip("\r\n").lstrip("\ufeff"))
-            for number, line in enumerate(lines, start=1)
-            if line.strip() and not line.lstrip("\ufeff").startswith("# ")
-        )
-        first = next(numbered, None)
-        if first is None:
-            raise DataError(
-                name_of(path), None, "no line", "word TAB tags", "check that it is the right file"
-            )
-        rows = chain([first], numbered)
-        if _lists_lemmas(first[1]):
-            return Lexicon(inflections=tuple(_inflections(name_of(path), rows)))
-        return Lexicon(tags=_word_tags(name_of(path), rows))
+    name = name_of(path)
+    with open_text(path) as handle:
+        lines = list(_lines(handle))
+    answers = dict[str, tuple[str, ...]]()
+    for number, line in lines:
+        answers |= _answered(name, number, line) if line.startswith(QUESTION) else {}
+    rows = [(number, line) for number, line in lines if not line.startswith("# ")]
+    if not rows and not answers:
+        raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
+    if rows and _lists_lemmas(rows[0][1]):
+        return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
+    asked = {word.lower() for word in answers}
+    tags = {word: tags for word, tags in _word_tags(name, rows).items() if word.lower() not in asked}
+    return Lexicon(tags=tags | answers)
+
+
+def _lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line.rstrip("\r\n").lstrip("\ufeff")
+
+
+def _answered(name: str, number: int, line: str) -> dict[str, tuple[str, ...]]:
+    """Return the tags of the words of a question with one answer, nothing without."""
+    _, *cells = line.split("\t")
+    if len(cells) < _QUESTION_CELLS - 1:
+        return {}
+    tags = tuple(_tags_in(cells[0]))
+    for tag in tags:
+        _check_tag(name, number, tag)
+    return dict.fromkeys(cells[_QUESTION_CELLS - 2].split(), tags) if len(tags) == 1 else {}
 
 
 def _lists_lemmas(line: str) -> bool:
@@ -122,7 +142,7 @@ def _tags_in(text: str) -> list[str]:
     return [tag for tag in re.split(r"[\s,|]+", text) if tag]
 
 
-def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[str, ...]]:
+def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[str, ...]]:
     tags: dict[str, set[str]] = {}
     for number, line in rows:
         word, tab, rest = line.partition("\t")
@@ -130,19 +150,23 @@ def _word_tags(name: str, rows: Iterator[tuple[int, str]]) -> dict[str, tuple[st
         if not (tab and word.strip() and given):
             raise DataError(name, number, "a line of another form", "a word, a tab, its tags")
         for tag in given:
-            if tag not in UNIVERSAL_TAGS:
-                raise DataError(
-                    name,
-                    number,
-                    found=f"the tag {tag!r}",
-                    expected=f"one of {' '.join(UNIVERSAL_TAGS)}",
-                    remedy="map it to universal tags, or leave the word out",
-                )
+            _check_tag(name, number, tag)
         tags.setdefault(word.strip(), set()).update(given)
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
 
 
-def _inflections(name: str, rows: Iterator[tuple[int, str]]) -> Iterator[Inflection]:
+def _check_tag(name: str, number: int, tag: str) -> None:
+    if tag not in UNIVERSAL_TAGS:
+        raise DataError(
+            name,
+            number,
+            found=f"the tag {tag!r}",
+            expected=f"one of {' '.join(UNIVERSAL_TAGS)}",
+            remedy="map it to universal tags, or leave the word out",
+        )
+
+
+def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflection]:
     known: dict[str, tuple[tuple[str, ...], str]] = {}
     odd: dict[str, list[int]] = {}
     lemmas: dict[tuple[str, str], str] = {}

@@ -54,7 +54,8 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     suggested = read_conllu(made.suggested or "")
     rows = [(one.sent_id or "", len(one), comment_value(one, "text") or "") for one in suggested]
     yield Table(("sentence", "words", "text"), rows)
-    words = Path(made.suggested_words or "").read_text(encoding="utf-8").splitlines()[1:]
+    lines = Path(made.suggested_words or "").read_text(encoding="utf-8").splitlines()
+    words = [line for line in lines if not line.startswith("# ")]
     if words:
         yield Heading("Words to put into a lexicon")
         yield (

@@ -42,6 +42,7 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
+from qsproj.pipelines.bootstrap.questions import asked_questions
 from qsproj.pipelines.bootstrap.suggestions import (
     LinkedTags,
     evenly,
@@ -515,7 +516,9 @@ def parse_examples(
     write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
     targets = [one for files in corpora for one in read_conllu(files.target)]
     linked = LinkedTags.of(chain.from_iterable(corpora))
-    write_suggested_words(suggested_words(tagger, text=raw, bitext=targets, linked=linked), paths[2])
+    asked = asked_questions(tagger, chain.from_iterable(corpora), text=raw, bitext=targets)
+    listed = suggested_words(tagger, text=raw, bitext=targets, linked=linked)
+    write_suggested_words(listed, paths[2], asked=asked)
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
@@ -555,6 +558,6 @@ MODEL = Recipe(name="model", make=assemble, version=2)
 EXAMPLES = Recipe(
     name="examples",
     make=parse_examples,
-    version=4,
+    version=5,
     files=(".conllu", ".suggested.conllu", ".words.tsv"),
 )

@@ -17,6 +17,7 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.bootstrap.questions import Asked
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 
 MOST_WORDS = 500
@@ -182,10 +183,12 @@ def _stem(form: str) -> str:
     return form[: max(len(form) - LONGEST_ENDING, SHORTEST_STEM)]
 
 
-def write_suggested_words(words: Iterable[SuggestedWord], path: str | Path) -> None:
-    """Write words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`."""
+def write_suggested_words(
+    words: Iterable[SuggestedWord], path: str | Path, *, asked: Iterable[Asked] = ()
+) -> None:
+    """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`."""
     with open_output(path) as handle:
-        handle.write(SUGGESTIONS_HEADER + "\n")
+        handle.writelines(f"{line}\n" for line in (SUGGESTIONS_HEADER, *(one.line() for one in asked)))
         for word in words:
             cells = (
                 word.form,

@@ -185,8 +185,8 @@ def made(lab: Lab, row: Row, raw: Path, speaker: Speaker) -> tuple[TextParser, l
     model = load_model_of(
         done.model, TextParser, expected="a model of text", remedy="make one: qsproj bootstrap"
     )
-    lines = Path(done.suggested_words or "").read_text("utf-8").splitlines()[1:]
-    return model, [line.partition("\t")[0] for line in lines]
+    lines = Path(done.suggested_words or "").read_text("utf-8").splitlines()
+    return model, [line.partition("\t")[0] for line in lines if not line.startswith("# ")]
 
 
 def run(lab: Lab) -> Figures:

@@ -209,8 +209,8 @@ def lexicon_of(lab: Lab, row: Row, first: Bootstrapped) -> list[str]:
         for sentence in read_conllu(part_path(lab, row.target, part)):
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
                 tags.setdefault(form.lower(), set()).add(tag)
-    lines = Path(first.suggested_words or "").read_text("utf-8").splitlines()[1:]
-    words = [line.split("\t")[0] for line in lines]
+    lines = Path(first.suggested_words or "").read_text("utf-8").splitlines()
+    words = [line.split("\t")[0] for line in lines if not line.startswith("# ")]
     return [f"{word}\t{' '.join(sorted(tags[word]))}" for word in words if word in tags][: row.words]
 
 

@@ -1,0 +1,108 @@
+"""Questions of annotation convention: classes of words that treebanks tag differently.
+
+The tag of such a class is a decision of the annotators, which no link to another language reveals:
+possessives are DET in German, PRON in English. One answer settles many words.
+
+``practice.tsv``: for each question and tag the UD v2 treebanks in which most words of the class have the tag,
+counted by ``python -m scripts.practice``.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.sentence import Sentence
+
+_FILE = Path(__file__).with_name("practice.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A class of words, recognised in a treebank by relation and features.
+
+    ``name``: for people. ``tags``: the possible answers. ``relations``: without subtypes; empty: any.
+    ``features``: words with one of these; empty: any, also none. ``apart``: words with one of these UPOS tags
+    or features do not belong to the class.
+    """
+
+    name: str
+    tags: tuple[str, ...]
+    relations: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()
+    apart: frozenset[str] = frozenset()
+
+    def covers(self, upos: str, relation: str, features: frozenset[str]) -> bool:
+        """Return whether a word with these cells belongs to the class."""
+        return (
+            (not self.relations or bare_relation(relation) in self.relations)
+            and (not self.features or not self.features.isdisjoint(features))
+            and upos not in self.apart
+            and self.apart.isdisjoint(features)
+        )
+
+
+_MODIFIERS = frozenset({"det", "nmod", "amod"})
+_VERBAL = frozenset({"VerbForm=Part", "VerbForm=Ger", "NumType=Ord", "NumType=Card"})
+QUESTIONS = (
+    Question("words for be (copula)", ("AUX", "VERB", "PRON"), relations=frozenset({"cop"})),
+    Question("auxiliaries (will, have, must)", ("AUX", "VERB", "PART"), relations=frozenset({"aux"})),
+    Question("possessives (my, your)", ("DET", "PRON", "ADJ"), _MODIFIERS, frozenset({"Poss=Yes"})),
+    Question("demonstratives (this book)", ("DET", "PRON"), _MODIFIERS, frozenset({"PronType=Dem"})),
+    Question(
+        "words for not", ("PART", "ADV", "AUX"), frozenset({"advmod", "aux"}), frozenset({"Polarity=Neg"})
+    ),
+    Question("qualities (good, big)", ("ADJ", "VERB", "NOUN"), frozenset({"amod"}), apart=_VERBAL),
+    Question(
+        "verbal nouns and infinitives (the doing, to do)",
+        ("VERB", "NOUN"),
+        features=frozenset({"VerbForm=Ger", "VerbForm=Inf", "VerbForm=Vnoun"}),
+        apart=frozenset({"AUX"}),
+    ),
+    Question(
+        "participles before nouns (living water)",
+        ("ADJ", "VERB"),
+        frozenset({"amod"}),
+        frozenset({"VerbForm=Part", "VerbForm=Ger"}),
+    ),
+    Question("ordinals (first, second)", ("ADJ", "NUM"), features=frozenset({"NumType=Ord"})),
+    Question(
+        "words that introduce clauses (that, if)", ("SCONJ", "ADP", "PART"), relations=frozenset({"mark"})
+    ),
+)
+
+
+def questions_in(sentence: Sentence) -> list[tuple[Question, ...]]:
+    """Return for each word 1..n the questions whose class it belongs to."""
+    return [
+        tuple(one for one in QUESTIONS if one.covers(upos, relation, features))
+        for upos, relation, features in zip(
+            sentence.upos, sentence.deprels, map(_cells, sentence.feats), strict=True
+        )
+    ]
+
+
+def _cells(feats: str) -> frozenset[str]:
+    return frozenset() if feats == UNSPECIFIED else frozenset(feats.split("|"))
+
+
+@cache
+def practice() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return by question the languages of each tag, by tag; the commonest tag first."""
+    found: dict[str, dict[str, Sequence[str]]] = {}
+    for line in _FILE.read_text(encoding="utf-8").splitlines():
+        name, tag, languages = line.split("\t")
+        found.setdefault(name, {})[tag] = languages.split()
+    return found
+
+
+def share_of_languages(question: str, tag: str) -> float:
+    """Return the share of the languages that give the words of a question this tag, with one for each answer.
+
+    The added language keeps an answer possible that no treebank at hand has chosen.
+    """
+    counts = Counter({one: len(languages) for one, languages in practice().get(question, {}).items()})
+    answers = next(one.tags for one in QUESTIONS if one.name == question)
+    return (counts[tag] + 1) / (counts.total() + len(answers))
