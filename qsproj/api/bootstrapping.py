@@ -68,7 +68,7 @@ def bootstrap(
     also: Treebanks = (),
     parsed_source: Treebanks = (),
     paired_by: str = "line",
-    cut: bool = False,
+    cut: bool | None = None,
     paragraphs: bool = False,
     lemmatizer: str | None = None,
     unspaced: str | None = None,
@@ -109,8 +109,8 @@ def bootstrap(
         Treebanks of other languages, whose parsers vote; trees of the source side of the bitext itself.
     paired_by : str
         ``line``, or ``verse``: two files of reference, tab, text, or two Bibles.
-    cut : bool
-        Split long pairs at clause ends found on both sides.
+    cut : bool, optional
+        Split long pairs at clause ends found on both sides; by default verses only.
     lemmatizer, unspaced : str, optional
         ``simplemma``; ``source``, ``target`` or ``both``: the side written without spaces.
     suggest_sentences : int
@@ -226,7 +226,7 @@ def _source_texts(
     inputs: Inputs,
     *,
     paired_by: str,
-    cut: bool,
+    cut: bool | None,
 ) -> tuple[SourceText, ...]:
     from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
 

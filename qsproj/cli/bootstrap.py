@@ -43,6 +43,10 @@ EXAMPLES = """examples:
 """
 
 
+# Values of --cut.
+CUTS = {"always": True, "never": False}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     def several(group: argparse._ActionsContainer, name: str, help: str) -> None:
         group.add_argument(name, metavar="FILE", nargs="+", default=[], help=help)
@@ -117,7 +121,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="average N parsers (default: 3 below 20,000 pairs, else 1)",
     )
     advanced.add_argument(
-        "--cut", action="store_true", help="split long pairs at clauses (always done for verses)"
+        "--cut",
+        metavar="WHEN",
+        nargs="?",
+        choices=list(CUTS),
+        const="always",
+        help="split long pairs at clauses: always (--cut alone) or never (default: verses only)",
     )
     advanced.add_argument(
         "--unspaced",
@@ -285,7 +294,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
             bitext=tuple(files),
             languages=tuple(pair),
             paired_by=options.paired_by,
-            cut=options.cut,
+            cut=CUTS.get(options.cut),
         )
         for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
     )

@@ -128,7 +128,7 @@ def test_several_sources_are_lists():
         languages,
         Inputs(Path("nowhere")),
         paired_by="line",
-        cut=False,
+        cut=None,
     )
     assert [text.treebanks for text in texts] == [("en.conllu",), ("es.conllu", "more.conllu")]
     assert [text.bitext for text in texts] == [("en.txt", "de.txt"), ("es-de.tsv",)]

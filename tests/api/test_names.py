@@ -34,7 +34,7 @@ SIGNATURES = {
     "draw": "(sentence_or_pair, *, versus=None)",
     "bootstrap": (
         "(*, treebank, bitext, languages, work=None, text=(), lexicon=None, annotated=(), draws=None, "
-        "jobs=1, seed=1, tagged=(), also=(), parsed_source=(), paired_by='line', cut=False, "
+        "jobs=1, seed=1, tagged=(), also=(), parsed_source=(), paired_by='line', cut=None, "
         "paragraphs=False, lemmatizer=None, unspaced=None, suggest_sentences=20)"
     ),
 }

@@ -222,7 +222,11 @@ class SourceText:
     bitext: tuple[str, ...]
     languages: tuple[str, str]  # codes of source and target
     paired_by: str = LINE  # one of PAIRED_BY
-    cut: bool = False  # split long pairs where punctuation and lengths agree; verses are always split
+    cut: bool | None = None  # split long pairs where punctuation and lengths agree; None: verses only
+
+    def decided(self) -> "SourceText":
+        """Return the text with the default of ``cut`` resolved."""
+        return self if self.cut is not None else replace(self, cut=self.paired_by == VERSE)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for _, source, target in self.named(Counter()))
@@ -232,7 +236,7 @@ class SourceText:
 
         ``whole``: source lines not to split.
         """
-        if not (self.cut or self.paired_by == VERSE):
+        if not self.decided().cut:
             yield from named
             return
         letters = [sum(lengths) for lengths in zip(*(map(len, pair) for pair in self.pairs()), strict=True)]

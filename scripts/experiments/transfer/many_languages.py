@@ -1,167 +1,166 @@
-"""The languages that changes are tried on: bitexts with English, and development files of many kinds.
-
-What comes before the prior (source tagger and parser, words, links, source trees, target tags) is made once by the
-stages of the bootstrap and kept in a workspace, whatever the code is later: a stage is made again when its version is
-raised or its inputs change.
-"""
+"""Languages that changes are measured on: bitexts with English and development files, none of them a test file."""
 
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.contractions import known_contractions
-from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.parser import load_tags
-from qsproj.models.tagging.tagger import Tagger
-from qsproj.parallel import THIS_PROCESS
-from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace
+from qsproj.pipelines.bootstrap.texts import LINE, VERSE, SourceText
 
-SOURCE = "en"
-ENGLISH = "treebanks/english-ewt-train.conllu.gz"
-# The rest of PUD is for reports.
-PUD_SENTENCES = 600
+Item = TypeVar("Item")
+ENGLISH = "en"
+# Treebanks of the languages that can be sources.
+TREEBANKS = {
+    "en": ("treebanks/english-ewt-train",),
+    "es": ("treebanks/spanish-gsd-dev", "treebanks/spanish-ancora-dev"),
+    "de": ("treebanks/german-gsd-dev",),
+    "it": ("partut/it-train", "partut/it-dev"),
+    "ru": ("bible/ru-dev",),
+    "ar": ("treebanks/arabic-padt-dev",),
+}
+TESTAMENT, NEWS, FEW_PAIRS = "New Testament", "news", "1,000 pairs"
+# Trees of PUD after these are for reports.
+PUD_TREES = 600
+# Seed of the subset of a bitext, and of the sentences that are scored.
+DRAWN_BY = 1
 
-
-@dataclass(frozen=True)
-class Language:
-    """Where the bitext with English is, and what is tested on.
-
-    Attributes
-    ----------
-    bitext : str
-        A file of pairs; of two treebanks of the same sentences, parted by a space, the texts are taken.
-    tests : mapping of str to str
-        Files of gold trees.
-    """
-
-    name: str
-    bitext: str
-    tests: dict[str, str]
-
-
-LANGUAGES = {
-    "de": Language("German", "bitext/en-de", {"GSD": "treebanks/german-gsd-dev"}),
-    "es": Language(
-        "Spanish",
-        "bitext/en-es",
-        {"GSD": "treebanks/spanish-gsd-dev", "AnCora": "treebanks/spanish-ancora-dev"},
-    ),
-    "sv": Language(
-        "Swedish",
-        "bitext/en-sv",
-        {"Talbanken": "treebanks/swedish-talbanken-dev", "LinES": "lines/sv-dev"},
-    ),
-    "cs": Language("Czech", "bitext/en-cs", {"CAC": "treebanks/czech-cac-dev"}),
-    "it": Language("Italian", "partut/en-train partut/it-train", {"ParTUT": "partut/it-dev"}),
-    "uk": Language("Ukrainian", "bible/en-uk", {"IU": "bible/uk-dev"}),
-    "wo": Language("Wolof", "bible/en-wo", {"WTB": "bible/wo-dev"}),
-    "hy": Language("Armenian", "bible/en-hy", {"ArmTDP": "bible/hy-dev"}),
-    "got": Language("Gothic", "bible/en-got", {"PROIEL": "bible/got-dev"}),
-    "tr": Language("Turkish", "pud/en pud/tr", {"PUD": "pud/tr"}),
-    "zh": Language("Chinese", "pud/en pud/zh", {"PUD": "pud/zh"}),
+_VOWELS = re.compile("[\u064b-\u0652\u0670]")
+# Relations of UD 1, which the Arabic treebank has, in UD 2.
+_UD_2 = {
+    "dobj": "obj",
+    "nsubjpass": "nsubj",
+    "csubjpass": "csubj",
+    "auxpass": "aux",
+    "neg": "advmod",
+    "mwe": "fixed",
+    "name": "flat",
 }
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A language ready for its prior: pairs with source trees, target tags and links, and who tagged."""
+class Language:
+    """A target language: its kind of bitext, and files of gold trees to score."""
 
-    code: str
-    corpus: AlignedFiles
-    tagger: Path
-    # conventions of English that do not hold in it
-    unshared: tuple[str, ...]
-
-    def load_tagger(self) -> Tagger:
-        return load_tags(self.tagger)
+    name: str
+    kind: str
+    dev: tuple[str, ...]
 
 
-def first_of(path: Path) -> Iterable[Sentence]:
-    """Read a file of trees; of PUD the part that may be looked at."""
-    return islice(read_conllu(path), PUD_SENTENCES if path.parent.name == "pud" else None)
+LANGUAGES = {
+    "de": Language("German", TESTAMENT, ("treebanks/german-gsd-dev",)),
+    "es": Language("Spanish", TESTAMENT, ("treebanks/spanish-gsd-dev", "treebanks/spanish-ancora-dev")),
+    "it": Language("Italian", TESTAMENT, ("partut/it-dev", "partut/it-train")),
+    "ru": Language("Russian", TESTAMENT, ("bible/ru-dev",)),
+    "ar": Language("Arabic", TESTAMENT, ("treebanks/arabic-padt-dev",)),
+    "et": Language("Estonian", TESTAMENT, ("bible/et-dev",)),
+    "uk": Language("Ukrainian", TESTAMENT, ("bible/uk-dev",)),
+    "wo": Language("Wolof", TESTAMENT, ("bible/wo-dev",)),
+    "hy": Language("Armenian", TESTAMENT, ("bible/hy-dev",)),
+    "got": Language("Gothic", TESTAMENT, ("bible/got-dev",)),
+    "de-news": Language("German", NEWS, ("treebanks/german-gsd-dev",)),
+    "es-news": Language("Spanish", NEWS, ("treebanks/spanish-gsd-dev", "treebanks/spanish-ancora-dev")),
+    "sv-news": Language("Swedish", NEWS, ("treebanks/swedish-talbanken-dev", "lines/sv-dev")),
+    "cs-news": Language("Czech", NEWS, ("treebanks/czech-cac-dev",)),
+    "tr": Language("Turkish", FEW_PAIRS, ("pud/tr",)),
+    "zh": Language("Chinese", FEW_PAIRS, ("pud/zh",)),
+}
 
 
-def tests_of(code: str, data: Path, most: int | None) -> dict[str, list[Sentence]]:
-    """Return the gold trees of each test, the first of them where there are too many."""
-    tests = LANGUAGES[code].tests.items()
-    return {name: list(islice(first_of(data / f"{path}.conllu.gz"), most)) for name, path in tests}
+@dataclass(frozen=True)
+class Corpora:
+    """Files of the languages: ``data`` as they are, ``work`` for those that are made of them.
+
+    ``pairs``: number of pairs drawn from a bitext of news. ``tested``: number of sentences that are scored.
+    """
+
+    data: Path
+    work: Path
+    pairs: int
+    tested: int
+
+    def files(self, code: str) -> list[Path]:
+        """Return the files of gold trees of a language."""
+        return [self.data / f"{name}.conllu.gz" for name in LANGUAGES[code].dev]
+
+    def all_trees(self, code: str) -> list[Sentence]:
+        """Read the gold trees of a language, of PUD those that settings may be chosen on."""
+        most = PUD_TREES if LANGUAGES[code].kind == FEW_PAIRS else None
+        found = [sentence for path in self.files(code) for sentence in islice(read_conllu(path), most)]
+        return [as_printed(sentence) for sentence in found] if code == "ar" else found
+
+    def gold(self, code: str) -> list[Sentence]:
+        """Return the gold trees to score, drawn from all files of the language."""
+        return drawn(self.all_trees(code), self.tested)
+
+    def raw_text(self, code: str) -> Path:
+        """Write the text of all gold trees, one sentence a line."""
+        return self._written(f"{code}.raw.txt", map(text_of, self.all_trees(code)))
+
+    def text(self, code: str, source: str = ENGLISH) -> SourceText:
+        """Return the bitext of a target language and a source language, which has treebanks."""
+        kind, target = LANGUAGES[code].kind, code.partition("-")[0]
+        if kind == TESTAMENT:
+            bitext = [self.data / f"bible/verses/{one}.tsv.xz" for one in (source, target)]
+        elif kind == NEWS:
+            with lzma.open(self.data / f"bitext/{source}-{target}.tsv.xz", "rt", encoding="utf-8") as lines:
+                chosen = drawn([line.rstrip("\n") for line in lines], self.pairs)
+            bitext = [self._written(f"{source}-{target}.{self.pairs}.tsv", chosen)]
+        else:
+            sides = (read_conllu(self.data / f"pud/{one}.conllu.gz") for one in (source, target))
+            said: Callable[[Sentence], str] = words_of if target == "zh" else text_of
+            pairs = (f"{text_of(one)}\t{said(other)}" for one, other in zip(*sides, strict=True))
+            bitext = [self._written(f"{source}-{target}.pud.tsv", pairs)]
+        return SourceText(
+            treebanks=tuple(str(self.data / f"{name}.conllu.gz") for name in TREEBANKS[source]),
+            bitext=tuple(map(str, bitext)),
+            languages=(source, target),
+            paired_by=VERSE if kind == TESTAMENT else LINE,
+        )
+
+    def _written(self, name: str, lines: Iterable[str]) -> Path:
+        self.work.mkdir(parents=True, exist_ok=True)
+        path = self.work / name
+        with open_output(path) as out:
+            out.writelines(f"{line}\n" for line in lines)
+        return path
 
 
-def prepared(code: str, data: Path, work: Path, most: int | None) -> Prepared:
-    """Bring a language as far as its prior, or find that it is; ``most`` pairs at most are read."""
-    treebank = InputPath(data / ENGLISH)
-    text = SourceText(
-        treebanks=(treebank,),
-        bitext=(InputPath(bitext_of(code, data, work, most)),),
-        languages=(SOURCE, code),
-        cut=LANGUAGES[code].bitext.startswith("bible/"),
-    )
-    made = partial(Workspace(work, run=code).stage)
-    aside = {"workers": THIS_PROCESS}
-    model = made(stages.SOURCE, treebanks=text.treebanks, language=SOURCE, seed=1).file
-    words = made(
-        stages.WORDS,
-        text=text,
-        model=model,
-        tagged=(),
-        contractions=known_contractions(code),
-        parsed=(),
-        seed=1,
-        aside=aside,
-    )
-    ours, theirs = words.files
-    named = {"name": text.bitext[0], **aside}
-    links = made(stages.LINKS, source=ours, target=theirs, unspaced=None, aside=named).file
-    told = {"total": int(words.told.figures.get("pairs", 0)), **aside}
-    trees = made(stages.TREES, words=ours, model=model, aside=told).file
-    corpus = AlignedFiles(trees, theirs, links)
-    learned = made(
-        stages.TAGGER,
-        corpora=[corpus],
-        tagged=(),
-        lexicon=None,
-        lemmatizer=None,
-        text=(),
-        paragraphs=False,
-        language=code,
-        seed=1,
-    )
-    tagged = made(stages.TAGGED, words=theirs, tagger=learned.file, aside=told).file
-    unshared = tuple(learned.told.figures.get("unshared", ()))
-    return Prepared(code, replace(corpus, target=tagged), Path(learned.file), unshared)
+def drawn(items: Sequence[Item], most: int) -> list[Item]:
+    """Return at most ``most`` items by chance, always the same, in their order."""
+    chosen = np.random.default_rng(DRAWN_BY).permutation(len(items))[:most]
+    return [items[place] for place in sorted(chosen.tolist())]
 
 
-def bitext_of(code: str, data: Path, work: Path, most: int | None) -> Path:
-    """Return the file of pairs of a language: the first of a bitext, or of two treebanks."""
-    names = LANGUAGES[code].bitext.split()
-    if len(names) == 1:
-        whole = data / f"{names[0]}.tsv.xz"
-        if most is None:
-            return whole
-        with lzma.open(whole, "rt", encoding="utf-8") as pairs:
-            lines = list(islice(pairs, most))
-    else:
-        source, target = (first_of(data / f"{name}.conllu.gz") for name in names)
-        by_id = {id_of(sentence): sentence for sentence in target}
-        both = ((one, by_id.get(id_of(one))) for one in source)
-        lines = [f"{' '.join(one.forms)}\t{' '.join(other.forms)}\n" for one, other in both if other]
-    path = work / f"{SOURCE}-{code}.tsv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(lines), encoding="utf-8")
-    return path
-
-
-def id_of(sentence: Sentence) -> str:
-    """Return what tells which sentences of two treebanks translate each other."""
+def text_of(sentence: Sentence) -> str:
+    """Return the text that a treebank gives of a sentence, else its words."""
     lines = sentence.layout.lines if sentence.layout else ()
-    named = next((line for line in lines if line.startswith("# parallel_id = ")), "")
-    return named.partition(" = ")[2] or sentence.sent_id or ""
+    return next((line[9:] for line in lines if line.startswith("# text = ")), words_of(sentence))
+
+
+def words_of(sentence: Sentence) -> str:
+    return " ".join(sentence.forms)
+
+
+def as_printed(sentence: Sentence) -> Sentence:
+    """Remove vowels from Arabic words, because no Testament has them, and write tags and relations as UD 2 does."""
+    forms = [_VOWELS.sub("", form) or form for form in sentence.forms]
+    upos = ["CCONJ" if tag == "CONJ" else tag for tag in sentence.upos]
+    return Sentence.from_words(forms, upos=upos, heads=sentence.heads, deprels=_relations(sentence))
+
+
+def _relations(sentence: Sentence) -> Iterator[str]:
+    for head, relation in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True):
+        if relation == "nmod" and head > 0 and sentence.upos[head - 1] == "VERB":
+            yield "obl"
+        else:
+            yield _UD_2.get(relation, relation)

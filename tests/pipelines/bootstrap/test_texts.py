@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
@@ -59,3 +61,21 @@ def test_any_number_of_processes_cuts_the_same(tmp_path, monkeypatch):
         made.append((told, *((tmp_path / f"{side}.conllu").read_bytes() for side in ("source", "target"))))
     assert made[0] == made[1]
     assert made[0][0].figures["pairs"] == 60
+
+
+def test_verses_are_cut_unless_that_is_refused(tmp_path):
+    """Lines are cut only on request."""
+    line = ["They went up to the city. He followed them.", "Sie gingen hinauf in die Stadt. Er folgte ihnen."]
+    files = [
+        write_lines(tmp_path / f"{side}.verses", [f"MAT 1:1\t{text}", "MAT 1:2\tno mark"])
+        for side, text in enumerate(line)
+    ]
+    pairs = write_lines(tmp_path / "pairs.tsv", ["\t".join(line), "no mark\tkein Zeichen"])
+    counts = []
+    for bitext, paired_by in ((files, "verse"), ([pairs], "line")):
+        for cut_here in (None, True, False):
+            text = SourceText(
+                treebanks=(), bitext=tuple(bitext), languages=("en", "de"), paired_by=paired_by, cut=cut_here
+            )
+            counts.append(len(list(text.pieces(text.named(Counter())))))
+    assert counts == [3, 3, 2, 2, 3, 2]

@@ -1,0 +1,67 @@
+"""Ingredients of a bootstrap that an experiment can leave out: functions and constants in place of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.tagging import conventions, linked_text, tag_evidence, tags_through_links
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """Values to put in place of names of modules; ``stage`` is the first stage that they change."""
+
+    stage: str
+    values: tuple[tuple[ModuleType, str, Any], ...]
+
+
+def _tag_options(**changes: Any) -> Ablation:
+    """Change defaults of tags through links."""
+    usual = tags_through_links.TagProjectionOptions
+
+    def changed(**given: Any) -> Any:
+        return usual(**{**changes, **given})
+
+    return Ablation("TAGGER", ((tags_through_links, "TagProjectionOptions", changed),))
+
+
+def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:
+    return Ablation("TAGGER", values)
+
+
+ABLATIONS = {
+    "function-word prior": _tags((tags_through_links, "function_word_prior", lambda text, shares: shares)),
+    "tags by company": _tags((tags_through_links, "distributional_tags", lambda text, shares: shares)),
+    "stems": _tags((tag_evidence, "OF_STEM", 0.0)),
+    "word classes": _tag_options(classes=0),
+    "sentences in digits": _tag_options(in_digits=0),
+    "balance": _tag_options(balance=0.0),
+    "learning again": _tag_options(rounds=0, rounds_of_raw=0),
+    "second learning again": _tag_options(rounds=1, rounds_of_raw=1),
+    "loose relations": _tags((conventions, "LOOSE", {})),
+    "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
+    "sureness of links": _tags((linked_text, "SURENESS", 1)),
+}
+
+
+@contextmanager
+def without(names: Sequence[str]) -> Iterator[None]:
+    """Leave ingredients out; stages that they change are kept apart from the usual ones."""
+    kept: list[tuple[Any, str, Any]] = []
+    try:
+        for name in names:
+            one = ABLATIONS[name]
+            recipe = getattr(stages, one.stage)
+            other: dict[str, Any] = {"version": f"{recipe.version} without {name}"}
+            for module, attribute, value in (*one.values, (stages, one.stage, replace(recipe, **other))):
+                kept.append((module, attribute, getattr(module, attribute)))
+                setattr(module, attribute, value)
+        yield
+    finally:
+        for module, attribute, value in reversed(kept):
+            setattr(module, attribute, value)
