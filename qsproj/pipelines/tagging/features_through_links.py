@@ -25,17 +25,11 @@ from qsproj.models.morphology.morphology_training import (
     train_morphology,
 )
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.tagging.extra_data import FewTagged, with_tagged_features
-from qsproj.pipelines.tagging.linked_text import (
-    CARRIED,
-    INFLECTED,
-    NONE,
-    SHARED,
-    UNKNOWN,
-    LinkedText,
-    MarkedLinks,
-)
-from qsproj.pipelines.tagging.tag_evidence import normalised, summed
+from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
+from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
+from qsproj.pipelines.tagging.options import FeatureProjectionOptions
+from qsproj.pipelines.tagging.source_features import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
+from qsproj.pipelines.tagging.votes import normalised, summed
 
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -64,33 +58,6 @@ TENSE = "Tense"
 FEWEST_TENSES = 10.0
 # Probability of a value unknown in the source, relative to the likeliest value.
 UNTOLD = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureProjectionOptions:
-    """Options of features learned through links; chosen on development files.
-
-    ``sentences``: maximum number of training sentences. ``epochs``: passes over them, ``epochs_of_many`` at
-    the maximum. ``leaning``: prior votes from all words with the same suffix. ``trust``: prior votes from
-    the type beside the links of a word. ``shown``: share of an attribute's uncertainty given the tag that
-    forms must remove. ``agreeing``: the same for attributes that adjectives share with nouns, whose endings
-    often mark something else. ``precision``: minimum expected precision of written values. ``rarest``:
-    minimum share of a tag's votes for a combination of features. ``temperature``: divisor of the potentials,
-    because the training data is more certain than links are correct. ``one_tense``: minimum share of a
-    type's votes for its likeliest tense, which no neighbour determines, unlike number or gender.
-    """
-
-    sentences: int = 12000
-    epochs: int = 10
-    epochs_of_many: int = 5
-    leaning: float = 3.0
-    trust: float = 0.5
-    shown: float = 0.03
-    agreeing: float = 0.12
-    precision: float = 0.6
-    rarest: float = 0.002
-    temperature: float = 2.0
-    one_tense: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)

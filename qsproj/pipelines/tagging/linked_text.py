@@ -1,26 +1,17 @@
-"""The target side of a bitext with projected tags, as arrays; read from a stream in one pass.
-
-Features of source words are projected too, extended by agreement that other languages mark. English *these
-old houses* marks plural twice, German and Spanish three times. So a word without number takes that of its
-noun, a noun the definiteness of its article, a finite verb person and number of its subject. A later test on
-word forms decides which features the target marks.
-"""
+"""The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.pairs.translations import Translations
-from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.models.morphology.analyses import features_of
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     EITHER,
@@ -28,142 +19,7 @@ from qsproj.pipelines.tagging.conventions import (
     source_tags,
     trust_in_tags,
 )
-
-# Attributes of agreement: their absence in a source word is no evidence about the target.
-SHARED = ("Animacy", "Case", "Definite", "Gender", "Number", "Person")
-OF_FINITE_VERBS = ("Mood", "Tense")
-OF_WORDS = ("Aspect", "Degree", "NumType", "Polarity", "Poss", "PronType", "VerbForm")
-CARRIED = tuple(sorted((*SHARED, *OF_FINITE_VERBS, *OF_WORDS)))
-# Attributes that nouns and verbs inflect for.
-INFLECTED = frozenset(SHARED) - {"Definite"}
-# Attributes restricted to function words: treebanks differ in their annotation of adverbs.
-OF_FUNCTION_WORDS = {"PronType": frozenset({"DET", "PRON"})}
-NONE, UNKNOWN = "", "?"
-NO_LINK = -1
-
-NOUNS, VERBS = frozenset({"NOUN", "PROPN", "PRON"}), frozenset({"AUX", "VERB"})
-_OF_NOUN = ("Animacy", "Case", "Gender", "Number")
-
-
-class Mark(NamedTuple):
-    """UPOS of a word, and its value of each attribute of CARRIED, which may be NONE or UNKNOWN."""
-
-    upos: str
-    values: tuple[str, ...]
-
-    @property
-    def told(self) -> list[str]:
-        return [value for value in self.values if value not in (NONE, UNKNOWN)]
-
-
-def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Mark]:
-    """Return the mark of each word, extended by agreement; all UNKNOWN in a sentence without features.
-
-    Without heads there is no agreement. ``linked``: the likeliest target word of each word, -1 for none;
-    None: a different one for each word.
-    """
-    if all(cell == UNSPECIFIED for cell in sentence.feats):
-        return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
-    found = [dict(_features(cell)) for cell in sentence.feats]
-    # Word, head and relation of each arc; roots and words without a head have none.
-    arcs = [
-        (word, int(head) - 1, relation if relation == "nmod:poss" else bare_relation(relation))
-        for word, (head, relation) in enumerate(zip(sentence.heads[1:], sentence.deprels, strict=True))
-        if head > 0
-    ]
-    if any("Definite" in features for features in found):
-        # In a language with articles, a noun without one is indefinite; a possessed noun may be either.
-        bare = set(range(len(found))) - {head for _, head, one in arcs if one in ("det", "nmod:poss")}
-        for word, _, relation in arcs:
-            if word in bare and sentence.upos[word] == "NOUN" and relation != "compound":
-                found[word].setdefault("Definite", "Ind")
-    linked = range(len(found)) if linked is None else linked
-    for word, head, relation in arcs:
-        finite = relation == "aux" and found[word].get("VerbForm") == "Fin" and sentence.upos[head] in VERBS
-        if finite and linked[word] in (NO_LINK, linked[head]):
-            _finite(found[word], found[head], passive=sentence.deprels[word] == "aux:pass")
-    subjects: dict[int, dict[str, str]] = {}
-    for word, head, relation in arcs:
-        if relation == "det" and sentence.upos[head] == "NOUN":
-            _share(found[word], found[head], ("Definite",))
-        if relation == "nsubj" and sentence.upos[word] in NOUNS:
-            person = {} if sentence.upos[word] == "PRON" else {"Person": "3"}
-            subjects[head] = person | found[word]
-    for word, head, relation in arcs:
-        if found[word].get("Poss") and sentence.upos[head] in NOUNS:
-            # Number and gender of a possessive are those of the owner.
-            found[word] = {name: value for name, value in found[word].items() if name not in _OF_NOUN}
-            _share(found[head], found[word], _OF_NOUN)
-        elif relation in ("det", "amod") and sentence.upos[head] in NOUNS:
-            _share(found[head], found[word], _OF_NOUN)
-            if relation == "amod":
-                _share(found[head], found[word], ("Definite",))
-    for word, head, relation in arcs:
-        if relation in ("aux", "cop") and head in subjects:
-            _agree(subjects[head], sentence.upos[word], found[word])
-    for word, subject in subjects.items():
-        _agree(subject, sentence.upos[word], found[word])
-    return [
-        _mark(tag, frozenset(features.items())) for tag, features in zip(sentence.upos, found, strict=True)
-    ]
-
-
-@lru_cache(maxsize=1 << 12)
-def _features(cell: str) -> Mapping[str, str]:
-    """Return the features of a cell, cached: treebanks have few distinct cells. Copy before changing."""
-    return features_of(cell)
-
-
-def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
-    """Make a verb finite whose auxiliary has no translation: *did not go* is one verb in other languages.
-
-    The tense of *has gone* stays unknown.
-    """
-    perfect = not passive and verb.get("VerbForm") == "Part" and verb.get("Tense") == "Past"
-    verb.pop("Tense", None)
-    verb["VerbForm"] = "Fin"
-    for name in OF_FINITE_VERBS:
-        if name in auxiliary and not (perfect and name == "Tense"):
-            verb[name] = auxiliary[name]
-
-
-def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...]) -> None:
-    """Copy the named features of ``giver`` that ``taker`` lacks."""
-    for name in names:
-        if name in giver:
-            taker.setdefault(name, giver[name])
-
-
-def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None:
-    """Give a finite verb the number and person of its subject, an adjective its number and gender."""
-    if tag == "ADJ":
-        _share(subject, predicate, ("Gender", "Number"))
-    elif predicate.get("VerbForm") == "Fin":
-        _share(subject, predicate, ("Number", "Person"))
-
-
-@lru_cache(maxsize=1 << 14)
-def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
-    """Return the mark of a word with these features, cached because a text has few distinct ones."""
-    features = dict(found)
-    form = features.get("VerbForm")
-    unknown: tuple[str, ...] = ()
-    if form in (None, "Fin", "Part") or tag not in VERBS:
-        unknown = SHARED
-    if form == "Fin" or (tag in VERBS and form is None):
-        unknown = (*unknown, *OF_FINITE_VERBS)
-    if tag in ("DET", "PRON"):
-        unknown = tuple(name for name in unknown if name not in ("Definite", "Person"))
-    return Mark(
-        tag,
-        tuple(
-            NONE
-            if tag not in OF_FUNCTION_WORDS.get(name, (tag,))
-            else features.get(name, UNKNOWN if name in unknown else NONE)
-            for name in CARRIED
-        ),
-    )
-
+from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 # Power of a link's probability in its vote. On German-GSD dev the first choice of the type is right for 86.4%
 # of words by confident links alone, for 84.6% by all likely links; rare types have no confident ones.

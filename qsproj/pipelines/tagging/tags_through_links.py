@@ -11,7 +11,7 @@ part-of-speech tagging"; learning how projected tags err from few tagged sentenc
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,41 +20,28 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
-from qsproj.features.tagging import Classes, templates_with, word_classes
+from qsproj.features.tagging import templates_with
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import (
-    LogEvidence,
-    SetExample,
-    SetTrainingOptions,
-    mean_tagger,
-    train_on_sets,
-    train_tagger,
-)
-from qsproj.pipelines.tagging.extra_data import (
-    FewTagged,
-    RawText,
-    as_tagged,
-    balanced,
-    compare_with_tagged_alone,
-    in_digits,
-)
-from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
-from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
-from qsproj.pipelines.tagging.tag_evidence import (
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.pipelines.tagging.features_through_links import learn_features
+from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
+from qsproj.pipelines.tagging.function_words import (
     Contradiction,
-    LinkChannel,
-    Sets,
-    allowed_tags,
-    channel_evidence,
     contradictions,
-    corrected,
     distributional_tags,
     function_word_prior,
-    learn_channel,
-    set_evidence,
-    type_sets,
-    type_shares,
 )
+from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
+from qsproj.pipelines.tagging.self_training import (
+    SelfTraining,
+    as_tagged,
+    classes_of_both,
+    deal_out,
+    with_temperature,
+)
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_sets, type_shares
 from qsproj.progress import track
 
 # Columns learned beside UPOS by default.
@@ -65,49 +52,6 @@ HELD_OUT = 100
 COMPARED, NAMED = 2000, 10
 # Minimum total vote of a word with evidence, in the report.
 EVIDENT = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagProjectionOptions:
-    """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
-
-    # maximum number of target sentences, and of raw ones, kept in memory; a sample of more
-    read: int = 100_000
-    sentences: int = 60000  # maximum number of training sentences
-    covered: float = 0.5  # minimum share of linked words in a training sentence
-    shortest: int = 5  # sentence length in words
-    longest: int = 49
-    parts: int = 3  # maximum number of parts, each with its own tagger; the taggers are averaged
-    # minimum sentences of a part; with too few for two parts, ``draws`` taggers learn from random halves
-    fewest: int = 1200
-    draws: int = 5
-    # below this many sentences, forms with the same stem are smoothed together, and ``classes`` word classes
-    # of the target are features
-    little: int = 20000
-    classes: int = 64
-    # sentences of the first round in all parts, which learns from type sets alone and estimates the
-    # reliability of links
-    first_sentences: int = 12000
-    first_least: float = 0.25  # minimum share of a type's links for a tag of its set, in the first round
-    least: float = 0.15  # the same, in the second round
-    # training of every round
-    training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
-    # rounds of self-training on the bitext, without and with raw text
-    rounds: int = 2
-    rounds_of_raw: int = 3
-    # power that discounts frequent tags there, see :func:`qsproj.pipelines.tagging.extra_data.balanced`
-    balance: float = 0.4
-    raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
-    raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
-    # copies of sentences of each part with a number in digits, where the bitext spells numbers out
-    in_digits: int = 300
-    tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
-    # final tuning on tagged sentences alone
-    tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    # divisor of the averaged potentials, because self-training makes the tagger overconfident
-    temperature: float = 1.5
-    temperature_of_raw: float = 2.2
-    features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +111,7 @@ def project_tags(
     shares = type_shares(text, text.votes, allowed, stems=little)
     shares = distributional_tags(text, function_word_prior(text, shares))
     classes = classes_of_both(text, raw_text, options.classes) if little else {}
-    learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
+    learner = SelfTraining(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 
     parts = deal_out(chosen, rng=rng, options=options)
 
@@ -229,135 +173,6 @@ def project_tags(
     return ProjectedTagger(tagger, (*report, *told), text.unshared, tuple(contradicted))
 
 
-@dataclass(frozen=True, slots=True)
-class _Learner:
-    """State shared by all rounds of training."""
-
-    text: LinkedText
-    extractor: FeatureExtractor
-    rng: np.random.Generator
-    options: TagProjectionOptions
-
-    def first_round(
-        self, parts: Sequence[Sequence[int]], sets: Sets, few: FewTagged
-    ) -> tuple[Tagger, list[LinkChannel]]:
-        """Learn from type sets alone; return the mean of the parts' taggers, and a link channel of each."""
-        share = self.options.first_sentences // len(parts)
-        firsts = [sorted(part[:share]) for part in parts]
-        taggers = [
-            self.train(first, set_evidence(self.text, sets, first), few, "learning from types")
-            for first in firsts
-        ]
-        channels = [
-            learn_channel(self.text, sets, tagger, track(first, "weighing links", unit="sentence"))
-            for tagger, first in zip(taggers, firsts, strict=True)
-        ]
-        return mean_tagger(taggers), channels
-
-    def second_round(
-        self, parts: Sequence[Sequence[int]], sets: Sets, channels: Sequence[LinkChannel], few: FewTagged
-    ) -> Tagger:
-        """Learn from sets and links; return the mean of the parts' taggers."""
-        return mean_tagger(
-            [
-                self.train(part, channel_evidence(self.text, sets, channel, part), few, "learning from links")
-                for part, channel in zip(parts, channels, strict=True)
-            ]
-        )
-
-    def next_round(
-        self,
-        tagger: Tagger,
-        parts: Sequence[Sequence[int]],
-        allowed: Sets,
-        channels: Sequence[LinkChannel],
-        few: FewTagged,
-        more: Sequence[SetExample],
-    ) -> Tagger:
-        """Self-train on the bitext with its links, and on more examples; return the mean of the taggers.
-
-        Only script and lexicon (``allowed``) constrain the tags, not type sets, so that context can select a
-        tag with few links. On dev files, from 8,000 pairs, UPOS German +1.5, Czech +1.6, Spanish +.8, Italian
-        +.4, Swedish +.1; within the sets a third of that.
-        """
-        return mean_tagger(
-            [
-                self.train(part, self.read(tagger, part, allowed, channel), few, "learning again", more)
-                for part, channel in zip(parts, channels, strict=True)
-            ]
-        )
-
-    def read(
-        self, tagger: Tagger, sentences: Sequence[int], allowed: Sets, channel: LinkChannel
-    ) -> LogEvidence:
-        """Return the balanced tag probabilities of ``sentences`` given a tagger and links, as evidence."""
-        evidence = channel_evidence(self.text, allowed, channel, sentences)
-        by_sentence = self.text.parted(evidence, sentences)
-        for sentence, known in zip(
-            track(sentences, "reading again", unit="sentence"), by_sentence, strict=True
-        ):
-            known[:] = tagger.distribution_given(self.text.sentences[sentence], known)
-        return balanced(evidence, self.options.balance)
-
-    def train(
-        self,
-        chosen: Sequence[int],
-        evidence: LogEvidence,
-        few: FewTagged,
-        what: str,
-        more: Sequence[SetExample] = (),
-    ) -> Tagger:
-        """Train on sentences of the bitext, tagged ones and ``more``; then tune on the tagged ones."""
-        text, options = self.text, self.options
-        by_sentence = text.parted(evidence, chosen)
-        examples = [
-            SetExample(text.sentences[s], known) for s, known in zip(chosen, by_sentence, strict=True)
-        ]
-        examples += in_digits(examples, text.tags, most=options.in_digits)
-        examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
-        tagger = train_on_sets(
-            examples,
-            tags=text.tags,
-            extractor=self.extractor,
-            rng=self.rng,
-            options=options.training,
-            what=what,
-        )
-        if not few.sentences:
-            return tagger
-        return train_on_sets(
-            few.examples(text.tags, strength=1.0),
-            tags=text.tags,
-            extractor=self.extractor,
-            rng=self.rng,
-            options=options.tuning,
-            start=tagger,
-        )
-
-
-def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Classes]:
-    """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
-    if not count:
-        return {}
-    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw.sentences)]
-    return {"lowerclass": word_classes(lowered, count)}
-
-
-def usable_raw(
-    raw: RawText, *, rng: np.random.Generator, options: TagProjectionOptions
-) -> list[tuple[str, ...]]:
-    """Return a sample of raw sentences of suitable length, in text order."""
-    usable = [forms for forms in raw.sentences if options.shortest <= len(forms) <= options.longest]
-    chosen = np.sort(rng.permutation(len(usable))[: options.raw_sentences])
-    return [usable[i] for i in chosen.tolist()]
-
-
-def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
-    """Divide all potentials by a temperature: the same tags with flatter probabilities."""
-    weights = (tagger.weights / temperature).astype(np.float32)
-    return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
-
-
 def choose_sentences(
     text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
@@ -375,24 +190,6 @@ def choose_sentences(
         usable = np.nonzero(~held_out)[0]
     chosen = np.sort(rng.permutation(usable)[: options.sentences])
     return chosen.tolist(), np.nonzero(fits & held_out)[0].tolist()
-
-
-def deal_out(
-    chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
-) -> list[list[int]]:
-    """Return the sentences of each tagger in random order: a part each, or random halves of few sentences.
-
-    Averaging removes errors due to the sample. On dev files, UPOS from 1,000 pairs, five halves against all
-    of them once: Chinese and German +1.2, Czech and Turkish +1.0, Spanish +.6, Swedish +.1. From New
-    Testaments five draws were no better than three parts.
-
-    *Source*: Breiman (1996), "Bagging predictors".
-    """
-    count = min(options.parts, len(chosen) // options.fewest)
-    if count > 1:
-        return [part.tolist() for part in np.array_split(rng.permutation(chosen), count)]
-    half = -(-len(chosen) // 2)
-    return [rng.permutation(chosen)[:half].tolist() for _ in range(options.draws)]
 
 
 def summary(text: LinkedText) -> str:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.tagging import conventions, linked_text, tag_evidence, tags_through_links
+from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:
 ABLATIONS = {
     "function-word prior": _tags((tags_through_links, "function_word_prior", lambda text, shares: shares)),
     "tags by company": _tags((tags_through_links, "distributional_tags", lambda text, shares: shares)),
-    "stems": _tags((tag_evidence, "OF_STEM", 0.0)),
+    "stems": _tags((type_dictionary, "OF_STEM", 0.0)),
     "word classes": _tag_options(classes=0),
     "sentences in digits": _tag_options(in_digits=0),
     "balance": _tag_options(balance=0.0),

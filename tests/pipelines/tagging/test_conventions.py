@@ -6,8 +6,8 @@ import pytest
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.conventions import Conventional, settled_names, source_tags
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tag_evidence import allowed_tags, type_sets, type_shares
 from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_sets, type_shares
 
 POSSESSIVE = "PRON nmod:poss"
 SOURCE = Sentence.from_words(

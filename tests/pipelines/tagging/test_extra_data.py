@@ -7,8 +7,11 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import SetExample, accuracy
-from qsproj.pipelines.tagging.extra_data import FIGURES, RawText, as_tagged, balanced, in_digits
-from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
+from qsproj.pipelines.tagging.digits import FIGURES, in_digits
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
+from qsproj.pipelines.tagging.self_training import as_tagged, balanced
+from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 TAGS = ("DET", "NOUN", "NUM")

@@ -8,10 +8,8 @@ import pytest
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging import extra_data
-from qsproj.pipelines.tagging.extra_data import with_tagged_features
+from qsproj.pipelines.tagging import few_tagged
 from qsproj.pipelines.tagging.features_through_links import (
-    FeatureProjectionOptions,
     Judged,
     MarkedWords,
     leaning_chances,
@@ -20,7 +18,10 @@ from qsproj.pipelines.tagging.features_through_links import (
     with_listed_features,
     written_attributes,
 )
-from qsproj.pipelines.tagging.linked_text import CARRIED, LIKELY, NONE, UNKNOWN, marks_of, read_linked_text
+from qsproj.pipelines.tagging.few_tagged import with_tagged_features
+from qsproj.pipelines.tagging.linked_text import LIKELY, read_linked_text
+from qsproj.pipelines.tagging.options import FeatureProjectionOptions
+from qsproj.pipelines.tagging.source_features import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
@@ -242,7 +243,7 @@ FEW = [
     ],
 )
 def test_few_tagged_sentences_correct_links(monkeypatch, sure, cells):
-    monkeypatch.setattr(extra_data, "SURE", sure)
+    monkeypatch.setattr(few_tagged, "SURE", sure)
     linked = with_columns(
         Sentence.from_words(["flofi", "zaka", "runs"], upos=["NOUN", "NOUN", "VERB"]),
         feats=["Number=Sing", "Definite=Def|Number=Plur", "Tense=Past"],

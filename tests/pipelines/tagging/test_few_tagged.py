@@ -3,7 +3,7 @@
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.pipelines.tagging.extra_data import FewTagged
+from qsproj.pipelines.tagging.few_tagged import FewTagged
 
 TAGS = ("ADP", "DET", "NOUN")
 

@@ -11,14 +11,11 @@ from qsproj.corpus.pairs.translations import join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-from qsproj.pipelines.tagging.extra_data import FewTagged, compare_with_tagged_alone, words_right
+from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tags_through_links import (
-    TagProjectionOptions,
-    deal_out,
-    project_tags,
-    with_temperature,
-)
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.self_training import deal_out, with_temperature
+from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 

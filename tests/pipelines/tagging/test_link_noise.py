@@ -7,13 +7,8 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.pipelines.tagging.link_noise import LinkChannel, channel_evidence, expected_tags, learn_channel
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tag_evidence import (
-    LinkChannel,
-    channel_evidence,
-    expected_tags,
-    learn_channel,
-)
 
 TAGS = ("AUX", "NOUN", "PRON", "VERB")
 

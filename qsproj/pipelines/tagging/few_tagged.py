@@ -1,17 +1,13 @@
-"""Training data beside the bitext: a few tagged sentences, self-tagged raw text, numbers as digits.
+"""A few tagged sentences beside the bitext: training data, and a test whether links help.
 
-Tagged sentences serve for training and for testing whether links help. A New Testament lacks most modern
-words; raw text has them in context, so each tagger labels it for the next one. Where a text spells out all
-numbers, copies of sentences with a number in digits show the tagger how digits are used.
+Their tags and contractions correct those of links; their features correct projected ones.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
@@ -19,10 +15,9 @@ from qsproj.corpus.contractions import (
     Contractions,
     learn_contractions,
     merge_contractions,
-    split_contractions,
 )
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.language.lexicon import Inflection, WordTags
+from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError, pluralise
@@ -31,7 +26,6 @@ from qsproj.models.morphology.morphology_training import columns_shown, train_mo
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, TaggerOptions, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 
 # Minimum number of tagged sentences to set some aside for testing.
 FEWEST = 50
@@ -42,19 +36,6 @@ SURELY = 1.64
 # Tagged words needed to learn the features of a tag; probability from which their features count as certain.
 FEWEST_WORDS = 5
 SURE = 0.5
-NUMERAL = "NUM"
-# Lower bound of the evidence from a tagger, natural log: no tag is excluded.
-MOST_DOUBTED = -12.0
-# Lower bound of a tag's frequency where probabilities are divided by it.
-RAREST = 0.03
-# Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go so low
-# (DOUBT in tag_evidence); type sets and a confident tagger do.
-UNLIKELY = -3.0
-# Number of digit tokens from which the text itself shows how digits are used.
-ENOUGH_IN_DIGITS = 100
-# Figures that replace spelled-out numbers, in turn.
-FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
-
 Words = tuple[str, ...]
 
 
@@ -212,96 +193,3 @@ def compare_with_tagged_alone(
     if wins:
         lines.append("links do not help: learned from the tagged sentences and the raw text alone")
     return wins, lines
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RawText:
-    """Raw sentences of the target language."""
-
-    sentences: tuple[Words, ...]  # words of each sentence; none is empty
-    rows: dict[str, int]  # row of each word in ``allowed``
-    allowed: Sets  # bool[V, T], tags that script and lexicon allow
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Iterable[Sequence[str]],
-        *,
-        tags: Sequence[str],
-        lexicon: WordTags,
-        contractions: Contractions,
-        most: int,
-        rng: np.random.Generator,
-    ) -> "RawText":
-        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
-
-        *Source*: algorithm R of Vitter (1985).
-        """
-        kept: list[tuple[int, Words]] = []
-        for number, tokens in enumerate(filter(len, sentences)):
-            place = number if number < most else int(rng.integers(number + 1))
-            if place < most:
-                kept[place : place + 1] = [(number, tuple(split_contractions(tokens, contractions)[0]))]
-        words = tuple(forms for _, forms in sorted(kept, key=itemgetter(0)))
-        rows: dict[str, int] = {}
-        for forms in words:
-            for form in forms:
-                rows.setdefault(form, len(rows))
-        return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
-
-    def sets_of(self, forms: Words) -> Sets:
-        """Return the allowed tags of the words of a sentence, bool[n, T]."""
-        return self.allowed[[self.rows[form] for form in forms]]
-
-
-def as_tagged(
-    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
-) -> list[SetExample]:
-    """Return examples of raw sentences, with a tagger's probabilities as evidence."""
-    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
-    if not found:
-        return []
-    ends = np.cumsum([len(forms) for forms in sentences])
-    evidence = np.split(balanced(np.concatenate(found), balance), ends[:-1])
-    return [SetExample(forms, of, strength) for forms, of in zip(sentences, evidence, strict=True)]
-
-
-def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
-    """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
-
-    Self-training favours frequent tags: NOUN takes from ADJ. So probabilities are divided by a ``power`` of
-    the tag's frequency in all N words.
-
-    Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
-    embedding for clustering analysis", equation 3; the power is ours.
-    """
-    frequency = np.maximum(probabilities.mean(axis=0, dtype=np.float64), RAREST)
-    with np.errstate(divide="ignore"):
-        evidence = np.log(probabilities) - power * np.log(frequency)
-    evidence -= evidence.max(axis=1, keepdims=True)
-    return np.maximum(evidence, MOST_DOUBTED).astype(np.float32)
-
-
-def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return copies of at most ``most`` sentences with one unambiguous number word in digits.
-
-    Empty where the text itself has enough digits.
-    """
-    shown = sum(form[0].isdigit() for example in examples for form in example.forms)
-    if NUMERAL not in tags or shown >= ENOUGH_IN_DIGITS:
-        return []
-    found: list[SetExample] = []
-    for example in examples:
-        place = _number(example.log_evidence, tags.index(NUMERAL))
-        if place is not None and len(found) < most:
-            figure = FIGURES[len(found) % len(FIGURES)]
-            forms = (*example.forms[:place], figure, *example.forms[place + 1 :])
-            found.append(SetExample(forms, example.log_evidence, example.strength))
-    return found
-
-
-def _number(evidence: LogEvidence, numeral: int) -> int | None:
-    """Return the first word whose only likely tag is NUM, None without one."""
-    possible = evidence >= UNLIKELY
-    certain = np.nonzero(possible[:, numeral] & (possible.sum(axis=1) == 1))[0]
-    return int(certain[0]) if len(certain) else None

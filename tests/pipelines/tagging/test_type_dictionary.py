@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.pipelines.tagging.function_words import contradictions, distributional_tags, function_word_prior
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tag_evidence import (
+from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
-    contradictions,
     corrected,
-    distributional_tags,
-    function_word_prior,
     set_evidence,
     type_sets,
     type_shares,

@@ -1,0 +1,67 @@
+"""Raw text of the target, from which taggers learn by their own probabilities.
+
+A New Testament lacks most modern words; raw text has them in context, so each tagger labels it for the next.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+import numpy as np
+
+from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.language.lexicon import WordTags
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags
+from qsproj.pipelines.tagging.votes import Sets
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawText:
+    """Raw sentences of the target language."""
+
+    sentences: tuple[Words, ...]  # words of each sentence; none is empty
+    rows: dict[str, int]  # row of each word in ``allowed``
+    allowed: Sets  # bool[V, T], tags that script and lexicon allow
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        *,
+        tags: Sequence[str],
+        lexicon: WordTags,
+        contractions: Contractions,
+        most: int,
+        rng: np.random.Generator,
+    ) -> "RawText":
+        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
+
+        *Source*: algorithm R of Vitter (1985).
+        """
+        kept: list[tuple[int, Words]] = []
+        for number, tokens in enumerate(filter(len, sentences)):
+            place = number if number < most else int(rng.integers(number + 1))
+            if place < most:
+                kept[place : place + 1] = [(number, tuple(split_contractions(tokens, contractions)[0]))]
+        words = tuple(forms for _, forms in sorted(kept, key=itemgetter(0)))
+        rows: dict[str, int] = {}
+        for forms in words:
+            for form in forms:
+                rows.setdefault(form, len(rows))
+        return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
+
+    def sets_of(self, forms: Words) -> Sets:
+        """Return the allowed tags of the words of a sentence, bool[n, T]."""
+        return self.allowed[[self.rows[form] for form in forms]]
+
+
+def usable_raw(
+    raw: RawText, *, rng: np.random.Generator, options: TagProjectionOptions
+) -> list[tuple[str, ...]]:
+    """Return a sample of raw sentences of suitable length, in text order."""
+    usable = [forms for forms in raw.sentences if options.shortest <= len(forms) <= options.longest]
+    chosen = np.sort(rng.permutation(len(usable))[: options.raw_sentences])
+    return [usable[i] for i in chosen.tolist()]

@@ -1,0 +1,196 @@
+"""Rounds of training: from the type dictionary, from links, then from the taggers' own probabilities.
+
+Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013) for the first two.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.tagging import Classes, word_classes
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, mean_tagger, train_on_sets
+from qsproj.pipelines.tagging.digits import in_digits
+from qsproj.pipelines.tagging.few_tagged import FewTagged
+from qsproj.pipelines.tagging.link_noise import LinkChannel, channel_evidence, learn_channel
+from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.type_dictionary import set_evidence
+from qsproj.pipelines.tagging.votes import Sets
+from qsproj.progress import track
+
+# Lower bound of the evidence from a tagger, natural log: no tag is excluded.
+MOST_DOUBTED = -12.0
+# Lower bound of a tag's frequency where probabilities are divided by it.
+RAREST = 0.03
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTraining:
+    """State shared by all rounds of training."""
+
+    text: LinkedText
+    extractor: FeatureExtractor
+    rng: np.random.Generator
+    options: TagProjectionOptions
+
+    def first_round(
+        self, parts: Sequence[Sequence[int]], sets: Sets, few: FewTagged
+    ) -> tuple[Tagger, list[LinkChannel]]:
+        """Learn from type sets alone; return the mean of the parts' taggers, and a link channel of each."""
+        share = self.options.first_sentences // len(parts)
+        firsts = [sorted(part[:share]) for part in parts]
+        taggers = [
+            self.train(first, set_evidence(self.text, sets, first), few, "learning from types")
+            for first in firsts
+        ]
+        channels = [
+            learn_channel(self.text, sets, tagger, track(first, "weighing links", unit="sentence"))
+            for tagger, first in zip(taggers, firsts, strict=True)
+        ]
+        return mean_tagger(taggers), channels
+
+    def second_round(
+        self, parts: Sequence[Sequence[int]], sets: Sets, channels: Sequence[LinkChannel], few: FewTagged
+    ) -> Tagger:
+        """Learn from sets and links; return the mean of the parts' taggers."""
+        return mean_tagger(
+            [
+                self.train(part, channel_evidence(self.text, sets, channel, part), few, "learning from links")
+                for part, channel in zip(parts, channels, strict=True)
+            ]
+        )
+
+    def next_round(
+        self,
+        tagger: Tagger,
+        parts: Sequence[Sequence[int]],
+        allowed: Sets,
+        channels: Sequence[LinkChannel],
+        few: FewTagged,
+        more: Sequence[SetExample],
+    ) -> Tagger:
+        """Self-train on the bitext with its links, and on more examples; return the mean of the taggers.
+
+        Only script and lexicon (``allowed``) constrain the tags, not type sets, so that context can select a
+        tag with few links. On dev files, from 8,000 pairs, UPOS German +1.5, Czech +1.6, Spanish +.8, Italian
+        +.4, Swedish +.1; within the sets a third of that.
+        """
+        return mean_tagger(
+            [
+                self.train(part, self.read(tagger, part, allowed, channel), few, "learning again", more)
+                for part, channel in zip(parts, channels, strict=True)
+            ]
+        )
+
+    def read(
+        self, tagger: Tagger, sentences: Sequence[int], allowed: Sets, channel: LinkChannel
+    ) -> LogEvidence:
+        """Return the balanced tag probabilities of ``sentences`` given a tagger and links, as evidence."""
+        evidence = channel_evidence(self.text, allowed, channel, sentences)
+        by_sentence = self.text.parted(evidence, sentences)
+        for sentence, known in zip(
+            track(sentences, "reading again", unit="sentence"), by_sentence, strict=True
+        ):
+            known[:] = tagger.distribution_given(self.text.sentences[sentence], known)
+        return balanced(evidence, self.options.balance)
+
+    def train(
+        self,
+        chosen: Sequence[int],
+        evidence: LogEvidence,
+        few: FewTagged,
+        what: str,
+        more: Sequence[SetExample] = (),
+    ) -> Tagger:
+        """Train on sentences of the bitext, tagged ones and ``more``; then tune on the tagged ones."""
+        text, options = self.text, self.options
+        by_sentence = text.parted(evidence, chosen)
+        examples = [
+            SetExample(text.sentences[s], known) for s, known in zip(chosen, by_sentence, strict=True)
+        ]
+        examples += in_digits(examples, text.tags, most=options.in_digits)
+        examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
+        tagger = train_on_sets(
+            examples,
+            tags=text.tags,
+            extractor=self.extractor,
+            rng=self.rng,
+            options=options.training,
+            what=what,
+        )
+        if not few.sentences:
+            return tagger
+        return train_on_sets(
+            few.examples(text.tags, strength=1.0),
+            tags=text.tags,
+            extractor=self.extractor,
+            rng=self.rng,
+            options=options.tuning,
+            start=tagger,
+        )
+
+
+def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
+    """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
+
+    Self-training favours frequent tags: NOUN takes from ADJ. So probabilities are divided by a ``power`` of
+    the tag's frequency in all N words.
+
+    Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
+    embedding for clustering analysis", equation 3; the power is ours.
+    """
+    frequency = np.maximum(probabilities.mean(axis=0, dtype=np.float64), RAREST)
+    with np.errstate(divide="ignore"):
+        evidence = np.log(probabilities) - power * np.log(frequency)
+    evidence -= evidence.max(axis=1, keepdims=True)
+    return np.maximum(evidence, MOST_DOUBTED).astype(np.float32)
+
+
+def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Classes]:
+    """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
+    if not count:
+        return {}
+    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw.sentences)]
+    return {"lowerclass": word_classes(lowered, count)}
+
+
+def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
+    """Divide all potentials by a temperature: the same tags with flatter probabilities."""
+    weights = (tagger.weights / temperature).astype(np.float32)
+    return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
+
+
+def deal_out(
+    chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
+) -> list[list[int]]:
+    """Return the sentences of each tagger in random order: a part each, or random halves of few sentences.
+
+    Averaging removes errors due to the sample. On dev files, UPOS from 1,000 pairs, five halves against all
+    of them once: Chinese and German +1.2, Czech and Turkish +1.0, Spanish +.6, Swedish +.1. From New
+    Testaments five draws were no better than three parts.
+
+    *Source*: Breiman (1996), "Bagging predictors".
+    """
+    count = min(options.parts, len(chosen) // options.fewest)
+    if count > 1:
+        return [part.tolist() for part in np.array_split(rng.permutation(chosen), count)]
+    half = -(-len(chosen) // 2)
+    return [rng.permutation(chosen)[:half].tolist() for _ in range(options.draws)]
+
+
+def as_tagged(
+    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
+) -> list[SetExample]:
+    """Return examples of raw sentences, with a tagger's probabilities as evidence."""
+    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
+    if not found:
+        return []
+    ends = np.cumsum([len(forms) for forms in sentences])
+    evidence = np.split(balanced(np.concatenate(found), balance), ends[:-1])
+    return [SetExample(forms, of, strength) for forms, of in zip(sentences, evidence, strict=True)]

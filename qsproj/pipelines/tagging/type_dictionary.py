@@ -1,0 +1,109 @@
+"""Type dictionary: the tags that each word type may have, from votes, script and lexicon.
+
+A single link is weak evidence: it may be wrong, and translations change the part of speech. All links of a
+type together determine its possible tags. The chain model learns from context which of these a word has.
+
+Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.language.lexicon import WordTags
+from qsproj.models.tagging.tagger_training import LogEvidence
+from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, pooled, summed
+
+SIGNS = frozenset({"PUNCT", "SYM"})
+NUMERAL = frozenset({"NUM"})
+PROPER_NOUN = "PROPN"
+# Prior counts from the lower-cased form, and from all forms with the same stem, in the shares of a form.
+LOWER_CASED = 2.0
+OF_STEM = 2.0
+# A stem drops the last ENDING letters, but keeps at least SHORTEST_STEM.
+ENDING = 3
+SHORTEST_STEM = 4
+
+
+def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
+    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
+    allowed = tags_by_script(vocabulary, tags)
+    for form, row in zip(vocabulary, allowed, strict=True):
+        listed = lexicon.get(form) or lexicon.get(form.lower())
+        if listed:
+            row[:] = [tag in listed for tag in tags]
+    return allowed
+
+
+def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np.bool_]:
+    """Return the tags that the script allows each type, bool[V, T].
+
+    Types made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
+    are NUM; in scripts with capitals, lower-case words are not PROPN. Rules that leave none of ``tags`` are
+    skipped.
+    """
+    allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
+    for form, row in zip(vocabulary, allowed, strict=True):
+        found = allowed_by_script(form, tags)
+        row[:] = [tag in found for tag in tags] if found else True
+    return allowed
+
+
+def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
+    """Return the tags of ``tags`` that the script allows a word, possibly none."""
+    categories = {unicodedata.category(character) for character in form}
+    if all(category[0] in "PSZ" for category in categories):
+        return SIGNS.intersection(tags)
+    # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
+    if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
+        return NUMERAL.intersection(tags)
+    others = frozenset(tags) - {"PUNCT"}
+    return others - {PROPER_NOUN} if form.islower() else others
+
+
+def stem(form: str) -> str:
+    """Return an approximate stem: the beginning of the form, lower-cased."""
+    return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
+
+
+def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, stems: bool = False) -> Shares:
+    """Return the shares of tags in the ``mass`` float32[N, T] of each type's words, float64[V, T].
+
+    Each row adds up to 1, or is all 0 for a type without mass. Tags not in ``allowed`` bool[V, T] get 0. Rare
+    forms are smoothed with all forms that are the same in lower case and, with ``stems``, that share a stem.
+    """
+    counts = summed(mass, text.types, len(allowed)) * allowed
+    leaning = LOWER_CASED * pooled(counts, map(str.lower, text.vocabulary))
+    if stems:
+        leaning += OF_STEM * pooled(counts, map(stem, text.vocabulary))
+    return normalised(counts + leaning * allowed)
+
+
+def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:
+    """Return the shares corrected by ``known``, the tag counts of each word in tagged sentences.
+
+    The shares of links count as one occurrence, so tagged words overrule them.
+    """
+    result = shares.copy()
+    columns = {tag: column for column, tag in enumerate(text.tags)}
+    for form, row in zip(text.vocabulary, result, strict=True):
+        for tag, count in known.get(form, known.get(form.lower(), {})).items():
+            row[columns[tag]] += count
+    return normalised(result)
+
+
+def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
+    """Return the tags of each type with a share of at least ``least``, bool[V, T]; if none, all allowed."""
+    sets = shares >= least
+    unknown = ~sets.any(axis=1)
+    sets[unknown] = allowed[unknown]
+    return sets
+
+
+def set_evidence(text: LinkedText, sets: Sets, sentences: Sequence[int]) -> LogEvidence:
+    """Return the evidence of the words of sentences, float32[M, T]: 0 for tags in a type's set, else -inf."""
+    weights = np.where(sets, np.float32(0.0), np.float32(-np.inf))
+    return weights[text.types[text.places(sentences)]]

@@ -1,0 +1,55 @@
+"""Sums of the votes of links, by type and by lower-cased word."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
+
+Shares = NDArray[np.float64]
+Sets = NDArray[np.bool_]
+
+# A frequent word makes up at least one in FREQUENT words of a text, and occurs at least OFTEN times.
+FREQUENT = 1000
+OFTEN = 100
+
+
+class Words(NamedTuple):
+    """The W lower-cased words of a text."""
+
+    of_types: NDArray[np.int64]  # int64[V], the word of each type
+    counts: NDArray[np.int64]  # int64[W]
+    votes: NDArray[np.float64]  # float64[W, T]
+    frequent: NDArray[np.bool_]  # bool[W]
+
+
+def words_of(text: LinkedText) -> Words:
+    of_types, n_words = numbered(form.lower() for form in text.vocabulary)
+    at = of_types[text.types]
+    counts = np.bincount(at, minlength=n_words)
+    votes = summed(text.votes, at, n_words)
+    return Words(of_types, counts, votes, counts >= max(len(at) / FREQUENT, OFTEN))
+
+
+def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
+    """Return the sum of the rows, [N, T], of each group, float64[n_groups, T]: faster than add.at."""
+    sums = np.empty((n_groups, rows.shape[1]))
+    for column in range(rows.shape[1]):
+        sums[:, column] = np.bincount(groups, rows[:, column], minlength=n_groups)
+    return sums
+
+
+def pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
+    """Return for each type the tag shares in the pooled counts of its name, float64[V, T]."""
+    group, n_groups = numbered(names)
+    return normalised(summed(counts, group, n_groups))[group]
+
+
+def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows divided by their sums; rows of zeros are unchanged."""
+    sums = counts.sum(axis=1, keepdims=True)
+    quotients = np.zeros_like(counts)
+    np.divide(counts, sums, out=quotients, where=sums > 0.0)
+    return quotients
