@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.tagging import tag_evidence
+from qsproj.pipelines.tagging import type_dictionary
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.transfer import many_bench
@@ -47,7 +47,7 @@ def test_an_ingredient_left_out_is_given_back(name):
 
 def test_two_ingredients_are_left_out_together():
     with without(["stems", "balance"]):
-        assert tag_evidence.OF_STEM == 0.0
+        assert type_dictionary.OF_STEM == 0.0
         assert "stems" in str(stages.TAGGER.version)
         assert "balance" in str(stages.TAGGER.version)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Ablation:
 
 def _tag_options(**changes: Any) -> Ablation:
     """Change defaults of tags through links."""
-    usual = tags_through_links.TagProjectionOptions
+    usual = TagProjectionOptions
 
     def changed(**given: Any) -> Any:
         return usual(**{**changes, **given})
