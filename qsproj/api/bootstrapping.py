@@ -130,7 +130,6 @@ def bootstrap(
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.bootstrap.bootstrap import bootstrap as run
     from qsproj.pipelines.bootstrap.call import BootstrapCall
-    from qsproj.pipelines.bootstrap.checks import check_annotated
     from qsproj.pipelines.bootstrap.workspace import Workspace
 
     pairs = _languages(languages)
@@ -156,9 +155,6 @@ def bootstrap(
             seed=validation.whole_number(seed, "seed", least=0),
         )
         texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
-        check_annotated(
-            options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=pairs[0][1]
-        )
         if work is not None:
             BootstrapCall(texts, options).save(folder)
         made = run(
@@ -176,7 +172,7 @@ def bootstrap(
             trees=Document(list(read_conllu(made.trees))),
             suggested=Document(list(read_conllu(made.suggested or ""))),
             stages=tuple(
-                BootstrapStage(stage.name, stage.told.line, stage.kept) for stage in workspace.stages
+                BootstrapStage(stage.name, stage.report.line, stage.kept) for stage in workspace.stages
             ),
         )
 

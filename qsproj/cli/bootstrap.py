@@ -147,16 +147,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.call import BootstrapCall
-    from qsproj.pipelines.bootstrap.checks import check_annotated
     from qsproj.pipelines.bootstrap.log import in_short
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
     texts = _texts(options)
     _check_outputs(options)
-    check_annotated(
-        options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=_target(options)
-    )
     workers = workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)

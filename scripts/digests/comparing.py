@@ -102,7 +102,7 @@ def record(digests: Mapping[str, Digests]) -> None:
             raise RuntimeError(
                 f"digests: another content under the same key: {', '.join(unraised)}; stages that users kept "
                 "would pass for these; raise the version of the first of them in "
-                "qsproj/pipelines/bootstrap/stages.py"
+                "qsproj/pipelines/bootstrap"
             )
     elif set(digests) != set(CASES):
         raise RuntimeError("digests: other versions than on record; make all cases anew: --write")

@@ -12,7 +12,8 @@ from scipy.stats import binomtest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
-from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap.workspace import KINDS
 from qsproj.pipelines.tagging import type_dictionary
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import Lab
@@ -35,21 +36,21 @@ def test_a_way_is_read_from_options_in_quotes():
 def test_an_ingredient_left_out_is_given_back(name):
     one = ABLATIONS[name]
     before = [getattr(module, attribute) for module, attribute, _ in one.values]
-    recipe = getattr(stages, one.stage)
+    kind = KINDS[one.stage]
     with without([name]):
-        assert getattr(stages, one.stage).version != recipe.version
+        assert KINDS[one.stage].version != kind.version
         for (module, attribute, new), old in zip(one.values, before, strict=True):
             assert getattr(module, attribute) is new
             assert new is not old
     assert [getattr(module, attribute) for module, attribute, _ in one.values] == before
-    assert getattr(stages, one.stage) is recipe
+    assert KINDS[one.stage] is kind
 
 
 def test_two_ingredients_are_left_out_together():
     with without(["stems", "balance"]):
         assert type_dictionary.OF_STEM == 0.0
-        assert "stems" in str(stages.TAGGER.version)
-        assert "balance" in str(stages.TAGGER.version)
+        assert "stems" in str(KINDS[tag_target].version)
+        assert "balance" in str(KINDS[tag_target].version)
 
 
 @pytest.mark.parametrize(("up", "down"), [(0, 0), (5, 5), (10, 0), (3, 9), (13, 3)])

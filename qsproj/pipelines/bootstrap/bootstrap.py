@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -10,10 +11,28 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import UsageError, pluralise
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
-from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.checks import Estimate, check_given, check_raw, expected_seconds
+from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
+from qsproj.pipelines.bootstrap.checks import (
+    Estimate,
+    check_annotated,
+    check_given,
+    check_raw,
+    expected_seconds,
+)
+from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, parse_examples
+from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, seeds_of, train_priors
+from qsproj.pipelines.bootstrap.source import train_source
+from qsproj.pipelines.bootstrap.tagger import FAR_APART, tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import InputPath, Workspace, digest_of
+from qsproj.pipelines.bootstrap.workspace import (
+    InputPath,
+    Stage,
+    StageOutput,
+    StageReport,
+    StageResult,
+    Workspace,
+    digest_of,
+)
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 # Share of the evidence from links added to the prior where the raw text is far from the bitext.
@@ -108,30 +127,45 @@ def bootstrap(
         digest_of(path)
     if options.alignment:
         _check_alignment(texts, options)
+    check_annotated(
+        options.tagged,
+        options.annotated,
+        options.lexicon,
+        options.lemmatizer,
+        language=texts[0].languages[1],
+    )
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     given: dict[str, Any] = {
         name: tuple(map(InputPath, getattr(options, name)))
         for name in ("also", "tagged", "annotated", "parsed", "text", "alignment")
     }
-    run = partial(
-        _run,
-        [_given(text) for text in texts],
+    options = replace(
+        options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given
+    )
+    bitexts = _declare_bitexts([_given(text) for text in texts], workspace, options, workers)
+    declare_parsers = partial(
+        _declare_parsers,
+        bitexts,
         workspace,
-        replace(options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given),
+        options,
         draws=options.draws or (DRAWS if sum(size.pairs for size in sizes) < LITTLE else 1),
         made=made or {},
-        with_examples=with_examples,
-        suggested_sentences=suggested_sentences,
+        suggested_sentences=suggested_sentences if with_examples else None,
         workers=workers,
     )
-    planned = workspace.plan(run)
+    rest, _ = declare_parsers(workspace.state(bitexts.tagger).report)
+    planned = [workspace.state(stage) for stage in chain(bitexts.in_order, *rest)]
     estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))
     workspace.ended = estimate.ended
-    return run()
+    tagger = _complete_bitexts(bitexts, workspace, options, workers)
+    rest, results = declare_parsers(tagger.report)
+    for batch in rest:
+        workspace.complete(*batch, workers=workers)
+    return results
 
 
 def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> None:
@@ -152,42 +186,60 @@ def _given(text: SourceText) -> SourceText:
     return replace(text.decided(), treebanks=treebanks, bitext=bitext)
 
 
-def _run(
-    texts: Sequence[SourceText],
-    workspace: Workspace,
-    options: BootstrapOptions,
-    *,
-    draws: int,
-    made: Provenance,
-    with_examples: bool,
-    suggested_sentences: int,
-    workers: Workers,
-) -> Bootstrapped:
-    """Request each stage from the workspace; its key covers all arguments except ``aside``."""
-    seed, language = options.seed, texts[0].languages[1]
-    tagged = (*options.tagged, *options.annotated)
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The stages of a bitext before its target side is tagged."""
+
+    words: Stage
+    links: Stage
+    trees: Stage
+
+    @property
+    def files(self) -> AlignedFiles:
+        return AlignedFiles(self.trees.file, self.words.files[1], self.links.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bitexts:
+    """The stages of all bitexts: inputs of the parsers."""
+
+    texts: Sequence[SourceText]
+    sources: list[Stage]
+    sides: list[_Side]
+    tagger: Stage
+    tagged: list[Stage]
+
+    @property
+    def in_order(self) -> list[Stage]:
+        sides = [stage for side in self.sides for stage in (side.words, side.links, side.trees)]
+        return [*self.sources, *sides, self.tagger, *self.tagged]
+
+    @property
+    def corpora(self) -> list[AlignedFiles]:
+        return [
+            replace(side.files, target=tagged.file)
+            for side, tagged in zip(self.sides, self.tagged, strict=True)
+        ]
+
+
+def _declare_bitexts(
+    texts: Sequence[SourceText], workspace: Workspace, options: BootstrapOptions, workers: Workers
+) -> _Bitexts:
+    declare, seed, language = workspace.declare, options.seed, texts[0].languages[1]
     labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
-    models = workspace.stages_at_once(
-        stages.SOURCE,
-        [{"treebanks": text.treebanks, "language": text.languages[0], "seed": seed} for text in texts],
-        labels=labels,
-        workers=workers,
-    )
-    sides = [
-        _side(text, source.file, label, links, workspace, options, workers)
-        for text, source, label, links in zip(
-            texts, models, labels, options.alignment or [None] * len(texts), strict=True
-        )
+    sources = [
+        declare(train_source, treebanks=text.treebanks, language=text.languages[0], seed=seed, label=label)
+        for text, label in zip(texts, labels, strict=True)
     ]
-    if options.parsed and all(side.given == 0 for side in sides):
-        raise UsageError(
-            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over its "
-            "very words; check that it is the same edition"
-        )
-    tagger = workspace.stage(
-        stages.TAGGER,
-        corpora=[replace(side.files, target=side.words) for side in sides],
-        tagged=tagged,
+    alignments = options.alignment or [None] * len(texts)
+    sides = [
+        _declare_side(text, source.file, label, links, workspace, options, workers)
+        for text, source, label, links in zip(texts, sources, labels, alignments, strict=True)
+    ]
+    tagger = declare(
+        tag_target,
+        corpora=[side.files for side in sides],
+        tagged=(*options.tagged, *options.annotated),
         lexicon=options.lexicon,
         lemmatizer=options.lemmatizer,
         text=options.text,
@@ -195,111 +247,29 @@ def _run(
         language=language,
         seed=seed,
     )
-    corpora = []
-    for side, label in zip(sides, labels, strict=True):
-        done = workspace.stage(
-            stages.TAGGED,
-            words=side.words,
-            tagger=tagger.file,
-            label=label,
-            aside={"total": side.pairs, "workers": workers},
+    tagged = [
+        declare(
+            tag_words, words=side.words.files[1], tagger=tagger.file, label=label, aside={"workers": workers}
         )
-        corpora.append(replace(side.files, target=done.file))
-    unshared = tagger.told.figures.get("unshared", ())
-    seeds = stages.seeds_of(seed, draws)
-    of_draws = [f", {draw} of {draws}" if draws > 1 else "" for draw in range(1, draws + 1)]
-    sources = [stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)]
-    drawn = {"sources": sources, "others": options.also, "unshared": unshared}
-    priors = workspace.stages_at_once(
-        stages.PRIOR,
-        [{**drawn, "seed": drawn_by} for drawn_by in seeds],
-        labels=of_draws,
-        workers=workers,
-        files=stages.prior_files(options.also),
-    )
-    learned = {
-        "corpora": corpora,
-        "annotated": options.annotated,
-        "unshared": unshared,
-        "tagger": tagger.file,
-        "options": evidence_share(options.soft, tagger.told.figures.get("unknown", 0.0)),
-    }
-    parsers = workspace.stages_at_once(
-        stages.PARSER,
-        [
-            {**learned, "priors": prior.files, "seed": drawn_by}
-            for prior, drawn_by in zip(priors, seeds, strict=True)
-        ],
-        labels=of_draws,
-        workers=workers,
-    )
-    model = workspace.stage(
-        stages.MODEL,
-        tagger=tagger.file,
-        parsers=[parser.file for parser in parsers],
-        made=dict(made),
-        readings=stages.TAG_READINGS,
-    )
-    examples = suggested = words = None
-    if with_examples:
-        examples, suggested, words = workspace.stage(
-            stages.EXAMPLES,
-            corpora=[replace(side.files, target=side.words) for side in sides],
-            text=options.text,
-            paragraphs=options.paragraphs,
-            tagged=tagged,
-            language=language,
-            seed=seed,
-            model=model.file,
-            sentences=suggested_sentences,
-            aside={"workers": workers},
-        ).files
-    return Bootstrapped(
-        model=model.file,
-        trees=parsers[0].files[1],
-        examples=examples,
-        suggested=suggested,
-        suggested_words=words,
-        corpora=tuple(corpora),
-    )
+        for side, label in zip(sides, labels, strict=True)
+    ]
+    return _Bitexts(texts, sources, sides, tagger, tagged)
 
 
-def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
-    """Set the default evidence share by ``unknown``, the share of raw words that are not in the bitext.
-
-    Trees of the bitext are less informative for text far from it. On dev files of two languages, from New
-    Testaments of one and of two sources, mean UAS and LAS are equal with three quarters and with all
-    evidence: better in Ukrainian, worse in Armenian. Probabilities are better calibrated.
-    """
-    if soft.share is not None or unknown <= stages.FAR_APART:
-        return soft
-    return replace(soft, share=SHARE_OF_FAR_TEXT)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """Files of a bitext before its target, ``words``, is tagged; ``given``: source lines with gold trees."""
-
-    files: AlignedFiles
-    words: str
-    pairs: int
-    given: float | None
-
-
-def _side(
+def _declare_side(
     text: SourceText,
-    model: str,
+    model: StageOutput,
     label: str,
     alignment: str | None,
     workspace: Workspace,
     options: BootstrapOptions,
     workers: Workers,
 ) -> _Side:
-    """Tokenize a bitext, align its words, and parse the source side."""
-    tagged, contractions = stages.shown_cuts((*options.tagged, *options.annotated), text.languages[1])
+    """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
+    tagged, contractions = shown_cuts((*options.tagged, *options.annotated), text.languages[1])
     at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
-    words = workspace.stage(
-        stages.WORDS,
+    words = workspace.declare(
+        cut_words,
         text=text,
         model=model,
         tagged=tagged,
@@ -312,24 +282,125 @@ def _side(
     )
     sides = {"source": words.files[0], "target": words.files[1]}
     if alignment is None:
-        links = workspace.stage(
-            stages.LINKS,
+        links = workspace.declare(
+            link_words,
             **sides,
             unspaced=options.unspaced or ("target" if text.languages[1] in UNSPACED_LANGUAGES else None),
             label=label,
             aside={"name": text.bitext[-1], "workers": workers},
         )
     else:
-        links = workspace.stage(
-            stages.GIVEN_LINKS, **sides, alignment=alignment, label=label, aside={"name": str(alignment)}
+        links = workspace.declare(
+            given_links, **sides, alignment=alignment, label=label, aside={"name": str(alignment)}
         )
-    pairs = int(words.told.figures.get("pairs", 0))
-    trees = workspace.stage(
-        stages.TREES,
-        words=words.files[0],
-        model=model,
-        label=label,
-        aside={"total": pairs, "workers": workers},
+    trees = workspace.declare(
+        parse_source, words=words.files[0], model=model, label=label, aside={"workers": workers}
     )
-    files = AlignedFiles(trees.file, words.files[1], links.file)
-    return _Side(files, words.files[1], pairs, words.told.figures.get("given trees"))
+    return _Side(words, links, trees)
+
+
+def _complete_bitexts(
+    bitexts: _Bitexts, workspace: Workspace, options: BootstrapOptions, workers: Workers
+) -> StageResult:
+    """Make the stages of the bitexts; return that of the tagger."""
+    workspace.complete(*bitexts.sources, workers=workers)
+    parsed = 0.0
+    for side in bitexts.sides:
+        (words,), _, _ = (workspace.complete(stage) for stage in (side.words, side.links, side.trees))
+        parsed += words.report.figures.get("given trees") or 0.0
+    if options.parsed and not parsed:
+        raise UsageError(
+            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over its "
+            "very words; check that it is the same edition"
+        )
+    (tagger,) = workspace.complete(bitexts.tagger)
+    for stage in bitexts.tagged:
+        workspace.complete(stage)
+    return tagger
+
+
+def _declare_parsers(
+    bitexts: _Bitexts,
+    workspace: Workspace,
+    options: BootstrapOptions,
+    tagger: StageReport,
+    *,
+    draws: int,
+    made: Provenance,
+    suggested_sentences: int | None,
+    workers: Workers,
+) -> tuple[list[list[Stage]], Bootstrapped]:
+    """Declare the stages after the tagger, whose report is one of their inputs, in batches."""
+    declare, corpora = workspace.declare, bitexts.corpora
+    unshared = tagger.figures.get("unshared", ())
+    sources = [Source(text.treebanks, pairs) for text, pairs in zip(bitexts.texts, corpora, strict=True)]
+    soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
+    priors, parsers = [], []
+    for draw, seed in enumerate(seeds_of(options.seed, draws), start=1):
+        label = f", {draw} of {draws}" if draws > 1 else ""
+        prior = declare(
+            train_priors,
+            sources=sources,
+            others=options.also,
+            unshared=unshared,
+            seed=seed,
+            label=label,
+            files=prior_files(options.also),
+        )
+        parser = declare(
+            project,
+            corpora=corpora,
+            annotated=options.annotated,
+            unshared=unshared,
+            tagger=bitexts.tagger.file,
+            options=soft,
+            priors=prior.files,
+            seed=seed,
+            label=label,
+        )
+        priors.append(prior)
+        parsers.append(parser)
+    model = declare(
+        assemble,
+        tagger=bitexts.tagger.file,
+        parsers=[parser.file for parser in parsers],
+        made=dict(made),
+        readings=TAG_READINGS,
+    )
+    results = Bootstrapped(
+        model=model.file,
+        trees=parsers[0].files[1],
+        examples=None,
+        suggested=None,
+        suggested_words=None,
+        corpora=tuple(corpora),
+    )
+    if suggested_sentences is None:
+        return [priors, parsers, [model]], results
+    last = declare(
+        parse_examples,
+        corpora=[side.files for side in bitexts.sides],
+        text=options.text,
+        paragraphs=options.paragraphs,
+        tagged=(*options.tagged, *options.annotated),
+        language=bitexts.texts[0].languages[1],
+        seed=options.seed,
+        model=model.file,
+        sentences=suggested_sentences,
+        aside={"workers": workers},
+    )
+    examples, suggested, words = last.files
+    results = replace(results, examples=examples, suggested=suggested, suggested_words=words)
+    return [priors, parsers, [model], [last]], results
+
+
+def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
+    """Set the default evidence share by ``unknown``, the share of raw words that are not in the bitext.
+
+    Trees of the bitext are less informative for text far from it. On dev files of two languages, from New
+    Testaments of one and of two sources, mean UAS and LAS are equal with three quarters and with all
+    evidence: better in Ukrainian, worse in Armenian. Probabilities are better calibrated.
+    """
+    if soft.share is not None or unknown <= FAR_APART:
+        return soft
+    return replace(soft, share=SHARE_OF_FAR_TEXT)

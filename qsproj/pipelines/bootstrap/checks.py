@@ -21,7 +21,7 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
-from qsproj.pipelines.bootstrap.workspace import Stage
+from qsproj.pipelines.bootstrap.workspace import StageResult
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
@@ -412,7 +412,7 @@ def _expected(kind: str, size: Sizes) -> float:
 class Estimate:
     """Estimate of the remaining time from planned stages and their expected seconds. Mutable; final."""
 
-    def __init__(self, planned: Sequence[Stage], expected: Mapping[str, float]) -> None:
+    def __init__(self, planned: Sequence[StageResult], expected: Mapping[str, float]) -> None:
         self._names = [stage.name for stage in planned]
         self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
         # Kept stages of earlier runs show the speed of this machine.

@@ -1,6 +1,6 @@
 """Log of a bootstrap, one line for each stage."""
 
-from qsproj.pipelines.bootstrap.workspace import Stage
+from qsproj.pipelines.bootstrap.workspace import StageResult
 
 # Descriptions of the stages for linguists.
 TITLES = {
@@ -17,7 +17,7 @@ TITLES = {
 }
 
 
-def in_short(stage: Stage) -> str | None:
+def in_short(stage: StageResult) -> str | None:
     """Return the log line of a stage; of several draws only the last has one, the others None."""
     name, _, draw = stage.name.partition(", ")
     kind, _, number = name.partition("-")
@@ -26,4 +26,4 @@ def in_short(stage: Stage) -> str | None:
         return None
     times = f", {draws} times" if draws else ""
     title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}{times}"
-    return f"{title}: {stage.told.line.partition(';')[0]} ({stage.time})"
+    return f"{title}: {stage.report.line.partition(';')[0]} ({stage.time})"

@@ -103,7 +103,7 @@ def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece
 
 def _contradicted(workspace: Workspace) -> Iterator[Piece]:
     """Yield the frequent words whose tags contradict their links."""
-    rows = [row for stage in workspace.stages for row in stage.told.figures.get("contradicted", ())]
+    rows = [row for stage in workspace.stages for row in stage.report.figures.get("contradicted", ())]
     if not rows:
         return
     yield Heading("Frequent words tagged against their links")
@@ -125,7 +125,7 @@ def _stages(workspace: Workspace) -> Iterator[Piece]:
     yield Table(
         ("stage", "what it did", "seconds", ""),
         [
-            (stage.name, stage.told.line, round(stage.seconds, 1), "kept" if stage.kept else "")
+            (stage.name, stage.report.line, round(stage.seconds, 1), "kept" if stage.kept else "")
             for stage in workspace.stages
         ],
     )

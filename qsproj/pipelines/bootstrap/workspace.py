@@ -7,15 +7,14 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from qsproj.corpus.files import open_binary_output, open_output, remove_stale
 from qsproj.errors import DataError, UsageError
-from qsproj.parallel import Workers, map_in_order
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
@@ -53,27 +52,65 @@ class StageReport:
     figures: Figures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """A kind of stage."""
+# A function that writes files: it takes their paths, each written atomically, and its arguments by name.
+Make = Callable[..., StageReport]
 
-    name: str  # in the workspace and the report
-    # takes the paths to write, each atomically, and the stage's arguments by name
-    make: Callable[..., StageReport]
-    # to be raised whenever the same arguments make other files, so that kept ones are no longer used
-    version: int
-    files: tuple[str, ...] = (".model",)  # suffixes of its files, dot included
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of stage, as :func:`stage` declares it."""
+
+    name: str
+    version: int | str
+    files: tuple[str, ...]
+
+
+KINDS: dict[Make, Kind] = {}
+M = TypeVar("M", bound=Make)
+
+
+def stage(name: str, *, version: int, files: Sequence[str] = (".model",)) -> Callable[[M], M]:
+    """Declare a function as a kind of stage.
+
+    ``name``: in the workspace and the report. ``version``: to be raised whenever the same arguments make
+    other files, so that kept ones are no longer used; a test detects this. ``files``: suffixes of its files.
+    """
+
+    def declare(make: M) -> M:
+        KINDS[make] = Kind(name, version, tuple(files))
+        return make
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A completed stage."""
+    """A declared stage: a function, its arguments, and the files that it writes."""
 
-    name: str  # name of its recipe, with a label if several stages share it
+    name: str  # name of its kind, with a label if several stages share it
+    make: Make
+    arguments: Mapping[str, object]  # those that affect the content, and others
     files: tuple[StageOutput, ...]
-    told: StageReport
-    seconds: float  # wall time, in the run that made it
-    kept: bool  # whether an earlier run made it
+    record: Path
+
+    @property
+    def file(self) -> StageOutput:
+        return self.files[0]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(map(Path, self.files))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """A stage with its report, or, before it is made, an empty one."""
+
+    name: str
+    files: tuple[StageOutput, ...]
+    report: StageReport = StageReport(line="", figures={})
+    seconds: float = 0.0  # wall time, in the run that made it
+    kept: bool = False  # whether an earlier run made it
 
     @property
     def file(self) -> StageOutput:
@@ -85,10 +122,7 @@ class Stage:
 
     def in_full(self) -> str:
         """Return the log line with the full report of the stage."""
-        return f"{self.name}: {self.told.line} ({self.time})"
-
-
-_NOT_MADE = StageReport(line="", figures={})
+        return f"{self.name}: {self.report.line} ({self.time})"
 
 
 class Workspace:
@@ -97,7 +131,7 @@ class Workspace:
     Stages of earlier runs are reused if inputs, options and version are the same. Other files are left alone,
     except incomplete files of killed runs, which are removed. Callbacks: ``say`` receives the line that
     ``line_of`` returns for each completed stage, unless None; ``begun`` the name of each stage before it is
-    made; ``ended`` its name and seconds afterwards. ``stages``: those requested by this run, in order.
+    made; ``ended`` its name and seconds afterwards. ``stages``: those completed by this run, in order.
     """
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
@@ -109,104 +143,105 @@ class Workspace:
             raise UsageError(f"{folder}: cannot be made: {error.strerror}") from error
         remove_stale(folder)
         self.folder = folder
-        self.stages: list[Stage] = []
+        self.stages: list[StageResult] = []
         self.run = run
         self._used: set[str] = set()
-        self._made_at_once: set[str] = set()
         self._digests: dict[str, str] = {}
         self._say = say
         self.begun: Callable[[str], None] = lambda _: None
         self.ended: Callable[[str, float], None] = lambda *_: None
-        self.line_of: Callable[[Stage], str | None] = Stage.in_full
-        self._planning = False
+        self.line_of: Callable[[StageResult], str | None] = StageResult.in_full
 
-    def stage(
+    def declare(
         self,
-        recipe: Recipe,
+        make: Make,
         *,
         label: str = "",
         files: Sequence[str] = (),
         aside: Mapping[str, object] | None = None,
         **arguments: object,
     ) -> Stage:
-        """Return a stage, made now or by an earlier run.
+        """Return a stage of a function that is decorated by :func:`stage`.
 
         ``label``: appended to the name if several stages share it; not part of the key. ``files``: suffixes
-        in place of those of the recipe. ``aside``: arguments that do not affect the content: parallelism,
-        file names in messages. ``arguments``: all that affect the content, for ``recipe.make``: paths as
+        in place of those of the kind. ``aside``: arguments that do not affect the content: parallelism,
+        file names in messages. ``arguments``: all that affect the content, for ``make``: paths as
         :class:`InputPath` or :class:`StageOutput`, JSON values, and dataclasses, tuples and lists of these.
 
-        Raises UsageError when an input cannot be read, DataError when a kept file was changed. Errors of
-        ``make`` are passed on, and nothing is recorded.
+        Raises UsageError when an input cannot be read.
         """
-        key, record, paths = self._place(recipe, arguments, files)
-        earlier = self._read_record(record, paths)
-        name = recipe.name + label
-        if earlier is not None:
-            told, seconds = earlier
-        elif self._planning:
-            told, seconds = _NOT_MADE, 0.0
-        else:
-            self.begun(name)
-            told, seconds = _make(recipe, (paths, {**arguments, **(aside or {})}))
-            self._write_record(record, paths, told, seconds)
-            self.ended(name, seconds)
-        made = tuple(
-            StageOutput(str(path), f"{key}{path.name.removeprefix(f'{recipe.name}-{key}')}") for path in paths
-        )
-        kept = earlier is not None and record.name not in self._made_at_once
-        done = Stage(name=name, files=made, told=told, seconds=seconds, kept=kept)
-        self.stages.append(done)
-        self._used.update(path.name for path in (record, *paths))
-        if not self._planning and (line := self.line_of(done)) is not None:
-            self._say(line)
-        return done
-
-    def stages_at_once(
-        self,
-        recipe: Recipe,
-        each: Sequence[Mapping[str, Any]],
-        *,
-        labels: Sequence[str],
-        workers: Workers,
-        files: Sequence[str] = (),
-    ) -> list[Stage]:
-        """Return a stage for each set of arguments; missing ones are made in parallel."""
-        missing = {}
-        for arguments in each:
-            _, record, paths = self._place(recipe, arguments, files)
-            if self._read_record(record, paths) is None:
-                missing[record] = paths, arguments
-        if len(missing) > 1 and workers.several_processes and not self._planning:
-            made = map_in_order(partial(_make, recipe), missing.values(), workers=workers)
-            for (record, (paths, _)), (told, seconds) in zip(missing.items(), made, strict=True):
-                self._write_record(record, paths, told, seconds)
-                self._made_at_once.add(record.name)
-        return [
-            self.stage(recipe, label=label, files=files, **arguments)
-            for arguments, label in zip(each, labels, strict=True)
-        ]
-
-    def _place(
-        self, recipe: Recipe, arguments: Mapping[str, object], files: Sequence[str] = ()
-    ) -> tuple[str, Path, tuple[Path, ...]]:
-        """Return the key of a stage, its record and its files."""
-        settled = json.dumps([recipe.name, recipe.version, self._settled(arguments)], sort_keys=True)
+        kind = KINDS[make]
+        settled = json.dumps([kind.name, kind.version, self._settled(arguments)], sort_keys=True)
         key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
-        start = self.folder / f"{recipe.name}-{key}"
-        paths = tuple(Path(f"{start}{suffix}") for suffix in files or recipe.files)
-        return key, Path(f"{start}{RECORD_SUFFIX}"), paths
+        start = self.folder / f"{kind.name}-{key}"
+        return Stage(
+            name=kind.name + label,
+            make=make,
+            arguments={**arguments, **(aside or {})},
+            files=tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or kind.files),
+            record=Path(f"{start}{RECORD_SUFFIX}"),
+        )
 
-    def plan(self, job: Callable[[], object]) -> list[Stage]:
-        """Return the stages that a job requests, with whether each is kept, without making any."""
-        before = self.stages, self._used
-        self.stages, self._used, self._planning = [], set(), True
+    def state(self, stage: Stage) -> StageResult:
+        """Return a stage as an earlier run made it, or with an empty report.
+
+        Raises DataError when a kept file was changed.
+        """
+        known = _read_json(stage.record)
+        if not all(path.exists() for path in stage.paths):
+            return StageResult(name=stage.name, files=stage.files)
         try:
-            job()
-            return self.stages
-        finally:
-            self.stages, self._used = before
-            self._planning = False
+            report = StageReport(line=known["line"], figures=known["figures"])
+            seconds, digests = float(known["seconds"]), [known["files"][path.name] for path in stage.paths]
+        except (ValueError, KeyError, TypeError):
+            return StageResult(name=stage.name, files=stage.files)
+        for path, digest in zip(stage.files, digests, strict=True):
+            if self._digest(path) != digest:
+                raise DataError(
+                    path,
+                    None,
+                    found="another content than was written there",
+                    expected="the file of a stage as it was made",
+                    remedy="delete it, and it is made again",
+                )
+        return StageResult(name=stage.name, files=stage.files, report=report, seconds=seconds, kept=True)
+
+    def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:
+        """Make the stages that no earlier run made, in parallel: none is an input of another.
+
+        Errors of their functions are passed on, and nothing is recorded.
+        """
+        missing = {stage.record: stage for stage in stages if not self.state(stage).kept}
+        made: dict[Path, StageResult] = {}
+        if len(missing) > 1 and workers.several_processes:
+            for stage, result in zip(
+                missing.values(), map_in_order(_make, missing.values(), workers=workers), strict=True
+            ):
+                self._write_record(stage, result)
+                made[stage.record] = result
+        return [self._complete(stage, made.get(stage.record)) for stage in stages]
+
+    def stage(self, make: Make, **given: Any) -> StageResult:
+        """Complete a stage; see :meth:`declare` for the arguments."""
+        return self.complete(self.declare(make, **given))[0]
+
+    def _complete(self, stage: Stage, made: StageResult | None) -> StageResult:
+        """Return a stage that was just ``made`` or is kept; else make it."""
+        result = self.state(stage) if made is None else replace(made, name=stage.name)
+        if result.kept:
+            known = _read_json(stage.record)
+            if self.run not in _runs(known):
+                _write_json(stage.record, known | {"runs": sorted([*_runs(known), self.run])})
+        elif made is None:
+            self.begun(stage.name)
+            result = _make(stage)
+            self._write_record(stage, result)
+            self.ended(stage.name, result.seconds)
+        self.stages.append(result)
+        self._used.update(path.name for path in (stage.record, *stage.paths))
+        if (line := self.line_of(result)) is not None:
+            self._say(line)
+        return result
 
     def unused(self) -> list[Path]:
         """Return the files of this language's stages that this run did not request, sorted."""
@@ -261,45 +296,21 @@ class Workspace:
             self._digests[path] = digest_of(path)
         return self._digests[path]
 
-    def _write_record(self, record: Path, paths: Sequence[Path], told: StageReport, seconds: float) -> None:
+    def _write_record(self, stage: Stage, result: StageResult) -> None:
         known = {
-            "line": told.line,
-            "figures": dict(told.figures),
-            "seconds": seconds,
-            "files": {path.name: digest_of(str(path)) for path in paths},
+            "line": result.report.line,
+            "figures": dict(result.report.figures),
+            "seconds": result.seconds,
+            "files": {path.name: digest_of(str(path)) for path in stage.paths},
             "runs": [self.run],
         }
-        _write_json(record, known)
-
-    def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[StageReport, float] | None:
-        """Return report and seconds of a kept stage, None if missing; DataError if a file was changed."""
-        known = _read_json(record)
-        if not all(path.exists() for path in paths):
-            return None
-        try:
-            told = StageReport(line=known["line"], figures=known["figures"])
-            seconds, files = float(known["seconds"]), [known["files"][path.name] for path in paths]
-        except (ValueError, KeyError, TypeError):
-            return None
-        for path, digest in zip(paths, files, strict=True):
-            if self._digest(str(path)) != digest:
-                raise DataError(
-                    str(path),
-                    None,
-                    found="another content than was written there",
-                    expected="the file of a stage as it was made",
-                    remedy="delete it, and it is made again",
-                )
-        if self.run not in _runs(known) and not self._planning:
-            _write_json(record, known | {"runs": sorted([*_runs(known), self.run])})
-        return told, seconds
+        _write_json(stage.record, known)
 
 
-def _make(recipe: Recipe, given: tuple[Sequence[Path], Mapping[str, object]]) -> tuple[StageReport, float]:
-    """Make a stage; return its report and seconds."""
-    paths, arguments = given
+def _make(stage: Stage) -> StageResult:
     start = perf_counter()
-    return recipe.make(paths, **arguments), perf_counter() - start
+    report = stage.make(stage.paths, **stage.arguments)
+    return StageResult(name=stage.name, files=stage.files, report=report, seconds=perf_counter() - start)
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 
@@ -17,7 +18,7 @@ from qsproj.pipelines.tagging.options import TagProjectionOptions
 class Ablation:
     """Values to put in place of names of modules; ``stage`` is the first stage that they change."""
 
-    stage: str
+    stage: Make
     values: tuple[tuple[ModuleType, str, Any], ...]
 
 
@@ -28,11 +29,11 @@ def _tag_options(**changes: Any) -> Ablation:
     def changed(**given: Any) -> Any:
         return usual(**{**changes, **given})
 
-    return Ablation("TAGGER", ((tags_through_links, "TagProjectionOptions", changed),))
+    return Ablation(tag_target, ((tags_through_links, "TagProjectionOptions", changed),))
 
 
 def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:
-    return Ablation("TAGGER", values)
+    return Ablation(tag_target, values)
 
 
 ABLATIONS = {
@@ -51,18 +52,30 @@ ABLATIONS = {
 
 
 @contextmanager
+def apart(make: Make, why: str) -> Iterator[None]:
+    """Keep the stages of a function apart from the usual ones."""
+    usual = KINDS[make]
+    KINDS[make] = replace(usual, version=f"{usual.version} {why}")
+    try:
+        yield
+    finally:
+        KINDS[make] = usual
+
+
+@contextmanager
 def without(names: Sequence[str]) -> Iterator[None]:
     """Leave ingredients out; stages that they change are kept apart from the usual ones."""
     kept: list[tuple[Any, str, Any]] = []
     try:
         for name in names:
             one = ABLATIONS[name]
-            recipe = getattr(stages, one.stage)
-            other: dict[str, Any] = {"version": f"{recipe.version} without {name}"}
-            for module, attribute, value in (*one.values, (stages, one.stage, replace(recipe, **other))):
+            for module, attribute, value in one.values:
                 kept.append((module, attribute, getattr(module, attribute)))
                 setattr(module, attribute, value)
-        yield
+        with ExitStack() as stack:
+            for name in names:
+                stack.enter_context(apart(ABLATIONS[name].stage, f"without {name}"))
+            yield
     finally:
         for module, attribute, value in reversed(kept):
             setattr(module, attribute, value)

@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -34,16 +34,19 @@ from qsproj.models.parser import load_tags
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import TextParser
-from qsproj.parallel import Workers, map_in_order
-from qsproj.pipelines.bootstrap import stages
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.bootstrap.bitext import cut_words, link_words, parse_source
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-from qsproj.pipelines.bootstrap.workspace import InputPath, Recipe, Stage, Workspace
+from qsproj.pipelines.bootstrap.parser import project, train_priors
+from qsproj.pipelines.bootstrap.source import train_source
+from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
+from qsproj.pipelines.bootstrap.workspace import InputPath, Make, Stage, StageResult, Workspace
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from scripts.experiments.harness.build import this_build
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.transfer.ablations import ABLATIONS, without
+from scripts.experiments.transfer.ablations import ABLATIONS, apart, without
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, UNCERTAIN_TAGS, Part, scores_by_tags
 from scripts.experiments.transfer.many_languages import (
     ENGLISH,
@@ -71,7 +74,16 @@ NOISE = 0.3
 # Number of frequent errors of tags to show.
 WORST = 8
 # Stages that can be made again, first to last.
-STAGES = ("SOURCE", "WORDS", "LINKS", "TREES", "TAGGER", "TAGGED", "PRIOR", "PARSER")
+STAGES: dict[str, Make] = {
+    "source": train_source,
+    "words": cut_words,
+    "links": link_words,
+    "trees": parse_source,
+    "tagger": tag_target,
+    "tagged": tag_words,
+    "prior": train_priors,
+    "parser": project,
+}
 
 # Measures of a run, by kind of tags.
 Row = Mapping[str, Any]
@@ -125,10 +137,10 @@ def _words(text: str) -> list[str]:
 class _OnlyTags(Workspace):
     """Workspace of a run that ends with its tagger. Mutable; final."""
 
-    def stage(self, recipe: Recipe, **arguments: Any) -> Stage:
-        if recipe.name == stages.TAGGED.name and not self._planning:
+    def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:
+        if stages[0].make is tag_words:
             raise _EnoughError
-        return super().stage(recipe, **arguments)
+        return super().complete(*stages, workers=workers)
 
 
 class _EnoughError(Exception):
@@ -147,13 +159,8 @@ def made_again(lab: Lab) -> Iterator[None]:
     if name is None:
         yield
         return
-    usual = getattr(stages, name)
-    other: dict[str, Any] = {"version": f"{usual.version} of {this_build(Path(__file__)).code}"}
-    try:
-        setattr(stages, name, replace(usual, **other))
+    with apart(STAGES[name], f"of {this_build(Path(__file__)).code}"):
         yield
-    finally:
-        setattr(stages, name, usual)
 
 
 def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
@@ -169,13 +176,13 @@ def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     model = None
     with made_again(lab), without(way.without), suppress(_EnoughError):
         model = bootstrap(texts, workspace=workspace, options=options).model
-    tagger = load_tags(next(stage.file for stage in workspace.stages if stage.name == stages.TAGGER.name))
+    tagger = load_tags(next(stage.file for stage in workspace.stages if stage.name == "tagger"))
     gold = corpora.gold(code)
     found: dict[str, Any] = {
         "log": [stage.in_full() for stage in workspace.stages],
         "seconds": sum(stage.seconds for stage in workspace.stages),
         "pairs": next(
-            stage.told.figures["pairs"] for stage in workspace.stages if "pairs" in stage.told.figures
+            stage.report.figures["pairs"] for stage in workspace.stages if "pairs" in stage.report.figures
         ),
         UNCERTAIN_TAGS: {},
         GOLD_TAGS: {},
@@ -247,7 +254,7 @@ def _train_sources(lab: Lab, ways: Sequence[str]) -> None:
         for source in {source for way in ways for source in Way.of(way).sources}:
             paths = tuple(InputPath(lab.data / f"{name}.conllu.gz") for name in TREEBANKS[source])
             for seed in lab.options.seeds:
-                workspace.stage(stages.SOURCE, treebanks=paths, language=source, seed=seed)
+                workspace.stage(train_source, treebanks=paths, language=source, seed=seed)
 
 
 def value(row: Row, column: str) -> float | None:

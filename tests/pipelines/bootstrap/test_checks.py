@@ -9,6 +9,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap import checks
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.checks import (
     check_given,
     check_languages,
@@ -18,6 +19,7 @@ from qsproj.pipelines.bootstrap.checks import (
     check_tagged,
 )
 from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import notices
 
 CORPORA = Path(__file__).parents[3] / "corpora"
@@ -130,3 +132,21 @@ def test_raw_text_in_another_script_is_told(sides, tmp_path):
     check_raw([write_lines(tmp_path / "latin", ["Ein Satz.", "А"])], text)
     with pytest.raises(DataError, match=r"letters of the script CYRILLIC, expected LATIN, .*transliterate"):
         check_raw([write_lines(tmp_path / "cyrillic", ["Айн зац.", "A"])], text)
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("annotated", "1\tHund\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n", "found no head"),
+        ("tagged", "1\tHund\t_\t_\t_\t_\t0\troot\t_\t_\n\n", "without UPOS"),
+        ("lexicon", "Hund\tDOG\n", "lexicon:1: found"),
+    ],
+)
+def test_inputs_of_late_stages_are_checked_first(tmp_path, sides, option, content, message):
+    path = tmp_path / option
+    path.write_text(content, encoding="utf-8")
+    options = BootstrapOptions(**{option: str(path) if option == "lexicon" else (str(path),)})
+    workspace = Workspace(tmp_path / "work")
+    with pytest.raises(DataError, match=message):
+        bootstrap([source_text(sides)], workspace=workspace, options=options)
+    assert (workspace.stages, list(workspace.folder.iterdir())) == ([], [])

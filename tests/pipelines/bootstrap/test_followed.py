@@ -1,7 +1,7 @@
 """How far evidence is followed where the text to be parsed is far from the bitext."""
 
 from qsproj.pipelines.bootstrap.bootstrap import SHARE_OF_FAR_TEXT, evidence_share
-from qsproj.pipelines.bootstrap.stages import FAR_APART
+from qsproj.pipelines.bootstrap.tagger import FAR_APART
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 
 

@@ -12,13 +12,15 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.models.storage import load_model
 from qsproj.parallel import THIS_PROCESS
-from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap import bitext
+from qsproj.pipelines.bootstrap.source import train_source
+from qsproj.pipelines.bootstrap.tagger import tag_words
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("source") / "en.model"
-    stages.train_source([path], treebanks=["corpora/en.conllu"], language="en", seed=1)
+    train_source([path], treebanks=["corpora/en.conllu"], language="en", seed=1)
     return path
 
 
@@ -39,11 +41,11 @@ def words(tmp_path):
 
 
 def parsed(path, words, model):
-    return stages.parse_source([path], words=str(words), model=str(model), total=40, workers=THIS_PROCESS)
+    return bitext.parse_source([path], words=str(words), model=str(model), workers=THIS_PROCESS)
 
 
 def tagged(path, words, model):
-    return stages.tag_words([path], words=str(words), tagger=str(model), total=40, workers=THIS_PROCESS)
+    return tag_words([path], words=str(words), tagger=str(model), workers=THIS_PROCESS)
 
 
 @pytest.mark.parametrize("stage", [parsed, tagged])
@@ -59,7 +61,7 @@ def test_the_rest_comes_to_the_same_bytes(tmp_path, words, model, monkeypatch, s
     part.write_bytes(text[: int(share * len(text))])
     begun = part.read_bytes().count(b"\n\n")
     done = []
-    monkeypatch.setattr(stages, "track", lambda sentences, *_, total, **__: done.append(total) or sentences)
+    monkeypatch.setattr(bitext, "track", lambda sentences, *_, total, **__: done.append(total) or sentences)
     assert stage(path, words, made) == report
     assert path.read_bytes() == text
     assert done == [40 - begun]

@@ -16,11 +16,11 @@ from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import Estimate, Sizes, expected_seconds
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
-    Recipe,
     StageOutput,
     StageReport,
     Workspace,
     copy_to,
+    stage,
 )
 
 
@@ -44,12 +44,18 @@ class Maker:
         return StageReport(line=f"made {self.calls}", figures={"calls": self.calls})
 
 
-def stages(workspace, make, text, *, options=None, version=1):
-    first = workspace.stage(
-        Recipe(name="first", make=make, version=version), text=InputPath(text), options=options
-    )
-    second = workspace.stage(Recipe(name="second", make=make, version=1), first=first.file, fixed=["fixed"])
+def declared(workspace, make, text, *, options=None, version=1):
+    first = workspace.declare(stage("first", version=version)(make), text=InputPath(text), options=options)
+    second = workspace.declare(stage("second", version=1)(make), first=first.file, fixed=["fixed"])
     return first, second
+
+
+def stages(workspace, make, text, **more):
+    return [workspace.complete(one)[0] for one in declared(workspace, make, text, **more)]
+
+
+def plan(workspace, make, text, **more):
+    return [workspace.state(one) for one in declared(workspace, make, text, **more)]
 
 
 def run(folder, make, text, *, say=lambda _: None, language="de", **more):
@@ -61,9 +67,9 @@ def test_a_stage_is_made_once(tmp_path, text):
     first, second = run(tmp_path / "work", make, text)
     again = run(tmp_path / "work", make, text, say=lines.append)
     assert make.calls == 2
-    assert [stage.kept for stage in (first, second, *again)] == [False, False, True, True]
+    assert [one.kept for one in (first, second, *again)] == [False, False, True, True]
     assert again[1].files == second.files
-    assert again[1].told == second.told
+    assert again[1].report == second.report
     assert [line.split(" (")[1] for line in lines] == ["kept)", "kept)"]
 
 
@@ -108,7 +114,7 @@ class Bundle:
 
 def test_all_arguments_count_wherever_they_stand_but_for_those_aside(tmp_path, text):
     make = Maker()
-    recipe = Recipe(name="first", make=make, version=1)
+    recipe = stage("first", version=1)(make)
     workspace = Workspace(tmp_path / "work")
 
     def asked(path=text, number=1, more=(), aside=None):
@@ -176,13 +182,13 @@ def test_a_file_that_was_changed_by_hand_is_named(tmp_path, text):
 def test_the_record_can_be_read(tmp_path, text):
     first, _ = run(tmp_path / "work", Maker(), text)
     record = json.loads(next((tmp_path / "work").glob("first-*.json")).read_text())
-    assert record["line"] == first.told.line
+    assert record["line"] == first.report.line
     assert record["figures"] == {"calls": 1}
     assert record["runs"] == ["de"]
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
-    recipe = Recipe(name="first", make=Maker(), version=1)
+    recipe = stage("first", version=1)(Maker())
     with pytest.raises(UsageError, match=r"missing\.txt: cannot be read"):
         Workspace(tmp_path / "work").stage(recipe, text=InputPath(tmp_path / "missing.txt"))
 
@@ -199,7 +205,7 @@ def test_a_copy_is_whole(tmp_path, text):
 
 def test_a_stage_that_is_numbered_otherwise_is_kept(tmp_path, text):
     make = Maker()
-    recipe = Recipe(name="source", make=make, version=1)
+    recipe = stage("source", version=1)(make)
     one, numbered = (
         Workspace(tmp_path / "work").stage(recipe, text=InputPath(text), label=label) for label in ("", "-1")
     )
@@ -212,7 +218,7 @@ def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
     first, _ = run(folder, Maker(), text, options=1)
     (folder / "notes.txt").write_text("mine")
     workspace = Workspace(folder, run="de")
-    workspace.stage(Recipe(name="first", make=Maker(), version=1), text=InputPath(text), options=2)
+    workspace.stage(stage("first", version=1)(Maker()), text=InputPath(text), options=2)
     assert first.file in map(str, workspace.unused())
     assert len(workspace.unused()) == 4
     workspace.remove_unused()
@@ -250,22 +256,22 @@ def test_what_a_killed_run_left_half_written_is_removed(tmp_path, dead_process):
 def test_a_plan_tells_what_is_kept_and_makes_nothing(tmp_path, text):
     make, lines = Maker(), []
     workspace = Workspace(tmp_path / "work", say=lines.append)
-    planned = workspace.plan(lambda: stages(workspace, make, text))
-    assert [(stage.name, stage.kept) for stage in planned] == [("first", False), ("second", False)]
+    planned = plan(workspace, make, text)
+    assert [(one.name, one.kept) for one in planned] == [("first", False), ("second", False)]
     assert (make.calls, lines, workspace.stages) == (0, [], [])
     done = stages(workspace, make, text)
-    assert [stage.files for stage in planned] == [stage.files for stage in done]
-    planned = workspace.plan(lambda: stages(workspace, make, text, options="other"))
-    assert [stage.kept for stage in planned] == [False, False]
+    assert [one.files for one in planned] == [one.files for one in done]
+    planned = plan(workspace, make, text, options="other")
+    assert [one.kept for one in planned] == [False, False]
     Path(done[1].file).unlink()
-    planned = workspace.plan(lambda: stages(workspace, make, text))
-    assert [stage.kept for stage in planned] == [True, False]
+    planned = plan(workspace, make, text)
+    assert [one.kept for one in planned] == [True, False]
 
 
 def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
     workspace, make = Workspace(tmp_path / "work"), Maker()
-    workspace.stage(Recipe(name="second", make=make, version=1), first=1)
-    planned = workspace.plan(lambda: stages(workspace, make, text))
+    workspace.stage(stage("second", version=1)(make), first=1)
+    planned = plan(workspace, make, text)
     estimate = Estimate(planned, {"first": 60.0, "second": 300.0})
     assert estimate.whole() == "2 stages, 0 of them kept; about 6 min left on one core"
     assert estimate.begun("first") == "first: begun, stage 1 of 2; about 6 min left on one core"
@@ -273,7 +279,7 @@ def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
     estimate.ended("first", 120.0)
     assert estimate.begun("second") == "second: begun, stage 2 of 2; about 10 min left on one core"
     stages(workspace, make, text)
-    kept = Estimate(workspace.plan(lambda: stages(workspace, make, text)), {"first": 60.0, "second": 300.0})
+    kept = Estimate(plan(workspace, make, text), {"first": 60.0, "second": 300.0})
     assert kept.whole() == "2 stages, 2 of them kept"
 
 
@@ -292,19 +298,26 @@ def made_by_another(paths, *, text):
     return StageReport(line="made", figures={})
 
 
+def at_once(workspace, recipe, each, *, labels, workers):
+    declared = [
+        workspace.declare(recipe, label=label, **one) for one, label in zip(each, labels, strict=True)
+    ]
+    return workspace.complete(*declared, workers=workers)
+
+
 @pytest.mark.parametrize(("jobs", "alike"), [(1, True), (2, False)])
 def test_stages_that_do_not_depend_on_each_other_are_made_at_the_same_time(tmp_path, jobs, alike):
     lines = []
     workspace = Workspace(tmp_path / "work", say=lines.append)
-    recipe = Recipe(name="source", make=made_by_another, version=1)
+    recipe = stage("source", version=1)(made_by_another)
     each = [{"text": name} for name in ("one", "other", "one")]
     given = {"labels": ["-1", "-2", "-3"], "workers": Workers(jobs=jobs)}
-    first, second, again = workspace.stages_at_once(recipe, each, **given)
+    first, second, again = at_once(workspace, recipe, each, **given)
     assert first.files == again.files
     (one, here), (other, _) = (Path(stage.file).read_text().split(" by ") for stage in (first, second))
     assert (one, other) == ("one", "other")
     assert (int(here) == os.getpid()) == alike
     assert not any(line.endswith("(kept)") for line in lines[:2])
     lines.clear()
-    Workspace(tmp_path / "work", say=lines.append).stages_at_once(recipe, each, **given)
+    at_once(Workspace(tmp_path / "work", say=lines.append), recipe, each, **given)
     assert [line.rpartition(" ")[2] for line in lines] == ["(kept)"] * 3

@@ -1,0 +1,227 @@
+"""Tokenize and align a bitext, and parse its source side."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.alignment.aligners import align_words
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import conllu_kept, read_conllu
+from qsproj.corpus.contractions import Contractions, known_contractions
+from qsproj.corpus.formats import count_sentences, read_alignments, read_all
+from qsproj.corpus.pairs.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
+from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
+from qsproj.errors import DataError
+from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.storage import load_model_of
+from qsproj.models.text.text_parser import TextParser
+from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
+from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.streams import parse_stream
+from qsproj.progress import track
+
+# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
+# the contractions missing in a table.
+SENTENCES_TO_CUT = 200
+# Number of sentences with spaces between words to learn segmentation for a script without spaces.
+SENTENCES_OF_WORDS = 2000
+# Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
+LEAST_LINK = 0.15
+
+
+def learns_to_cut(tagged: Sequence[Sentence], language: str) -> bool:
+    """Return whether a tokenizer is to be learned from tagged sentences."""
+    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
+    return enough and shows_tokens(tagged)
+
+
+def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) -> Tokenizer | None:
+    """Train a tokenizer of the target if :func:`learns_to_cut` allows it; else return None."""
+    if not learns_to_cut(tagged, language):
+        return None
+    return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
+
+
+def showing_words(
+    tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str
+) -> Sequence[Sentence]:
+    """Return sentences that show word boundaries: the tagged ones, else those of a text cut by spaces.
+
+    The latter only for scripts without spaces; their spaces are removed, as in the text to be parsed.
+    """
+    if tagged or language not in UNSPACED_LANGUAGES:
+        return tagged
+    first = enumerate(islice(words, SENTENCES_OF_WORDS), start=1)
+    return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
+
+
+def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Contractions]:
+    """Return the files to learn a tokenizer from, and the contractions to split without one.
+
+    A few more tagged sentences rarely change either, so that kept words, links and source trees stay valid.
+    """
+    sentences = list(read_all(tagged))
+    if learns_to_cut(sentences, language):
+        return tagged, {}
+    return (), known_contractions(language, sentences)
+
+
+def reader_of_target(
+    tagged: Sequence[Sentence], *, language: str, seed: int, name: str
+) -> Callable[[Iterable[str]], Iterator[Sentence]]:
+    """Return a function that tokenizes target lines, learned from tagged sentences or by rules."""
+    tokenizer = target_tokenizer(tagged, language=language, seed=seed)
+    return _reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
+
+
+def _reader(
+    tokenizer: Tokenizer | None, contractions: Contractions, *, language: str, name: str
+) -> Callable[[Iterable[str]], Iterator[Sentence]]:
+    if tokenizer is not None:
+        return partial(tokenizer.read, name=name)
+    return partial(read_text, language=language, contractions=contractions, name=name)
+
+
+def _cut_at_spaces(line: str) -> Sentence | None:
+    words = line.split()
+    return Sentence.from_words(words) if words else None
+
+
+def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
+    """Return the sentence that ``read`` makes of a line, None for a blank one."""
+    return next(read([line]), None)
+
+
+@stage("words", version=6, files=(".source.conllu", ".target.conllu"))
+def cut_words(
+    paths: Sequence[Path],
+    *,
+    text: SourceText,
+    model: str,
+    tagged: Sequence[str],
+    contractions: Contractions,
+    parsed: Sequence[str],
+    seed: int,
+    workers: Workers,
+    at_spaces: bool = False,
+) -> StageReport:
+    """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
+
+    ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
+    by ``parsed`` sentences take over words and trees. ``tagged``, ``contractions``: see :func:`shown_cuts`.
+    """
+    source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
+    language, name = text.languages[1], text.bitext[-1]
+    tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
+    target = _reader(tokenizer, contractions, language=language, name=name)
+    read = source.tagger.reader(split_contractions=True)
+    trees = read_all(parsed)
+    cut: tuple[Cut, Cut] = (partial(_cut_line, read), partial(_cut_line, target))
+    if at_spaces:
+        cut = (_cut_at_spaces, _cut_at_spaces)
+    return write_words(paths, text, cut=cut, trees=trees, workers=workers)
+
+
+@stage("links", version=3, files=(".pharaoh",))
+def link_words(
+    paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
+) -> StageReport:
+    """Align the words of two files of CoNLL-U, with link probabilities, after :func:`check_translations`."""
+    check_translations(source, target, name=name)
+    counts = LinkCounts()
+    pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
+    alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
+    write_alignments(counts.counted(alignments), paths[0], with_weights=True)
+    share = counts.share_linked
+    return StageReport(
+        line=f"{100 * share:.0f}% of the target words have a likely link, "
+        f"{counts.links / max(counts.target_words, 1):.2f} links a word are expected",
+        figures={"linked": share, "links a word": counts.links / max(counts.target_words, 1)},
+    )
+
+
+@stage("links", version=1, files=(".pharaoh",))
+def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
+    """Use the links of a file, one line for each pair of the bitext, for the words of two CoNLL-U files.
+
+    ``name``: the file of links in messages.
+    """
+    lines = list(read_alignments(alignment))
+    counts = LinkCounts()
+
+    def of_pairs() -> Iterator[Alignment]:
+        for one, other in pair_files(source, target):
+            number = int(one.sent_id or 0)
+            if number > len(lines):
+                expected = "a line of links for each pair of the bitext"
+                raise DataError(name, len(lines), "the end of the file", expected, "align the whole bitext")
+            links = lines[number - 1]
+            if links.n_source > len(one) or links.n_target > len(other):
+                found = f"links to {links.n_source} source and {links.n_target} target words"
+                expected = f"at most {len(one)} and {len(other)}, as many as the lines have"
+                remedy = "give as --bitext the very words that were aligned, as qsproj tokenize writes them"
+                raise DataError(name, number, found, expected, remedy)
+            weights = np.ones(len(links.links)) if links.weights is None else links.weights
+            yield make_alignment(len(one), len(other), links.links, weights=weights)
+
+    write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
+    return StageReport(
+        line=f"{100 * counts.share_linked:.0f}% of the target words have a likely link, as {name} has them",
+        figures={
+            "linked": counts.share_linked,
+            "links a word": counts.links / max(counts.target_words, 1),
+        },
+    )
+
+
+@stage("trees", version=1, files=(".conllu",))
+def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> StageReport:
+    """Tag and parse the source side, with the probability of each arc; existing trees are kept."""
+    sure = MeanConfidence()
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in sure.of_arcs(kept))
+        bare = (sentence for sentence in read_from(words, done) if not has_tree(sentence))
+        parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
+        rest = track_from(words, done, "parsing the source")
+        for sentence in rest:
+            write(sentence if has_tree(sentence) else next(parsed))
+    return StageReport(
+        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
+    )
+
+
+def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
+    """Read the sentences after the first ``done``, with a progress bar."""
+    return track(read_from(path, done), doing, total=(count_sentences(path) or done) - done, unit="sentence")
+
+
+def read_from(path: str, number: int) -> Iterator[Sentence]:
+    return islice(read_conllu(path), number, None)
+
+
+@dataclass(slots=True)
+class MeanConfidence:
+    """Running mean of arc probabilities. Mutable; final."""
+
+    total: float = 0.0
+    count: int = 0
+
+    @property
+    def value(self) -> float:
+        return self.total / max(self.count, 1)
+
+    def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        for sentence in sentences:
+            stated = stated_confidences(sentence, name="parsed")[1:]
+            self.total += float(np.nansum(stated))
+            self.count += int(np.count_nonzero(~np.isnan(stated)))
+            yield sentence

@@ -1,0 +1,90 @@
+"""Combine tagger and parsers into a model, and parse examples with it."""
+
+from collections.abc import Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_parser import ArcParser, mean_parser
+from qsproj.models.parser import load_tags
+from qsproj.models.storage import Provenance, load_model_of
+from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.text.text_parser import text_parser
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.bitext import MeanConfidence, showing_words
+from qsproj.pipelines.bootstrap.questions import asked_questions
+from qsproj.pipelines.bootstrap.suggestions import (
+    LinkedTags,
+    evenly,
+    suggested_sentences,
+    suggested_words,
+    write_suggested_words,
+)
+from qsproj.pipelines.bootstrap.tagger import raw_sentences
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.streams import parse_stream
+
+# Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
+TAG_READINGS = 16
+# Number of sentences that the finished model parses for the report.
+EXAMPLE_SENTENCES = 2000
+# Number of candidates for suggested sentences.
+CANDIDATES = 500
+
+
+@stage("model", version=2)
+def assemble(
+    paths: Sequence[Path], *, tagger: str, parsers: Sequence[str], made: Provenance, readings: int
+) -> StageReport:
+    """Combine the tagger and the mean of the parsers into one model that tries several tag sequences."""
+    expected = "a first-order parser"
+    parser = mean_parser([load_model_of(path, ArcParser, expected=expected, remedy="") for path in parsers])
+    text_parser(load_tagger(tagger), parser, readings=readings).save(paths[0], made=made)
+    return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
+
+
+@stage("examples", version=5, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+def parse_examples(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    text: Sequence[str],
+    paragraphs: bool,
+    tagged: Sequence[str],
+    language: str,
+    seed: int,
+    model: str,
+    sentences: int,
+    workers: Workers,
+) -> StageReport:
+    """Parse some target text without its projected trees, and suggest sentences and words to annotate.
+
+    At most ``sentences`` sentences are suggested. Suggestions come from the raw text if there is any, because
+    the text to be parsed differs from the bitext. Examples come from the first of the ``corpora``.
+    """
+    sure = MeanConfidence()
+    words = corpora[0].target
+    bare = islice(read_conllu(words), EXAMPLE_SENTENCES)
+    examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
+    write_conllu(examples, paths[0])
+    known = list(read_all(tagged))
+    candidates = examples[:CANDIDATES]
+    raw: list[Sentence] = []
+    if text:
+        shown = showing_words(known, read_conllu(words), language=language)
+        raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
+        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
+        candidates = list(parsed)
+    tagger = load_tags(model)
+    write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
+    targets = [one for files in corpora for one in read_conllu(files.target)]
+    linked = LinkedTags.of(chain.from_iterable(corpora))
+    asked = asked_questions(tagger, chain.from_iterable(corpora), text=raw, bitext=targets)
+    listed = suggested_words(tagger, text=raw, bitext=targets, linked=linked)
+    write_suggested_words(listed, paths[2], asked=asked)
+    return StageReport(
+        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
+    )

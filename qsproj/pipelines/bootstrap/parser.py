@@ -1,0 +1,116 @@
+"""Train priors and parsers of the target."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import pluralise
+from qsproj.models.tagging.tagger import load_tagger
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
+from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
+from qsproj.pipelines.tagging.conventions import Conventional
+
+# An integer, or a pair for a separate random stream of each draw.
+Seed = int | tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source language: its treebanks, and its pairs with the target, tagged on both sides."""
+
+    treebanks: tuple[str, ...]
+    pairs: AlignedFiles
+
+
+@stage("prior", version=6)
+def train_priors(
+    paths: Sequence[Path],
+    *,
+    sources: Sequence[Source],
+    others: Sequence[str],
+    unshared: Sequence[str],
+    seed: Seed,
+) -> StageReport:
+    """Train the priors of a target (:func:`source_priors`)."""
+    prior, words = source_priors(
+        [TranslatedTreebanks(source.treebanks, source.pairs) for source in sources],
+        others,
+        unshared=unshared,
+        target=read_all([source.pairs.target for source in sources]),
+        rng=np.random.default_rng(seed),
+    )
+    for member, path in zip(prior.members, paths, strict=True):
+        member.save(path)
+    voters = (
+        f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}; translated words are "
+        f"read by 1, tags alone by {len(prior.members) - 1}"
+    )
+    return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPairs:
+    """Pairs of one of several bitexts, with its number prefixed to the ``sent_id`` of target sentences."""
+
+    pairs: Iterable[SentencePair]
+    number: int
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        for pair in self.pairs:
+            name = f"{self.number}-{pair.target.sent_id}"
+            yield replace(pair, target=replace(pair.target, sent_id=name))
+
+
+@stage("parser", version=9, files=(".model", ".trees.conllu"))
+def project(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    priors: Sequence[str],
+    annotated: Sequence[str],
+    unshared: Sequence[str],
+    tagger: str,
+    options: SoftProjectionOptions,
+    seed: Seed,
+) -> StageReport:
+    """Train the parser of the target on projected evidence and priors; also write its training trees.
+
+    ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
+    provides lemmas and features of the words of these trees.
+    """
+    # Prefixed numbers: sent_ids are line numbers, which are not unique over several bitexts.
+    named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
+    rng = np.random.default_rng(seed)
+    projected = project_soft(
+        soft_sources(
+            [[Conventional(pairs, unshared)] for pairs in named],
+            rng=rng,
+            priors=[load_prior(path, reads_words=True) for path in priors],
+        ),
+        rng=rng,
+        options=options,
+        annotated=list(read_all(annotated)),
+    )
+    describe = partial(load_tagger(tagger).with_morphology, anew=True)
+    write_conllu(map(describe, projected.learned_from), paths[1])
+    projected.parser.save(paths[0])
+    return StageReport(line="; ".join(projected.report), figures={})
+
+
+def seeds_of(seed: int, draws: int) -> list[Seed]:
+    """Return the seed of each draw; the first does not depend on the number of draws."""
+    return [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
+
+
+def prior_files(others: Sequence[str]) -> list[str]:
+    """Return the file suffixes of :func:`train_priors`, one for each prior."""
+    return [f".{number}.model" for number in range(1, 4 if others else 2)]

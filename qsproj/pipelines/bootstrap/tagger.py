@@ -1,0 +1,145 @@
+"""Train a tagger of the target through links, and tag the target side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.conllu import conllu_kept, read_conllu
+from qsproj.corpus.contractions import known_contractions
+from qsproj.corpus.files import open_text
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.language.lemmas import lexicon_of
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.translations import join_same_targets
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import pluralise
+from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
+from qsproj.models.tagging.tagger import UPOS_COLUMN
+from qsproj.models.tokens.splitter import train_splitter
+from qsproj.models.tokens.tokenizer_training import shows_tokens
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.bitext import reader_of_target, showing_words, target_tokenizer, track_from
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.streams import tag_stream
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.progress import track
+
+# Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
+# Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
+FAR_APART = 0.25
+
+
+@stage("tagger", version=32)
+def tag_target(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    tagged: Sequence[str],
+    lexicon: str | None,
+    lemmatizer: str | None,
+    text: Sequence[str],
+    paragraphs: bool,
+    language: str,
+    seed: int,
+) -> StageReport:
+    """Train a tagger of the target through links; measure the share of raw words unknown in the bitext."""
+    sentences = list(read_all(tagged))
+    shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
+    raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
+    compared = compared_words(raw, corpora)
+    projected = project_tags(
+        join_same_targets(corpora),
+        rng=np.random.default_rng(seed),
+        tagged=sentences,
+        raw=[sentence.forms for sentence in raw],
+        lexicon=lexicon_of(lexicon, lemmatizer, language),
+        language=language,
+    )
+    tokenizer = target_tokenizer(shown, language=language, seed=seed)
+    splitter = None if tokenizer is None else train_splitter(sentences, language=language)
+    tagger = replace(
+        projected.tagger,
+        tokenizer=tokenizer,
+        splitter=splitter,
+        judge=segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
+        contractions=known_contractions(language, sentences),
+    )
+    tagger.save(paths[0])
+    return StageReport(
+        line="; ".join((*projected.report, *compared.report)),
+        figures={
+            "unshared": list(projected.unshared),
+            "contradicted": [
+                [one.word, one.count, *one.linked, *one.given] for one in projected.contradicted
+            ],
+        }
+        | ({"unknown": compared.share} if text else {}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Size of the raw text of the target, and number of its words that are in no bitext."""
+
+    sentences: int
+    words: int
+    unknown: int
+
+    @property
+    def share(self) -> float:
+        return self.unknown / max(self.words, 1)
+
+    @property
+    def report(self) -> tuple[str, ...]:
+        if not self.sentences:
+            return ()
+        far = (
+            ": text and bitext are far apart, and tags of unknown words are often wrong; a --lexicon of the "
+            "words that --suggest-words writes, or sentences --tagged, help most"
+        )
+        return (
+            f"raw text of {pluralise(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
+            f"{pluralise(self.words, 'word')} the bitext does not have"
+            f"{far if self.share > FAR_APART else ''}",
+        )
+
+
+def raw_sentences(
+    paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str, seed: int
+) -> list[Sentence]:
+    """Read the distinct sentences of raw text, one a line or, with ``paragraphs``, found in running text."""
+    found: dict[tuple[str, ...], Sentence] = {}
+    splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
+    starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
+    for path in paths:
+        read = reader_of_target(tagged, language=language, seed=seed, name=path)
+        with open_text(path) as lines:
+            sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
+            for sentence in track(sentences, "reading raw text"):
+                found.setdefault(sentence.forms, sentence)
+    return list(found.values())
+
+
+def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> Compared:
+    """Count the words of raw text that are in the target side of no bitext."""
+    if not raw:
+        return Compared(0, 0, 0)
+    known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
+    words = [form.lower() for one in raw for form in one.forms if any(map(str.isalpha, form))]
+    return Compared(len(raw), len(words), sum(word not in known for word in words))
+
+
+@stage("tagged", version=2, files=(".conllu",))
+def tag_words(paths: Sequence[Path], *, words: str, tagger: str, workers: Workers) -> StageReport:
+    """Tag the target side with UPOS, the only column that later stages read."""
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in kept)
+        rest = track_from(words, done, "tagging the target")
+        for sentence in tag_stream(tagger, rest, columns=[UPOS_COLUMN], workers=workers):
+            write(sentence)
+            done += 1
+    return StageReport(line=f"{pluralise(done, 'sentence')} tagged", figures={})
