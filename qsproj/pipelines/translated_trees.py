@@ -169,7 +169,8 @@ LIKE_ORDER = 0.1
 # A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
-Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
+# Translates trees; draws translations and word orders from the generator.
+Translate = Callable[[Iterable[Sentence], np.random.Generator], Iterable[Sentence]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +192,8 @@ class WordTranslations:
 Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
-def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> Translate:
-    """Return a function that translates trees, learned from the first pairs; ``rng`` draws translations.
+def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
+    """Return a function that translates trees, learned from the first pairs.
 
     Trees are also reordered, within the limits of FEW_PAIRS and LIKE_ORDER. A second parser, of translations
     retagged by the target's tagger, gained nothing on the mean of development files, and took as long as the
@@ -202,7 +203,7 @@ def way_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator)
     lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
     moves = order.pairs < FEW_PAIRS or order.difference > LIKE_ORDER
 
-    def translate(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def translate(sentences: Iterable[Sentence], rng: np.random.Generator) -> Iterator[Sentence]:
         translated = translated_trees(sentences, lexicon, rng=rng)
         return (order.reordered(sentence, rng) for sentence in translated) if moves else translated
 

@@ -83,17 +83,50 @@ def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
         assert prior.members[2].parse(sentence).heads.tolist().index(0) == 4 - root
 
 
+def as_they_are(sentences, rng):
+    return sentences
+
+
+def test_draws_are_parsers_of_translations_drawn_anew():
+    drawn = []
+
+    def translated(sentences, rng):
+        drawn.append(f"word{rng.integers(1 << 30)}")
+        return [replace(one, forms=(drawn[-1], *one.forms[1:])) for one in sentences]
+
+    def priors(draws):
+        rng, treebank = np.random.default_rng(1), Treebank("final", FINAL)
+        return weighted_prior([treebank], target=FINAL, rng=rng, translate=[translated], draws=draws)
+
+    def learned_of(parser, word):
+        """Return what the right arc gains by a word."""
+        known, unknown = (
+            parser.scores(make_sentence(f"{form} b c", "NOUN ADV VERB"))[3, 1] for form in (word, "unseen")
+        )
+        return known - unknown
+
+    (one,), three = priors(1).members, priors(3)
+    # The first draw does not depend on the number of draws, and alone learns relations.
+    assert drawn[0] == drawn[1] and len(set(drawn)) == 3
+    assert np.array_equal(one.scorer.weights, three.members[0].scorer.weights)
+    assert [parser.labeller is None for parser in three.members] == [False, True, True]
+    assert three.voters == [(parser,) for parser in three.members]
+    for place, parser in enumerate(three.members):
+        gains = [learned_of(parser, word) for word in drawn[1:]]
+        assert gains[place] == max(gains) > 0.1
+
+
 def test_a_prior_of_translated_trees_reads_their_words():
     words = {"a": "eins", "b": "zwei", "c": "drei"}
 
-    def translated(sentences):
+    def translated(sentences, rng):
         return [replace(one, forms=tuple(words[form] for form in one.forms)) for one in sentences]
 
     # Tags alone cannot tell the two apart.
     other = [replace(one, forms=("d", "e", "f")) for one in INITIAL]
     words.update(d="vier", e="fünf", f="sechs")
     treebank = Treebank("both", [*FINAL, *other])
-    for translate, first, last in ((translated, "vier", "eins"), (list, "d", "a")):
+    for translate, first, last in ((translated, "vier", "eins"), (as_they_are, "d", "a")):
         rng = np.random.default_rng(1)
         (parser,) = weighted_prior([treebank], target=FINAL, rng=rng, translate=[translate]).members
         assert parser.scorer.template_set == "words"

@@ -112,14 +112,14 @@ def test_a_sentence_without_all_heads_stays():
 
 
 def test_trees_are_translated_and_reordered_at_once():
-    translate = way_to_translate([pair(*TURKISH)] * 1000, rng=np.random.default_rng(1))
-    (made,) = translate([SAW])
+    translate = way_to_translate([pair(*TURKISH)] * 1000)
+    (made,) = translate([SAW], np.random.default_rng(1))
     assert list(made.upos) == ["PRON", "PROPN", "ADP", "NOUN", "VERB", "PUNCT"]
 
 
 def test_of_plenty_trees_are_moved_only_where_the_order_is_another(monkeypatch):
     def moved(pairs):
-        made = way_to_translate(pairs, rng=np.random.default_rng(1))([SAW] * 200)
+        made = way_to_translate(pairs)([SAW] * 200, np.random.default_rng(1))
         return any(tree.upos != SAW.upos for tree in made)
 
     monkeypatch.setattr(translated_trees, "FEW_PAIRS", 100)

@@ -58,14 +58,15 @@ def train_arc_parser(
     options: training_options.TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
+    relations: bool = True,
 ) -> tuple[ArcParser, training_options.TrainingReport]:
     """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
     ``dev``: trees for early stopping. ``weights``: weights of the sentences' arcs, 0 or more; relations are
-    learned without them. ``unlabelled``: sentences without trees, for entropy regularisation; those of more
-    than MAX_WORDS words are left out. Raises UsageError when no sentence has a head, an option has an unknown
-    name, templates of tags alone find no tags, sentences have weights and the objective no gradient, or the
-    objective is that of the parser with clusters.
+    learned without them, unless ``relations`` is false. ``unlabelled``: sentences without trees, for entropy
+    regularisation; those of more than MAX_WORDS words are left out. Raises UsageError when no sentence has a
+    head, an option has an unknown name, templates of tags alone find no tags, sentences have weights and the
+    objective no gradient, or the objective is that of the parser with clusters.
     """
     options = options or training_options.TrainingOptions()
     training_options.check_unclustered(training_options.objective_named(options.objective))
@@ -88,7 +89,7 @@ def train_arc_parser(
                 "no dev tree is one that the parser can build, so that probabilities fit training trees",
             )
         scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
-    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks)
+    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, relations=relations)
 
 
 def finished(
@@ -99,13 +100,18 @@ def finished(
     *,
     rng: np.random.Generator,
     remarks: tuple[str, ...] = (),
+    relations: bool = True,
 ) -> tuple[Trained, training_options.TrainingReport]:
-    """Train relations for a scorer; return the parser and the report of its training."""
-    labeller = train_labeller(
-        prepared.sentences,
-        rng=rng,
-        template_set=f"{prepared.template_set}{IN_TREE}",
-        ignored=prepared.ignored,
+    """Train relations for a scorer, if asked; return the parser and the report of its training."""
+    labeller = (
+        None
+        if not relations
+        else train_labeller(
+            prepared.sentences,
+            rng=rng,
+            template_set=f"{prepared.template_set}{IN_TREE}",
+            ignored=prepared.ignored,
+        )
     )
     parser = kind(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference)
     return parser, training_options.TrainingReport(tuple(records), prepared.skipped, remarks)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -20,7 +19,7 @@ from qsproj.pipelines.bootstrap.checks import (
     expected_seconds,
 )
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, parse_examples
-from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, seeds_of, train_priors
+from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
 from qsproj.pipelines.bootstrap.tagger import FAR_APART, tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
@@ -155,7 +154,7 @@ def bootstrap(
         workers=workers,
     )
     rest, _ = declare_parsers(workspace.state(bitexts.tagger).report)
-    planned = [workspace.state(stage) for stage in chain(bitexts.in_order, *rest)]
+    planned = [workspace.state(stage) for stage in (*bitexts.in_order, *rest)]
     estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
@@ -163,8 +162,8 @@ def bootstrap(
     workspace.ended = estimate.ended
     tagger = _complete_bitexts(bitexts, workspace, options, workers)
     rest, results = declare_parsers(tagger.report)
-    for batch in rest:
-        workspace.complete(*batch, workers=workers)
+    for stage in rest:
+        workspace.complete(stage)
     return results
 
 
@@ -329,54 +328,49 @@ def _declare_parsers(
     made: Provenance,
     suggested_sentences: int | None,
     workers: Workers,
-) -> tuple[list[list[Stage]], Bootstrapped]:
-    """Declare the stages after the tagger, whose report is one of their inputs, in batches."""
+) -> tuple[list[Stage], Bootstrapped]:
+    """Declare the stages after the tagger, whose report is one of their inputs."""
     declare, corpora = workspace.declare, bitexts.corpora
     unshared = tagger.figures.get("unshared", ())
     sources = [Source(text.treebanks, pairs) for text, pairs in zip(bitexts.texts, corpora, strict=True)]
     soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
-    priors, parsers = [], []
-    for draw, seed in enumerate(seeds_of(options.seed, draws), start=1):
-        label = f", {draw} of {draws}" if draws > 1 else ""
-        prior = declare(
-            train_priors,
-            sources=sources,
-            others=options.also,
-            unshared=unshared,
-            seed=seed,
-            label=label,
-            files=prior_files(options.also),
-        )
-        parser = declare(
-            project,
-            corpora=corpora,
-            annotated=options.annotated,
-            unshared=unshared,
-            tagger=bitexts.tagger.file,
-            options=soft,
-            priors=prior.files,
-            seed=seed,
-            label=label,
-        )
-        priors.append(prior)
-        parsers.append(parser)
+    prior = declare(
+        train_priors,
+        sources=sources,
+        others=options.also,
+        unshared=unshared,
+        draws=draws,
+        seed=options.seed,
+        files=prior_files(options.also, draws=draws),
+    )
+    parser = declare(
+        project,
+        corpora=corpora,
+        annotated=options.annotated,
+        unshared=unshared,
+        tagger=bitexts.tagger.file,
+        options=soft,
+        priors=prior.files,
+        draws=draws,
+        seed=options.seed,
+    )
     model = declare(
         assemble,
         tagger=bitexts.tagger.file,
-        parsers=[parser.file for parser in parsers],
+        parser=parser.file,
         made=dict(made),
         readings=TAG_READINGS,
     )
     results = Bootstrapped(
         model=model.file,
-        trees=parsers[0].files[1],
+        trees=parser.files[1],
         examples=None,
         suggested=None,
         suggested_words=None,
         corpora=tuple(corpora),
     )
     if suggested_sentences is None:
-        return [priors, parsers, [model]], results
+        return [prior, parser, model], results
     last = declare(
         parse_examples,
         corpora=[side.files for side in bitexts.sides],
@@ -391,7 +385,7 @@ def _declare_parsers(
     )
     examples, suggested, words = last.files
     results = replace(results, examples=examples, suggested=suggested, suggested_words=words)
-    return [priors, parsers, [model], [last]], results
+    return [prior, parser, model, last], results
 
 
 def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:

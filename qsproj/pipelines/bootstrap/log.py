@@ -10,20 +10,15 @@ TITLES = {
     "trees": "source side parsed",
     "tagger": "target tagger, learned through the links",
     "tagged": "target side tagged",
-    "prior": "parsers of the source treebank, its words translated",
+    "prior": "parser of the source treebank, its words translated",
     "parser": "target parser, trained on projected trees",
     "model": "all put into one model",
     "examples": "some target text parsed",
 }
 
 
-def in_short(stage: StageResult) -> str | None:
-    """Return the log line of a stage; of several draws only the last has one, the others None."""
-    name, _, draw = stage.name.partition(", ")
-    kind, _, number = name.partition("-")
-    this, _, draws = draw.partition(" of ")
-    if this != draws:
-        return None
-    times = f", {draws} times" if draws else ""
-    title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}{times}"
+def in_short(stage: StageResult) -> str:
+    """Return the log line of a stage."""
+    kind, _, number = stage.name.partition("-")
+    title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
     return f"{title}: {stage.report.line.partition(';')[0]} ({stage.time})"

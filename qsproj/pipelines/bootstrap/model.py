@@ -1,4 +1,4 @@
-"""Combine tagger and parsers into a model, and parse examples with it."""
+"""Combine tagger and parser into a model, and parse examples with it."""
 
 from collections.abc import Sequence
 from itertools import chain, islice
@@ -8,7 +8,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_parser import ArcParser, mean_parser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.parser import load_tags
 from qsproj.models.storage import Provenance, load_model_of
 from qsproj.models.tagging.tagger import load_tagger
@@ -35,14 +35,13 @@ EXAMPLE_SENTENCES = 2000
 CANDIDATES = 500
 
 
-@stage("model", version=2)
+@stage("model", version=3)
 def assemble(
-    paths: Sequence[Path], *, tagger: str, parsers: Sequence[str], made: Provenance, readings: int
+    paths: Sequence[Path], *, tagger: str, parser: str, made: Provenance, readings: int
 ) -> StageReport:
-    """Combine the tagger and the mean of the parsers into one model that tries several tag sequences."""
-    expected = "a first-order parser"
-    parser = mean_parser([load_model_of(path, ArcParser, expected=expected, remedy="") for path in parsers])
-    text_parser(load_tagger(tagger), parser, readings=readings).save(paths[0], made=made)
+    """Combine tagger and parser into one model that tries several tag sequences."""
+    trained = load_model_of(parser, ArcParser, expected="a first-order parser", remedy="")
+    text_parser(load_tagger(tagger), trained, readings=readings).save(paths[0], made=made)
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 

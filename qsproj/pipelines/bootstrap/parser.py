@@ -19,9 +19,6 @@ from qsproj.pipelines.projection.soft_projection import load_prior, project_soft
 from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
 from qsproj.pipelines.tagging.conventions import Conventional
 
-# An integer, or a pair for a separate random stream of each draw.
-Seed = int | tuple[int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -31,14 +28,15 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=6)
+@stage("prior", version=7)
 def train_priors(
     paths: Sequence[Path],
     *,
     sources: Sequence[Source],
     others: Sequence[str],
     unshared: Sequence[str],
-    seed: Seed,
+    draws: int,
+    seed: int,
 ) -> StageReport:
     """Train the priors of a target (:func:`source_priors`)."""
     prior, words = source_priors(
@@ -47,12 +45,13 @@ def train_priors(
         unshared=unshared,
         target=read_all([source.pairs.target for source in sources]),
         rng=np.random.default_rng(seed),
+        draws=draws,
     )
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     voters = (
         f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}; translated words are "
-        f"read by 1, tags alone by {len(prior.members) - 1}"
+        f"read by {draws}, tags alone by {len(prior.others)}"
     )
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 
@@ -70,31 +69,34 @@ class NumberedPairs:
             yield replace(pair, target=replace(pair.target, sent_id=name))
 
 
-@stage("parser", version=9, files=(".model", ".trees.conllu"))
+@stage("parser", version=10, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
+    draws: int,
     annotated: Sequence[str],
     unshared: Sequence[str],
     tagger: str,
     options: SoftProjectionOptions,
-    seed: Seed,
+    seed: int,
 ) -> StageReport:
     """Train the parser of the target on projected evidence and priors; also write its training trees.
 
-    ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
-    provides lemmas and features of the words of these trees.
+    ``priors``: as many as ``draws``, then those that vote beside each. ``unshared``: conventions of the
+    sources that do not hold in the target. ``tagger``: of the target; it provides lemmas and features of the
+    words of these trees.
     """
     # Prefixed numbers: sent_ids are line numbers, which are not unique over several bitexts.
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
     rng = np.random.default_rng(seed)
+    members = [load_prior(path, reads_words=True) for path in priors]
     projected = project_soft(
         soft_sources(
             [[Conventional(pairs, unshared)] for pairs in named],
             rng=rng,
-            priors=[load_prior(path, reads_words=True) for path in priors],
+            priors=[(drawn, *members[draws:]) for drawn in members[:draws]],
         ),
         rng=rng,
         options=options,
@@ -106,11 +108,6 @@ def project(
     return StageReport(line="; ".join(projected.report), figures={})
 
 
-def seeds_of(seed: int, draws: int) -> list[Seed]:
-    """Return the seed of each draw; the first does not depend on the number of draws."""
-    return [seed, *[(seed, draw) for draw in range(2, draws + 1)]]
-
-
-def prior_files(others: Sequence[str]) -> list[str]:
+def prior_files(others: Sequence[str], *, draws: int) -> list[str]:
     """Return the file suffixes of :func:`train_priors`, one for each prior."""
-    return [f".{number}.model" for number in range(1, 4 if others else 2)]
+    return [f".{number}.model" for number in range(1, draws + (3 if others else 1))]

@@ -130,7 +130,7 @@ class Workspace:
 
     Stages of earlier runs are reused if inputs, options and version are the same. Other files are left alone,
     except incomplete files of killed runs, which are removed. Callbacks: ``say`` receives the line that
-    ``line_of`` returns for each completed stage, unless None; ``begun`` the name of each stage before it is
+    ``line_of`` returns for each completed stage; ``begun`` the name of each stage before it is
     made; ``ended`` its name and seconds afterwards. ``stages``: those completed by this run, in order.
     """
 
@@ -150,7 +150,7 @@ class Workspace:
         self._say = say
         self.begun: Callable[[str], None] = lambda _: None
         self.ended: Callable[[str, float], None] = lambda *_: None
-        self.line_of: Callable[[StageResult], str | None] = StageResult.in_full
+        self.line_of: Callable[[StageResult], str] = StageResult.in_full
 
     def declare(
         self,
@@ -239,8 +239,7 @@ class Workspace:
             self.ended(stage.name, result.seconds)
         self.stages.append(result)
         self._used.update(path.name for path in (stage.record, *stage.paths))
-        if (line := self.line_of(result)) is not None:
-            self._say(line)
+        self._say(self.line_of(result))
         return result
 
     def unused(self) -> list[Path]:

@@ -44,31 +44,32 @@ def _soft(
     from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
 
     options = SoftProjectionOptions(**given, projective=not nonprojective)
-    if treebank or draws > 1:
-        return _drawn(sources, treebank, draws=draws, seed=seed, annotated=annotated, options=options)
+    if treebank:
+        return _from_treebanks(
+            sources, treebank, draws=draws, seed=seed or 0, annotated=annotated, options=options
+        )
     texts: dict[str | None, list[Iterable[SentencePair]]] = {}
     for pairs in sources:
         texts.setdefault(getattr(pairs, "target", None), []).append(pairs)
-    priors = [load_prior(path) for path in prior]
+    priors = [[load_prior(path) for path in prior]] if prior else []
     return project_soft(
-        soft_sources(list(texts.values()), rng=rng, priors=priors),
+        soft_sources(list(texts.values()), rng=rng, priors=priors, draws=draws),
         rng=rng,
         options=options,
         annotated=list(read_all(annotated)),
     )
 
 
-def _drawn(
+def _from_treebanks(
     sources: Sources,
     treebanks: Sequence[Sequence[str]],
     *,
     draws: int,
-    seed: int | None,
+    seed: int,
     annotated: Sequence[str],
     options: SoftProjectionOptions,
 ) -> Projected:
-    """Return the mean of parsers with priors from treebanks of the sources, as in a bootstrap."""
-    from qsproj.models.arc.arc_parser import ArcParser, mean_parser
+    """Return the parser that a bootstrap trains, with a prior from treebanks of the sources."""
     from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
     from qsproj.pipelines.projection.source_priors import (
         TranslatedTreebanks,
@@ -77,29 +78,22 @@ def _drawn(
     )
     from qsproj.pipelines.tagging.conventions import Conventional
 
-    unshared = unshared_conventions(chain.from_iterable(sources)) if treebanks else ()
-    conventional = [Conventional(pairs, unshared) if unshared else pairs for pairs in sources]
-    found, parsers = list[Projected](), list[ArcParser]()
-    for draw in range(1, draws + 1):
-        by = seed or 0 if draw == 1 else (seed or 0, draw)
-        priors: tuple[ArcParser, ...] = ()
-        if treebanks:
-            paired = [TranslatedTreebanks(*one) for one in zip(treebanks, sources, strict=True)]
-            target = (pair.target for pairs in sources for pair in pairs)
-            rng = np.random.default_rng(by)
-            priors = source_priors(paired, unshared=unshared, target=target, rng=rng)[0].members
-        rng = np.random.default_rng(by)
-        found.append(
-            project_soft(
-                soft_sources([[pairs] for pairs in conventional], rng=rng, priors=priors),
-                rng=rng,
-                options=options,
-                annotated=list(read_all(annotated)),
-            )
-        )
-        assert isinstance(found[-1].parser, ArcParser)
-        parsers.append(found[-1].parser)
-    return replace(found[0], parser=mean_parser(parsers) if draws > 1 else parsers[0])
+    unshared = unshared_conventions(chain.from_iterable(sources))
+    prior, _ = source_priors(
+        [TranslatedTreebanks(*one) for one in zip(treebanks, sources, strict=True)],
+        unshared=unshared,
+        target=(pair.target for pairs in sources for pair in pairs),
+        rng=np.random.default_rng(seed),
+        draws=draws,
+    )
+    rng = np.random.default_rng(seed)
+    conventional = [[Conventional(pairs, unshared)] for pairs in sources]
+    return project_soft(
+        soft_sources(conventional, rng=rng, priors=prior.voters),
+        rng=rng,
+        options=options,
+        annotated=list(read_all(annotated)),
+    )
 
 
 def _hard(

@@ -24,7 +24,7 @@ from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError, listed_reasons, pluralise
-from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_parser import ArcParser, mean_parser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, aligned_weights
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.labeller import Labeller
@@ -112,15 +112,35 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
 
 
-def train_translated_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
-    """Train a parser on the first source trees, translated through links; reads ``pairs`` twice."""
-    translate = way_to_translate(pairs, rng=rng)
+def train_translated_priors(
+    pairs: Iterable[SentencePair], *, rng: np.random.Generator, draws: int = 1
+) -> list[ArcParser]:
+    """Train parsers on draws of the first source trees, translated through links; reads ``pairs`` twice."""
+    translate = way_to_translate(pairs)
     trees = (pair.source for pair in pairs if has_tree(pair.source))
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-    return train_arc_parser(list(translate(first)), rng=rng, options=options)[0]
+    return train_on_draws(lambda rng: translate(first, rng), rng=rng, draws=draws, options=options)
+
+
+def train_on_draws(
+    translated: Callable[[np.random.Generator], Iterable[Sentence]],
+    *,
+    rng: np.random.Generator,
+    draws: int,
+    options: TrainingOptions,
+) -> list[ArcParser]:
+    """Train parsers, each on translations of the same trees drawn anew.
+
+    ``translated`` draws translations. The first draw uses ``rng`` and alone learns relations; the others use
+    generators that it spawns.
+    """
+    return [
+        train_arc_parser(list(translated(by)), rng=by, options=options, relations=by is rng)[0]
+        for by in (rng, *rng.spawn(draws - 1))
+    ]
 
 
 # Number of target sentences that suffices to estimate tag trigrams.
@@ -128,10 +148,24 @@ TARGET_SENTENCES = 20_000
 
 
 class WeightedPrior(NamedTuple):
-    """Voting parsers of other languages, for :func:`join_priors`, and report lines."""
+    """Parsers of other languages, and report lines.
 
-    members: tuple[ArcParser, ...]
+    ``drawn``: parsers of the sources, one for each draw of translations. ``others``: those that vote beside
+    each of them.
+    """
+
+    drawn: tuple[ArcParser, ...]
+    others: tuple[ArcParser, ...]
     report: tuple[str, ...]
+
+    @property
+    def members(self) -> tuple[ArcParser, ...]:
+        return *self.drawn, *self.others
+
+    @property
+    def voters(self) -> list[tuple[ArcParser, ...]]:
+        """Return the voters of each draw, for :func:`soft_sources`."""
+        return [(parser, *self.others) for parser in self.drawn]
 
 
 def weighted_prior(
@@ -141,14 +175,16 @@ def weighted_prior(
     target: Iterable[Sentence],
     rng: np.random.Generator,
     translate: Sequence[Translate] = (),
+    draws: int = 1,
 ) -> WeightedPrior:
     """Train the prior of a target language on treebanks of other languages.
 
     Without ``others`` there is one parser, of the sources. With them three vote: one of the sources; one of
     all treebanks, weighted by similarity to the first TARGET_SENTENCES of ``target``, which have tags; and
     one of the others, unweighted. With ``translate``, one function for each of ``sources``, the parser of the
-    sources reads words as well. Raises UsageError when the target or a treebank has no sentence with UPOS on
-    every word, or no treebank of a parser has a head.
+    sources reads words as well, and is trained anew on each of the ``draws`` of translations. Raises
+    UsageError when the target or a treebank has no sentence with UPOS on every word, or no treebank of a
+    parser has a head.
     """
     first = [
         Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
@@ -158,27 +194,28 @@ def weighted_prior(
         template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=True, single_root=True
     )
 
-    def trained(
-        treebanks: Iterable[Iterable[Sentence]],
-        weights: Sequence[float] | None = None,
-        options: TrainingOptions = options,
-    ) -> ArcParser:
-        sentences = list(itertools.chain.from_iterable(treebanks))
-        return train_arc_parser(sentences, rng=rng, options=options, weights=weights)[0]
+    def trained(treebanks: Iterable[Treebank], weights: Sequence[float] | None, labeller: bool) -> ArcParser:
+        sentences = [sentence for one in treebanks for sentence in one.sentences]
+        return train_arc_parser(sentences, rng=rng, options=options, weights=weights, relations=labeller)[0]
+
+    def translated(rng: np.random.Generator) -> Iterator[Sentence]:
+        for by, one in zip(translate, first, strict=True):
+            yield from by(one.sentences, rng)
 
     if translate:
-        words = (by(one.sentences) for by, one in zip(translate, first, strict=True))
-        of_sources = trained(words, options=replace(options, template_set=TEMPLATE_SET))
+        of_words = replace(options, template_set=TEMPLATE_SET)
+        of_sources = train_on_draws(translated, rng=rng, draws=draws, options=of_words)
     else:
-        of_sources = trained(one.sentences for one in first)
+        of_sources = [trained(first, None, True)]
     if not others:
-        return WeightedPrior((of_sources,), ())
+        return WeightedPrior(tuple(of_sources), (), ())
     everything = [*first, *others]
     alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
     weights = [one.weight for one in alike for _ in range(one.sentences)]
-    of_all = trained((one.sentences for one in everything), weights)
-    of_others = trained(one.sentences for one in others)
-    return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))
+    # Relations come from the first prior that knows any.
+    of_all = trained(everything, weights, of_sources[0].labeller is None)
+    of_others = trained(others, None, False)
+    return WeightedPrior(tuple(of_sources), (of_all, of_others), tuple(map(str, alike)))
 
 
 # Grids of temperatures, in steps of a tenth, and of shares of correct evidence.
@@ -287,13 +324,12 @@ class SoftSources:
     """Training data of soft projection.
 
     ``corpus``: sources with trees, targets with tags; one sentence in ten only fits the temperature.
-    ``priors``: parsers of tags, or of words of the target as well; relations come from the first that knows
-    any. ``evidence``: function of translations such as :func:`soft_evidence.pooled_evidence`.
+    ``priors``: for each draw voting parsers of tags, or of words of the target as well; relations come from
+    the first that knows any.
     """
 
     corpus: Iterable[Translations]
-    priors: Sequence[ArcParser]
-    evidence: Callable[[Translations], Scores] = soft_evidence.pooled_evidence
+    priors: Sequence[Sequence[ArcParser]]
 
 
 def project_soft(
@@ -305,12 +341,14 @@ def project_soft(
 ) -> Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
-    The returned trees are the best under parser and evidence. The ``annotated`` trees fine-tune the parser
-    and its relations at the end. Raises UsageError when the priors do not fit together, no sentence has
-    evidence, or no annotated sentence has a head.
+    Its scores are the mean of those learned above the prior of each draw, which averages out the choice of
+    translations and the order of sentences. The returned trees are the best under parser and evidence. The
+    ``annotated`` trees fine-tune the parser and its relations at the end. Raises UsageError when the priors
+    do not fit together, no sentence has evidence, or no annotated sentence has a head.
     """
     options = options or SoftProjectionOptions()
-    prior = join_priors(sources.priors, projective=options.projective)
+    drawn = [join_priors(voters, projective=options.projective) for voters in sources.priors or [()]]
+    prior = drawn[0]
     learned_from = soft_evidence.DensestPairs(sentences=options.sentences, words=ENOUGH_WORDS)
     held_out = soft_evidence.DensestPairs(
         sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
@@ -321,27 +359,26 @@ def project_soft(
     chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
         raise soft_evidence.nothing_chosen(left_out)
-    examples = (
+    evidence = [options.strength * soft_evidence.pooled_evidence(translations) for translations in chosen]
+    examples = [
         ArcExample(
             prior.joined.scorer.encode(translations[0].target),
-            EvidenceLikelihood(
-                options.strength * sources.evidence(translations), prior.joined.inference.infer
-            ),
+            EvidenceLikelihood(of_arcs, prior.joined.inference.infer),
         )
-        for translations in chosen
-    )
+        for translations, of_arcs in zip(chosen, evidence, strict=True)
+    ]
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-    learned = train_residual(prior.joined, examples, rng=rng, options=training)
+    learned = [
+        train_residual(one.joined, examples, rng=by, options=training)
+        for one, by in zip(drawn, (rng, *rng.spawn(len(drawn) - 1)), strict=True)
+    ]
+    base, above = mean_parser([one.joined for one in drawn]), mean_parser(learned).scorer.weights
     # Held-out pairs: as new to the prior as test data.
     unseen = held_out.chosen
-    share = fit(prior.joined, unseen).share if options.share is None else options.share
-    base = prior.joined.scorer.weights
-    weights = base + np.float32(share) * (learned.scorer.weights - base)
-    parser = replace(learned, scorer=replace(learned.scorer, weights=aligned_weights(weights)))
-    attached = [
-        best_tree(translations, options.strength * sources.evidence(translations), parser)
-        for translations in chosen
-    ]
+    share = fit(base, unseen).share if options.share is None else options.share
+    weights = base.scorer.weights + np.float32(share) * (above - base.scorer.weights)
+    parser = replace(base, scorer=replace(base.scorer, weights=aligned_weights(weights)))
+    attached = list(map(best_tree, chosen, evidence, itertools.repeat(parser)))
     labeller, labelled = soft_evidence.learn_relations(
         attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
     )
@@ -376,7 +413,7 @@ def _all_trees(
         if not 0 < len(translations[0].target) <= MAX_WORDS:
             yield translations[0].target
             continue
-        tree = best_tree(translations, strength * sources.evidence(translations), parser)
+        tree = best_tree(translations, strength * soft_evidence.pooled_evidence(translations), parser)
         if labeller is not None:
             evidence = strength * soft_evidence.relation_evidence(translations, tree.heads, numbers)
             tree = soft_evidence.with_likely_relations(tree, labeller, evidence)
@@ -410,16 +447,18 @@ def soft_sources(
     texts: Sequence[Sequence[Iterable[SentencePair]]],
     *,
     rng: np.random.Generator,
-    priors: Sequence[ArcParser] = (),
+    priors: Sequence[Sequence[ArcParser]] = (),
+    draws: int = 1,
 ) -> SoftSources:
     """Build the training data of soft projection from sentence pairs, which are read more than once.
 
-    ``priors``: parsers of tags alone; by default, one is trained on the translated trees of each source.
+    ``priors``: the voters of each draw; by default, parsers of the translated trees of each source.
     """
     sources = [source for text in texts for source in text]
     return SoftSources(
         corpus=JoinedSources(tuple(map(tuple, texts))),
-        priors=priors or [train_translated_prior(pairs, rng=rng) for pairs in sources],
+        priors=priors
+        or list(zip(*(train_translated_priors(one, rng=rng, draws=draws) for one in sources), strict=True)),
     )
 
 

@@ -34,12 +34,14 @@ def source_priors(
     unshared: Sequence[str],
     target: Iterable[Sentence],
     rng: np.random.Generator,
+    draws: int = 1,
 ) -> tuple[WeightedPrior, int]:
     """Train parsers of other languages; return them with the number of training words.
 
-    The source treebanks are translated through links, and their parser reads words. Parsers that include
-    ``others``, treebanks of any other languages, read tags alone; see :func:`weighted_prior` for the weights
-    by similarity to the ``target``. ``unshared``: conventions of the sources that do not hold in the target.
+    The source treebanks are translated through links, in as many ``draws``, and their parser reads words.
+    Parsers that include ``others``, treebanks of any other languages, read tags alone; see
+    :func:`weighted_prior` for the weights by similarity to the ``target``. ``unshared``: conventions of the
+    sources that do not hold in the target.
     """
     source, other = (
         [
@@ -49,12 +51,10 @@ def source_priors(
         for paths in ([path for one in sources for path in one.paths], others)
     )
     translate = [
-        by
-        for one in sources
-        for by in [way_to_translate(Conventional(one.pairs, unshared), rng=rng)] * len(one.paths)
+        by for one in sources for by in [way_to_translate(Conventional(one.pairs, unshared))] * len(one.paths)
     ]
     tagged = islice(target, LIKENESS_SENTENCES)
-    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
+    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate, draws=draws)
     return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
 
 

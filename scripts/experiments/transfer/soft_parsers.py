@@ -26,7 +26,7 @@ from qsproj.pipelines.projection.soft_projection import (
     join_priors,
     project_soft,
     soft_sources,
-    train_translated_prior,
+    train_translated_priors,
     weighted_prior,
 )
 from qsproj.pipelines.treebank_weights import Treebank
@@ -58,7 +58,7 @@ class SoftParsers:
 
     def _translated(self) -> Path:
         return self._kept(
-            "translated", lambda: [train_translated_prior(self.pairs(), rng=np.random.default_rng(1))]
+            "translated", lambda: train_translated_priors(self.pairs(), rng=np.random.default_rng(1))
         )
 
     def untranslated(self) -> list[ArcParser]:
@@ -119,7 +119,9 @@ def project(
 ) -> dict[str, Any]:
     """Write a projected parser, and beside it the trees that it learned from; return what it took and said."""
     start, rng = time.process_time(), np.random.default_rng(1)
-    projection = project_soft(soft_sources([[pairs]], rng=rng, priors=priors), rng=rng, options=options)
+    projection = project_soft(
+        soft_sources([[pairs]], rng=rng, priors=[priors] if priors else ()), rng=rng, options=options
+    )
     write_conllu(projection.trees(), trees_beside(path))
     projection.parser.save(path)
     return {"cpu": time.process_time() - start, "said": list(projection.report)}

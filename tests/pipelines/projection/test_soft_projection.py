@@ -39,7 +39,7 @@ from qsproj.pipelines.projection.soft_projection import (
     project_soft,
     shrunk_temperature,
     soft_sources,
-    train_translated_prior,
+    train_translated_priors,
 )
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
@@ -263,7 +263,7 @@ def test_without_priors_the_words_of_the_source_are_translated():
         )
         for source, heads, target in trees
     ] * 20
-    (prior,) = soft_sources([[pairs]], rng=np.random.default_rng(1)).priors
+    ((prior,),) = soft_sources([[pairs]], rng=np.random.default_rng(1)).priors
     for _, heads, target in trees:
         assert prior.parse(make_sentence(target, tags)).heads.tolist()[1:] == heads
 
@@ -309,7 +309,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
-        train_translated_prior(
+        train_translated_priors(
             [pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1)
         )
     (tmp_path / "no.model").write_text("text")
@@ -319,7 +319,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[english]),
+        SoftSources(corpus=alone(sample), priors=[[english]]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(),
     )
@@ -339,7 +339,7 @@ def test_evidence_moves_parser_and_trees_as_far_as_its_strength_says(sample, eng
     moved, followed = [], []
     for strength in (0.0, 1.5, 6.0):
         projected = project_soft(
-            SoftSources(corpus=alone(sample), priors=[english]),
+            SoftSources(corpus=alone(sample), priors=[[english]]),
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, strength=strength),
         )
@@ -368,7 +368,7 @@ def test_evidence_moves_parser_and_trees_as_far_as_its_strength_says(sample, eng
 @pytest.mark.parametrize("sentences", [1, 2, 3])
 def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentences):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[english]),
+        SoftSources(corpus=alone(sample), priors=[[english]]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1, sentences=sentences),
     )
@@ -377,7 +377,7 @@ def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentence
 
 def test_all_sentences_get_a_tree_those_that_were_learned_from_the_same(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[english]),
+        SoftSources(corpus=alone(sample), priors=[[english]]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1),
     )
@@ -395,7 +395,7 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
     prior = join_priors([english], projective=True)
     parsers = [
         project_soft(
-            SoftSources(corpus=alone(sample), priors=[english]),
+            SoftSources(corpus=alone(sample), priors=[[english]]),
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, share=share),
         ).parser
@@ -410,7 +410,7 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
 def test_what_is_added_beyond_all_makes_probabilities_no_surer(sample, english):
     once, twice = (
         project_soft(
-            SoftSources(corpus=alone(sample), priors=[english]),
+            SoftSources(corpus=alone(sample), priors=[[english]]),
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, share=share),
         ).parser.temperature
@@ -427,7 +427,7 @@ def test_the_temperature_is_near_the_usual_whatever_the_evidence():
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[english]),
+        SoftSources(corpus=alone(sample), priors=[[english]]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1),
     )
@@ -444,9 +444,9 @@ def test_pairs_without_links_are_refused(english):
         (2, "1 for fewer than 3 or more than 60 words; cut the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
-            refused(SoftSources(corpus=alone([pair(words, [])]), priors=[english]))
+            refused(SoftSources(corpus=alone([pair(words, [])]), priors=[[english]]))
     with pytest.raises(UsageError, match="found no pair"):
-        refused(SoftSources(corpus=alone([]), priors=[english]))
+        refused(SoftSources(corpus=alone([]), priors=[[english]]))
 
 
 def fitted_to(count, *, wrong, seed):
@@ -501,3 +501,19 @@ def test_the_more_evidence_is_right_the_more_of_it_is_learned(precision, arcs, s
 
 def test_without_projected_arcs_the_temperature_stays(english):
     assert fit(english, alone([pair(2, [])])) == (1.0, 1.0, 0)
+
+
+def test_scores_are_the_mean_of_those_learned_above_each_prior(sample, english):
+    reverse = replace(english, scorer=replace(english.scorer, weights=english.scorer.weights[::-1].copy()))
+
+    def learned(*priors, strength=1.5):
+        sources = SoftSources(corpus=alone(sample), priors=[[prior] for prior in priors])
+        options = SoftProjectionOptions(epochs=1, share=1.0, strength=strength)
+        return project_soft(sources, rng=np.random.default_rng(1), options=options).parser.scorer.weights
+
+    mean = (english.scorer.weights + reverse.scorer.weights) / 2
+    np.testing.assert_allclose(learned(english, reverse, strength=0.0), mean, atol=1e-6)
+    # The second draw has another order of sentences.
+    once, twice = learned(english), learned(english, english)
+    assert not np.array_equal(twice, once)
+    np.testing.assert_allclose(twice, once, atol=0.3)
