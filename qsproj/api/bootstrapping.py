@@ -110,7 +110,7 @@ def bootstrap(
     paired_by : str
         ``line``, or ``verse``: two files of reference, tab, text, or two Bibles.
     cut : bool, optional
-        Split long pairs at clause ends found on both sides; by default verses only.
+        Split long pairs at clause ends found on both sides; by default verses that lose few links.
     lemmatizer, unspaced : str, optional
         ``simplemma``; ``source``, ``target`` or ``both``: the side written without spaces.
     suggest_sentences : int

@@ -126,7 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=list(CUTS),
         const="always",
-        help="split long pairs at clauses: always (--cut alone) or never (default: verses only)",
+        help="split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
     )
     advanced.add_argument(
         "--unspaced",

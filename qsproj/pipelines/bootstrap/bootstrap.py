@@ -182,7 +182,7 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
 
 def _given(text: SourceText) -> SourceText:
     treebanks, bitext = (tuple(map(InputPath, paths)) for paths in (text.treebanks, text.bitext))
-    return replace(text.decided(), treebanks=treebanks, bitext=bitext)
+    return replace(text, treebanks=treebanks, bitext=bitext)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The bitext of a bootstrap: tokenized, without useless pairs; long pairs are split at clauses."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,7 @@ from qsproj.corpus.contractions import merge_contractions
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, listed_reasons, pluralise
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bootstrap.clauses import cut_pair
+from qsproj.pipelines.bootstrap.clauses import Cuts, Named, find_cuts
 from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
@@ -27,9 +27,6 @@ from qsproj.progress import track
 # the previous tree, or be unique and have at least LEAST_ALONE letters.
 REACH = 2000
 LEAST_ALONE = 20
-
-# Name, source line, target line.
-Named = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,31 +125,11 @@ class SourceText:
     bitext: tuple[str, ...]
     languages: tuple[str, str]  # codes of source and target
     paired_by: str = LINE  # one of PAIRED_BY
-    cut: bool | None = None  # split long pairs where punctuation and lengths agree; None: verses only
-
-    def decided(self) -> "SourceText":
-        """Return the text with the default of ``cut`` resolved."""
-        return self if self.cut is not None else replace(self, cut=self.paired_by == VERSE)
+    # split long pairs where punctuation and lengths agree; None: verses only, if few links are lost
+    cut: bool | None = None
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for _, source, target in self.named(Counter()))
-
-    def pieces(self, named: Iterable[Named], whole: Container[str] = ()) -> Iterator[Named]:
-        """Yield name, source and target of the training pairs, which may be split.
-
-        ``whole``: source lines not to split.
-        """
-        if not self.decided().cut:
-            yield from named
-            return
-        letters = [sum(lengths) for lengths in zip(*(map(len, pair) for pair in self.pairs()), strict=True)]
-        ratio = letters[1] / max(letters[0], 1)
-        for name, source, target in named:
-            cut = [(source, target)]
-            if source and target and source not in whole:
-                cut = list(cut_pair(source, target, ratio=ratio))
-            for number, (one, other) in enumerate(cut, start=1):
-                yield (name if len(cut) == 1 else f"{name}.{number}"), one, other
 
     def named(self, left_out: Counter[str]) -> Iterator[Named]:
         """Yield pairs with their names; adds unpaired verses to ``left_out``, by reason."""
@@ -187,7 +164,12 @@ def write_words(
         given = find_trees(list(named), of_source)
         named = iter(given.pairs)
         cut = partial(_given_or_cut, given.trees, cut[0]), cut[1]
-    pairs = track(text.pieces(named, given.trees), "cutting", unit="pair")
+    cuts = Cuts()
+    if text.cut or (text.cut is None and text.paired_by == VERSE):
+        every = list(named)
+        cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given.trees)
+        named = iter(every)
+    pairs = track(cuts.pieces(named), "cutting", unit="pair")
     done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
@@ -205,9 +187,10 @@ def write_words(
         if kept < FEWEST_PAIRS:
             raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
+    split = f", {cuts.reason}" if cuts.reason else ""
     gold = f"; {pluralise(len(given.trees), 'source line')} with given trees" if given.trees else ""
     return StageReport(
-        line=f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{gold}{out}",
+        line=f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}",
         figures={
             "pairs": kept,
             "source words": words[0],

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.pipelines.bootstrap.clauses import _misfit, cut_pair, pieces_of
+from qsproj.pipelines.bootstrap.clauses import _misfit, cut_pair, find_cuts, pieces_of
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,38 @@ def test_verses_become_shorter_and_none_is_lost(data_dir):
     for side in (0, 1):
         whole, pieces = (" ".join(one[side] for one in some) for some in (pairs, cut))
         assert whole.split() == pieces.split()
+
+
+WORDS = [f"w{number}" for number in range(30)]
+
+
+def verses(rng, *, turned):
+    """Return verses of two clauses each, word for word; ``turned``: share with the target clauses swapped."""
+    for number in range(400):
+        one, other = ([rng.choice(WORDS) for _ in range(6)] for _ in range(2))
+        sides = [[" ".join(words) + "." for words in (one, other)] for _ in range(2)]
+        if rng.random() < turned:
+            sides[1].reverse()
+        yield str(number), " ".join(sides[0]), " ".join(sides[1]).replace("w", "x")
+
+
+def test_verses_are_split_where_links_agree():
+    """Lengths agree everywhere; only links show that clauses have changed places."""
+    named = list(verses(random.Random(1), turned=0.04))
+    turned = {one[1:] for one in named if one[1].replace("w", "x") != one[2]}
+    cuts = find_cuts(named, ("en", "xx"), check_links=True)
+    assert len(turned) > 5
+    assert not turned & cuts.parts.keys()
+    assert len(cuts.parts) > 0.9 * (len(named) - len(turned))
+    assert "long verses split at clauses, which loses 4% of their links" in cuts.reason
+    everything = find_cuts(named, ("en", "xx"), check_links=False)
+    assert len(everything.parts) == len(named)
+    assert [one for _, one, _ in cuts.pieces(named[:1])] == named[0][1].replace(". ", ".\n").split("\n")
+
+
+def test_verses_stay_whole_where_many_links_are_lost():
+    named = list(verses(random.Random(2), turned=0.3))
+    cuts = find_cuts(named, ("en", "xx"), check_links=True)
+    assert not cuts.parts
+    assert cuts.reason.startswith("verses left whole: splitting would lose ")
+    assert list(cuts.pieces(named)) == named

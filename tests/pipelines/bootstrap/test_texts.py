@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
@@ -63,19 +61,21 @@ def test_any_number_of_processes_cuts_the_same(tmp_path, monkeypatch):
     assert made[0][0].figures["pairs"] == 60
 
 
-def test_verses_are_cut_unless_that_is_refused(tmp_path):
-    """Lines are cut only on request."""
+def test_verses_are_split_unless_that_is_refused(tmp_path, monkeypatch):
+    """Lines are split only on request."""
+    monkeypatch.setattr(texts, "FEWEST_PAIRS", 2)
     line = ["They went up to the city. He followed them.", "Sie gingen hinauf in die Stadt. Er folgte ihnen."]
     files = [
-        write_lines(tmp_path / f"{side}.verses", [f"MAT 1:1\t{text}", "MAT 1:2\tno mark"])
+        write_lines(tmp_path / f"{side}.verses", [f"MAT 1:1\t{text}", f"MAT 1:2\tno mark {side}"])
         for side, text in enumerate(line)
     ]
     pairs = write_lines(tmp_path / "pairs.tsv", ["\t".join(line), "no mark\tkein Zeichen"])
     counts = []
     for bitext, paired_by in ((files, "verse"), ([pairs], "line")):
-        for cut_here in (None, True, False):
+        for when in (None, True, False):
             text = SourceText(
-                treebanks=(), bitext=tuple(bitext), languages=("en", "de"), paired_by=paired_by, cut=cut_here
+                treebanks=(), bitext=tuple(bitext), languages=("en", "de"), paired_by=paired_by, cut=when
             )
-            counts.append(len(list(text.pieces(text.named(Counter())))))
+            paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
+            counts.append(write_words(paths, text, cut=(cut, cut)).figures["pairs"])
     assert counts == [3, 3, 2, 2, 3, 2]
