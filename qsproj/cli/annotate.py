@@ -2,8 +2,8 @@
 
 DIR is the folder of `qsproj bootstrap --work DIR`. The command opens a page with 200 parsed sentences of the
 raw text (--text), or else of the bitext, the most informative first. After ten corrections, "Train again"
-repeats the bootstrap with the corrected sentences in the background: unaffected stages are reused, and the
-uncorrected sentences are parsed again. Corrections are never overwritten.
+teaches the model the corrected sentences in the background, which takes seconds, and parses the others
+again. Corrections are never overwritten.
 
 DIR/annotate.LANGUAGE.conllu holds the sentences, corrected ones marked Reviewed=Yes in MISC, and
 DIR/annotate.LANGUAGE.words.tsv the most informative words to tag. With --lexicon the page lists these words
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.serving import add_address, add_reviewing
 
 if TYPE_CHECKING:
@@ -40,20 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="MODEL", required=True, help="where each trained model is written"
     )
     parser.add_argument("--lexicon", metavar="FILE", help="words and their tags, read by each training")
-    parser.add_argument(
-        "--draws",
-        metavar="N",
-        type=whole_number(least=1),
-        default=1,
-        help="average N parsers; more are more accurate and slower (default: 1)",
-    )
     add_reviewing(parser)
     add_address(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    from dataclasses import replace
-
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
@@ -68,7 +58,6 @@ def run(options: argparse.Namespace) -> None:
     check_installed()
     folder = Path(options.work)
     call = BootstrapCall.load(folder, options.language)
-    call = replace(call, options=replace(call.options, draws=options.draws))
     check_files(reads=[*call.options.files], model=options.output)
     learning = Relearning(call, folder, options.output, options.lexicon)
     with listen(options.host, options.port) as listening:

@@ -1,7 +1,7 @@
 """Combine tagger and parser into a model, and parse examples with it."""
 
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
@@ -15,14 +15,7 @@ from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence, showing_words
-from qsproj.pipelines.bootstrap.questions import asked_questions
-from qsproj.pipelines.bootstrap.suggestions import (
-    LinkedTags,
-    evenly,
-    suggested_sentences,
-    suggested_words,
-    write_suggested_words,
-)
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, write_suggestions
 from qsproj.pipelines.bootstrap.tagger import raw_sentences
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
@@ -31,8 +24,6 @@ from qsproj.pipelines.streams import parse_stream
 TAG_READINGS = 16
 # Number of sentences that the finished model parses for the report.
 EXAMPLE_SENTENCES = 2000
-# Number of candidates for suggested sentences.
-CANDIDATES = 500
 
 
 @stage("model", version=3)
@@ -77,13 +68,15 @@ def parse_examples(
         raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
-    tagger = load_tags(model)
-    write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
-    targets = [one for files in corpora for one in read_conllu(files.target)]
-    linked = LinkedTags.of(chain.from_iterable(corpora))
-    asked = asked_questions(tagger, chain.from_iterable(corpora), text=raw, bitext=targets)
-    listed = suggested_words(tagger, text=raw, bitext=targets, linked=linked)
-    write_suggested_words(listed, paths[2], asked=asked)
+    write_suggestions(
+        (paths[1], paths[2]),
+        tagger=load_tags(model),
+        parsed=candidates,
+        text=raw,
+        corpora=corpora,
+        annotated=known,
+        count=sentences,
+    )
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )

@@ -7,20 +7,24 @@ part-of-speech tagger from two hours of annotation".
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.bootstrap.questions import Asked
+from qsproj.pipelines.bootstrap.questions import Asked, asked_questions
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
 
 MOST_WORDS = 500
+# Number of candidates for suggested sentences.
+CANDIDATES = 500
 # Maximum number of sentences tagged to estimate the errors of words.
 JUDGED_SENTENCES = 8000
 # Number of pairs in which links are counted.
@@ -215,6 +219,28 @@ def suggested_sentences(
         candidates.append(Candidate(sentence, 1.0 - arcs * tags))
     for candidate in rank(candidates, annotated=annotated, count=count, sentence_cost=SENTENCE_COST):
         yield candidate.sentence
+
+
+def write_suggestions(
+    paths: tuple[str | Path, str | Path],
+    *,
+    tagger: Tagger,
+    parsed: Sequence[Sentence],
+    text: Sequence[Sentence],
+    corpora: Sequence[AlignedFiles],
+    annotated: Sequence[Sentence],
+    count: int,
+) -> None:
+    """Write at most ``count`` sentences and the questions and words to annotate, to two files.
+
+    ``parsed``: candidates, see :func:`suggested_sentences`. ``text``: the raw text, if there is any.
+    """
+    write_conllu(suggested_sentences(parsed, tagger, annotated, count=count), paths[0])
+    targets = [one for files in corpora for one in read_conllu(files.target)]
+    linked = LinkedTags.of(chain.from_iterable(corpora))
+    asked = asked_questions(tagger, chain.from_iterable(corpora), text=text, bitext=targets)
+    listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
+    write_suggested_words(listed, paths[1], asked=asked)
 
 
 def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:

@@ -1,4 +1,4 @@
-"""Repetition of a bootstrap with the sentences annotated so far, in a separate process."""
+"""Learning from the sentences and words annotated so far, in a separate process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -6,27 +6,35 @@ from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
 from typing import Any
 
-from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.formats import read_sentences
+import numpy as np
+
+from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.language.lexicon import WordTags, read_lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_parser
+from qsproj.models.storage import load_model_of
+from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, write_suggestions
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 from qsproj.serve.review.draft import Named
 from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 
 # Number of sentences offered for annotation.
 OFFERED = 200
+# Steps of learning, for the page: model and text read, learned, written.
+_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Relearning:
-    """Repeat a bootstrap with the reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
+    """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
 
-    ``folder``: the workspace; unaffected stages are reused. ``output``: the path of the model. ``lexicon``: a
-    file that grows while the page is open, or None. ``progress``: number of finished stages, and of all, in
-    memory shared with the server.
+    ``folder``: the workspace, whose stages are reused. ``output``: the path of the model. ``lexicon``: a file
+    that grows while the page is open, or None. ``progress``: number of finished steps, and of all, in memory
+    shared with the server.
     """
 
     call: BootstrapCall
@@ -36,7 +44,7 @@ class Relearning:
     progress: Any = field(default_factory=lambda: RawArray("i", 2))
 
     def __call__(self, given: Reviewed) -> Retrained:
-        """Train on the reviewed sentences, and parse the rest."""
+        """Learn from the reviewed sentences, and parse the rest."""
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.make([sentences[index] for index in given.reviewed])
         return self.parsed(sentences, given.reviewed, given.left)
@@ -52,28 +60,49 @@ class Relearning:
         return retrained(parsed, sentences, told, model=self.output)
 
     def make(self, annotated: Sequence[Sentence], *, offered: int | None = None) -> Bootstrapped:
-        """Train the model and write it to ``output``; ``offered``: number of sentences to suggest."""
+        """Write the model to ``output``; ``offered``: number of sentences to suggest."""
         options = self.call.options
-        if annotated:
-            path = self.folder / f"annotated.{self.call.language}.conllu"
-            write_conllu(annotated, path)
-            options = replace(options, annotated=(*options.annotated, str(path)))
-        if self.lexicon is not None and Path(self.lexicon).exists():
-            options = replace(options, lexicon=self.lexicon)
-        # A separate run name: clearing earlier batches must not remove stages of the bootstrap itself.
-        workspace = Workspace(self.folder, run=f"annotate-{self.call.language}", say=self._done)
-        self.progress[0] = 0
+        self.progress[:] = 0, _STEPS
         made = bootstrap(
             self.call.texts,
-            workspace=workspace,
+            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
             options=options,
             with_examples=offered is not None,
             suggested_sentences=offered or OFFERED,
         )
-        self.progress[:] = len(workspace.stages), len(workspace.stages)
-        copy_to(made.model, self.output)
-        workspace.remove_unused()
+        words = _tags_of(self.lexicon)
+        if not annotated and not words:
+            copy_to(made.model, self.output)
+            self.progress[0] = _STEPS
+            return made
+        model = load_model_of(made.model, TextParser, expected="a model of text", remedy="bootstrap again")
+        raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
+        self.progress[0] = 1
+        every = [*read_all((*options.tagged, *options.annotated)), *annotated]
+        learned = learn_answers(
+            model,
+            Answers(sentences=every, lexicon={**_tags_of(options.lexicon), **words}),
+            raw=[sentence.forms for sentence in raw],
+            rng=np.random.default_rng(options.seed),
+        )
+        self.progress[0] = 2
+        learned.save(self.output)
+        if offered is not None:
+            start = self.folder / f"annotate.{self.call.language}.suggested"
+            made = replace(made, suggested=f"{start}.conllu", suggested_words=f"{start}.words.tsv")
+            write_suggestions(
+                (f"{start}.conllu", f"{start}.words.tsv"),
+                tagger=learned.tagger,
+                parsed=list(learned.parse_all(evenly(raw, CANDIDATES), confidence=True)),
+                text=raw if options.text else [],
+                corpora=made.corpora,
+                annotated=every,
+                count=offered,
+            )
+        self.progress[0] = _STEPS
         return made
 
-    def _done(self, _: str) -> None:
-        self.progress[0] += 1
+
+def _tags_of(lexicon: str | None) -> WordTags:
+    """Return the tags of words in a file that may not be there yet."""
+    return read_lexicon(lexicon).tags if lexicon is not None and Path(lexicon).exists() else {}

@@ -1,0 +1,199 @@
+"""Learn from a person's answers in seconds: tagged words, and sentences corrected in full or in part.
+
+A bootstrapped model lacks conventions, and the words that only the text at hand has. So its tagger is
+fine-tuned on the answers and tags the raw text, with the tags that the lexicon allows; a new tagger learns
+from this text and the answers together, twice. The parser and its relations are fine-tuned on the trees.
+Unknown tags and heads of a partly corrected sentence are summed out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import learn_contractions
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.files import open_text
+from qsproj.corpus.language.lexicon import WordTags
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import Sentence, has_tree
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
+from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags
+from qsproj.pipelines.tagging.votes import Sets
+
+# Lower bound of the probability of an unknown tag.
+LEAST_PROBABILITY = 1e-5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a person has said about a language.
+
+    ``sentences``: ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags of words.
+    """
+
+    sentences: Sequence[Sentence] = ()
+    lexicon: WordTags = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions:
+    """Learning from answers; chosen on halves of development files of Wolof and Armenian.
+
+    ``first``: fine-tuning of the tagger before it tags raw text. ``rounds``, ``training``: of learning from
+    raw text and answers. ``raw_sentences``: the largest number of them, drawn by chance. ``raw_strength``,
+    ``strength``: weights of a raw sentence and of a corrected one. ``balance``: see
+    :func:`qsproj.pipelines.tagging.self_training.balanced`. ``temperature``: divisor of the tagger's
+    potentials. ``trees``: fine-tuning of the parser.
+    """
+
+    first: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=10))
+    rounds: int = 2
+    training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=4))
+    raw_sentences: int = 1500
+    raw_strength: float = 3.0
+    strength: float = 20.0
+    balance: float = 0.4
+    temperature: float = 2.2
+    trees: FineTuningOptions = field(default_factory=lambda: FineTuningOptions(alone=0.75))
+
+
+def learn_answers(
+    model: TextParser,
+    answers: Answers,
+    *,
+    raw: Sequence[Sequence[str]],
+    rng: np.random.Generator,
+    options: AnswerOptions | None = None,
+) -> TextParser:
+    """Return a bootstrapped model that has learned from answers; without any, the model itself.
+
+    ``raw``: tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a thousand
+    raw sentences, whatever the size of the bitext.
+    """
+    options = options or AnswerOptions()
+    if not answers.sentences and not answers.lexicon:
+        return model
+    tagger = learned_tagger(model.tagger, answers, raw=raw, rng=rng, options=options)
+    trees = [with_known_tags(tagger, one, answers.lexicon) for one in answers.sentences if has_tree(one)]
+    parser = model.base
+    if trees and isinstance(parser, ArcParser):
+        parser = fine_tuned(parser, trees, rng=rng, options=options.trees)
+    return replace(model, tagger=tagger, base=parser)
+
+
+def learned_tagger(
+    tagger: Tagger,
+    answers: Answers,
+    *,
+    raw: Sequence[Sequence[str]],
+    rng: np.random.Generator,
+    options: AnswerOptions,
+) -> Tagger:
+    """Return a tagger that has learned from answers and from raw text as it tags it."""
+    found = {tag for one in answers.sentences for tag in one.upos} - {UNSPECIFIED}
+    found |= {tag for of_word in answers.lexicon.values() for tag in of_word}
+    current = with_tags(tagger, found)
+    tags, extractor = current.tags, current.extractor
+    known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
+    shown = learn_contractions(known)
+    text = RawText.of(
+        raw,
+        tags=tags,
+        lexicon=answers.lexicon,
+        contractions={**tagger.contractions, **shown},
+        most=options.raw_sentences,
+        rng=rng,
+    )
+
+    def corrected(strength: float) -> list[SetExample]:
+        return [
+            SetExample(one.forms, _believed(current, one, answers.lexicon), strength, trusted=True)
+            for one in known
+        ]
+
+    if known:
+        current = train_on_sets(
+            corrected(1.0), tags=tags, extractor=extractor, rng=rng, options=options.first, start=current
+        )
+    for _ in range(options.rounds if text.sentences or known else 0):
+        read = as_tagged(
+            current, text, text.sentences, strength=options.raw_strength, balance=options.balance
+        )
+        current = train_on_sets(
+            [*read, *corrected(options.strength)],
+            tags=tags,
+            extractor=extractor,
+            rng=rng,
+            options=options.training,
+        )
+    learned = with_temperature(current, options.temperature)
+    return replace(
+        tagger,
+        tags=tags,
+        index=learned.index,
+        weights=learned.weights,
+        transitions=learned.transitions,
+        contractions=tagger.contractions if tagger.tokenizer else {**tagger.contractions, **shown},
+    )
+
+
+def with_tags(tagger: Tagger, more: set[str]) -> Tagger:
+    """Return a tagger that also has other tags, as improbable as its least probable one."""
+    tags = tuple(sorted({*tagger.tags, *more}))
+    if tags == tagger.tags:
+        return tagger
+    columns = [tags.index(tag) for tag in tagger.tags]
+    weights = np.zeros((len(tagger.weights), len(tags)), dtype=np.float32)
+    weights[:, columns] = tagger.weights
+    transitions = np.full((len(tags) + 1, len(tags)), float(tagger.transitions.min()))
+    transitions[np.ix_([*columns, len(tags)], columns)] = tagger.transitions
+    return replace(tagger, tags=tags, weights=weights, transitions=transitions)
+
+
+def with_known_tags(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> Sentence:
+    """Return a sentence whose missing tags are the best ones, given those that are known."""
+    if UNSPECIFIED not in sentence.upos:
+        return sentence
+    evidence = _evidence(sentence, tagger.tags, lexicon)
+    best = tagger.best_numbers(tagger.emissions(sentence.forms) + evidence)
+    return with_columns(sentence, upos=[tagger.tags[number] for number in best.tolist()])
+
+
+def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvidence:
+    """Return the evidence of the known tags, and for other words a tagger's log probabilities given these."""
+    evidence = _evidence(sentence, tagger.tags, lexicon)
+    if UNSPECIFIED in sentence.upos:
+        unknown = [tag == UNSPECIFIED for tag in sentence.upos]
+        probabilities = tagger.distribution_given(sentence.forms, evidence)[unknown]
+        evidence[unknown] = np.log(np.maximum(probabilities, LEAST_PROBABILITY))
+    return evidence
+
+
+def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
+    """Return 0 for the tags that a word may have, -inf for others, float32[n, T]."""
+    possible: Sets = allowed_tags(sentence.forms, tags, lexicon)
+    for row, tag in zip(possible, sentence.upos, strict=True):
+        if tag != UNSPECIFIED:
+            row[:] = [one == tag for one in tags]
+    return np.where(possible, np.float32(0.0), np.float32(-np.inf))
+
+
+def text_to_parse(
+    model: TextParser, paths: Sequence[str], *, paragraphs: bool, bitext: Sequence[AlignedFiles]
+) -> list[Sentence]:
+    """Return the distinct sentences of raw text as the model cuts it, or else those of the first bitext."""
+    found: dict[tuple[str, ...], Sentence] = {}
+    for path in paths:
+        with open_text(path) as lines:
+            for sentence in model.read(lines, paragraphs=paragraphs, name=path):
+                found.setdefault(sentence.forms, sentence)
+    return list(found.values()) if paths else list(read_conllu(bitext[0].target))

@@ -1,0 +1,107 @@
+"""What a person says in minutes: words, trees, and parts of trees teach a bootstrapped model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.conventions import frozen_heads
+from qsproj.corpus.conllu import read_conllu
+from qsproj.models.storage import load_model
+from qsproj.models.text.text_parser import text_parser
+from qsproj.pipelines.bootstrap.answers import Answers, learn_answers
+
+
+@pytest.fixture(scope="module")
+def model():
+    return text_parser(
+        load_model("tests/kept_models/tagger.model"), load_model("tests/kept_models/arc-parser.model")
+    )
+
+
+@pytest.fixture(scope="module")
+def gold():
+    return list(read_conllu("corpora/de.conllu"))[:40]
+
+
+def learned(model, sentences=(), lexicon=None, raw=()):
+    answers = Answers(sentences=sentences, lexicon=lexicon or {})
+    return learn_answers(model, answers, raw=raw, rng=np.random.default_rng(1))
+
+
+def right(model, gold):
+    """Tags and heads that are right, counted word by word."""
+    parsed = [model.retagging().parse(one) for one in gold]
+    tags = sum(a == b for one, own in zip(gold, parsed) for a, b in zip(one.upos, own.upos))
+    heads = sum(int((one.heads == own.heads).sum()) for one, own in zip(gold, parsed))
+    return tags, heads
+
+
+def test_without_answers_the_model_stays(model):
+    assert learned(model) is model
+
+
+def test_sentences_teach_tags_and_trees(model, gold):
+    raw = [one.forms for one in gold]
+    better = learned(model, gold[:20], raw=raw)
+    before, after = right(model, gold[:20]), right(better, gold[:20])
+    assert after[0] > before[0] or before[0] == sum(map(len, gold[:20]))
+    assert after[1] >= before[1]
+    assert np.array_equal(learned(model, gold[:20], raw=raw).tagger.weights, better.tagger.weights)
+
+
+def test_a_word_list_rules_the_tags_of_raw_text(model, gold):
+    raw = [one.forms for one in gold]
+    word = next(form for one in gold for form, tag in zip(one.forms, one.upos) if tag == "NOUN")
+    places = [(one, at) for one in gold for at, form in enumerate(one.forms) if form == word]
+    assert {model.tagger.tag_words(one.forms)[at] for one, at in places} == {"NOUN"}
+    better = learned(model, lexicon={word.lower(): ("ADV",)}, raw=raw)
+    assert {better.tagger.tag_words(one.forms)[at] for one, at in places} == {"ADV"}
+    # Trees are not learned from words.
+    assert better.base is model.base
+
+
+def test_a_tag_that_the_model_never_saw(model, gold):
+    one = replace(gold[0], upos=("X", *gold[0].upos[1:]))
+    tags = tuple(tag for tag in model.tagger.tags if tag != "X")
+    narrow = replace(model, tagger=_without(model.tagger, "X") if "X" in model.tagger.tags else model.tagger)
+    assert narrow.tagger.tags == tags
+    better = learned(narrow, [one], raw=[one.forms for one in gold])
+    assert better.tagger.tag_words(one.forms)[0] == "X"
+
+
+def _without(tagger, tag):
+    keep = [number for number, one in enumerate(tagger.tags) if one != tag]
+    return replace(
+        tagger,
+        tags=tuple(tagger.tags[number] for number in keep),
+        weights=np.ascontiguousarray(tagger.weights[:, keep]),
+        transitions=np.ascontiguousarray(tagger.transitions[[*keep, len(tagger.tags)]][:, keep]),
+    )
+
+
+def test_of_a_partly_corrected_sentence_only_the_corrected_part_is_learned(model, gold):
+    whole = next(one for one in gold if len(one) > 6)
+    raw = [one.forms for one in gold]
+    parsed = model.retagging().parse(whole)
+    # One tag and one head, both unlike the model's.
+    word = 2
+    tag = next(tag for tag in ("ADV", "NOUN") if tag != parsed.upos[word - 1])
+    above = next(head for head in (4, 5) if head != parsed.heads[word])
+    heads = np.full(len(whole) + 1, -1)
+    heads[word] = above
+    blank = ["_"] * len(whole)
+    part = replace(
+        whole,
+        upos=(*blank[: word - 1], tag, *blank[word:]),
+        deprels=(*blank[: word - 1], "advmod", *blank[word:]),
+        heads=frozen_heads(heads),
+    )
+    better = learned(model, [part] * 3, raw=raw)
+    found = better.retagging().parse(whole)
+    assert (found.upos[word - 1], found.heads[word]) == (tag, above)
+    others = [at for at in range(len(whole)) if at != word - 1]
+    same = sum(found.upos[at] == parsed.upos[at] for at in others)
+    assert same >= len(others) - 1
