@@ -103,7 +103,7 @@ def test_ways_are_learned_and_scored(tmp_path):
     sides = (read_conllu(f"corpora/{code}.conllu") for code in ("en", "de"))
     lines = (f"{' '.join(one.forms)}\t{' '.join(other.forms)}\n" for one, other in zip(*sides))
     pairs.write_bytes(lzma.compress("".join(lines).encode()))
-    ways = ["--share 0.5", "--without balance", "--text"]
+    ways = ["--share 0.5", "--without balance", "--text", "--cut always"]
     options = argparse.Namespace(
         a="--draws 1",
         b=[f"--draws 1 {way}" for way in ways],
@@ -120,7 +120,8 @@ def test_ways_are_learned_and_scored(tmp_path):
     every = many_bench.every_run(lab, [options.a, *options.b])
     rows = [of["de-news", 1] for of in every.values()]
     assert all(30.0 < one[kind]["uas"] < 100.0 for one in rows for kind in (UNCERTAIN_TAGS, GOLD_TAGS))
-    assert all(one[UNCERTAIN_TAGS] != rows[0][UNCERTAIN_TAGS] for one in rows[1:])
+    assert all(one[UNCERTAIN_TAGS] != rows[0][UNCERTAIN_TAGS] for one in rows[1:4])
+    assert ["split at clauses" in " ".join(one["log"]) for one in rows] == [False] * 4 + [True]
     figures = many_bench.run(lab)
     assert figures.tables["changes"].names == options.b
     options.tags, options.b = True, []

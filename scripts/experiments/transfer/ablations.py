@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+from qsproj.pipelines.bootstrap import bootstrap
+from qsproj.pipelines.bootstrap.parser import project
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
@@ -48,6 +50,7 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", {})),
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tags((linked_text, "SURENESS", 1)),
+    "share of far text": Ablation(project, ((bootstrap, "FAR_APART", 1.0),)),
 }
 
 

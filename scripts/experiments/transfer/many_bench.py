@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -167,7 +167,7 @@ def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     """Run a bootstrap of a language in a way; return what it scores and what its stages report."""
     way, corpora, language = Way.of(text), corpora_of(lab), LANGUAGES[code]
     sources = [one for one in way.sources if language.kind == TESTAMENT or one == ENGLISH]
-    texts = [corpora.text(code, one) for one in sources if one != code]
+    texts = [replace(corpora.text(code, one), cut=way.cut) for one in sources if one != code]
     raw = (language.kind == TESTAMENT) if way.text is None else way.text
     workspace = (_OnlyTags if lab.options.tags else Workspace)(lab.options.work, run=code)
     options = BootstrapOptions(
