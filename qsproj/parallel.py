@@ -115,7 +115,7 @@ def start_task(function: Callable[[Item], Result], item: Item) -> Callable[[], R
     started = _started(1).submit(function, item)
 
     def result() -> Result:
-        with _deaths_told():
+        with _reporting_deaths():
             return started.result()
 
     return result
@@ -128,7 +128,7 @@ def _on_processes(
 
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
     executor = _started(processes)
-    with _deaths_told():
+    with _reporting_deaths():
         yield from _results(executor, function, items, ahead=AHEAD * processes)
 
 
@@ -162,7 +162,7 @@ def _started(processes: int) -> Executor:
 
 
 @contextmanager
-def _deaths_told() -> Iterator[None]:
+def _reporting_deaths() -> Iterator[None]:
     """Convert the death of a process, often for lack of memory, to a UsageError."""
     try:
         yield

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 _SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
 # The receiver of progress lines, and the interval in seconds.
 _LOGGED: ContextVar[tuple[Say, float] | None] = ContextVar("logged", default=None)
-_TOLD: ContextVar[Say | None] = ContextVar("told", default=None)
+_NOTICES: ContextVar[Say | None] = ContextVar("notices", default=None)
 
 
 @contextmanager
@@ -51,16 +51,16 @@ def notices(say: Say) -> Iterator[None]:
             said.add(line)
             say(line)
 
-    token = _TOLD.set(once)
+    token = _NOTICES.set(once)
     try:
         yield
     finally:
-        _TOLD.reset(token)
+        _NOTICES.reset(token)
 
 
 def notice(line: str) -> None:
     """Report a notable fact that is no error, such as left-out data; silent outside :func:`notices`."""
-    say = _TOLD.get()
+    say = _NOTICES.get()
     if say is not None:
         say(line)
 
@@ -102,9 +102,9 @@ _LAST_SAID = [0.0]
 
 def _saying(items: Iterable[Item], description: str, total: int | None, unit: str) -> Iterator[Item]:
     """Yield items and log their number at intervals."""
-    told = _LOGGED.get()
-    assert told is not None
-    say, every = told
+    logged_to = _LOGGED.get()
+    assert logged_to is not None
+    say, every = logged_to
     _LAST_SAID[0] = _LAST_SAID[0] or monotonic()
     for number, item in enumerate(items):
         if number and monotonic() - _LAST_SAID[0] >= every:

@@ -141,7 +141,7 @@ class ShardFiles:
 
     def save(self, name: str, array: NDArray[Any]) -> None:
         """Write an array, replacing one of the same name; UsageError when the disk is full."""
-        with self._errors_told():
+        with self._reporting_errors():
             np.save(self._path(name), array)
 
     def load(self, name: str) -> NDArray[Any]:
@@ -153,7 +153,7 @@ class ShardFiles:
 
     def append(self, name: str, array: NDArray[Any]) -> None:
         """Append an array to those written under that name; UsageError when the disk is full."""
-        with self._errors_told(), self._appended(name).open("ab") as handle:
+        with self._reporting_errors(), self._appended(name).open("ab") as handle:
             handle.write(array.tobytes())
 
     def appended(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
@@ -176,7 +176,7 @@ class ShardFiles:
         return self.folder / f"{self.number:05d}.{name}.bin"
 
     @contextmanager
-    def _errors_told(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

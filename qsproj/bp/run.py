@@ -17,9 +17,9 @@ from qsproj.kernels.bp.bp_messages import (
     expected_messages,
     largest_change,
     leave_out,
+    publish,
     replace_messages,
     state_probabilities,
-    tell,
     variable_entropies,
 )
 
@@ -49,7 +49,7 @@ class MessageState:
         self._heard: list[Messages | None] = [None] * n_groups
         if start is not None:
             self.outgoing = [np.array(messages, dtype=np.float64) for messages in start]
-            self.tell(range(n_groups))
+            self.publish(range(n_groups))
 
     def use(self, groups: Sequence[FactorGroup]) -> None:
         self.groups = groups
@@ -89,10 +89,10 @@ class MessageState:
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
-    def tell(self, indices: Sequence[int]) -> None:
+    def publish(self, indices: Sequence[int]) -> None:
         """Update the totals with the latest messages of these groups."""
         for index in indices:
-            tell(
+            publish(
                 self.outgoing[index],
                 self._slots[index],
                 index,
@@ -152,7 +152,7 @@ def flooding(state: MessageState, tolerance: float) -> float:
         residual = max(residual, state.answer(index, state.incoming(index)))
         if state.contradiction:
             return np.inf
-    state.tell(indices)
+    state.publish(indices)
     return residual
 
 
@@ -163,7 +163,7 @@ def sequential(state: MessageState, tolerance: float) -> float:
         residual = max(residual, state.answer(index, state.incoming(index)))
         if state.contradiction:
             return np.inf
-        state.tell([index])
+        state.publish([index])
     return residual
 
 
@@ -183,7 +183,7 @@ def residual_priority(state: MessageState, tolerance: float) -> float:
         state.answer(loudest, incoming[loudest])
         if state.contradiction:
             return np.inf
-        state.tell([loudest])
+        state.publish([loudest])
     return max(state.news(index, state.incoming(index)) for index in indices)
 
 

@@ -222,12 +222,12 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         chooser = _learned(options, bitext, families)
         chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
     # Pairs with an empty side get an alignment without links.
-    return _telling_too_long(
+    return _warn_too_long(
         next(chosen) if all(size) else make_alignment(*size, [], weights=[]) for size in sizes
     )
 
 
-def _telling_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+def _warn_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
     """Yield the alignments, then report how many pairs were too long for link selection."""
     from qsproj.conventions import MAX_WORDS
 

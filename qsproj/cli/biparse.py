@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _parse(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.model_warnings import LOOKED_AT, tell_unknown_tags
+    from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
@@ -105,5 +105,5 @@ def _parse(options: argparse.Namespace) -> None:
                 write_alignments([parsed.alignment], links, with_weights=True)
     for side in pair_files.tagged_sides(model):
         sentences = [getattr(parsed, side) for parsed in first]
-        tell_unknown_tags(sentences, getattr(model, side), path=options.model, name=getattr(options, side))
+        warn_unknown_tags(sentences, getattr(model, side), path=options.model, name=getattr(options, side))
     print(counts.summary(), file=sys.stderr)

@@ -158,7 +158,7 @@ def run(options: argparse.Namespace) -> None:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
         if not options.verbose:
             workspace.line_of = in_short
-        with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
+        with _reporting_how_to_resume(workspace, kept=bool(options.work)), logged(_say):
             files = values_of(options, "also", "tagged", "annotated", "text", "alignment")
             files |= {name: tuple(paths) for name, paths in files.items()}
             single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
@@ -195,7 +195,7 @@ def run(options: argparse.Namespace) -> None:
             )
             write_report(options.report, made, workspace, title=title, features=options.show_features)
         if options.work:
-            _tell_unused(workspace, clean=options.clean)
+            _report_unused(workspace, clean=options.clean)
     written = [options.output, options.trees, options.suggest, options.suggest_words, options.report]
     text = options.text[0] if options.text else "TEXT"
     _say(
@@ -217,7 +217,7 @@ def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
 
 
 @contextmanager
-def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]:
+def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[None]:
     """On an interrupt, report how to resume the run."""
     try:
         yield
@@ -230,7 +230,7 @@ def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]
         raise
 
 
-def _tell_unused(workspace: Workspace, *, clean: bool) -> None:
+def _report_unused(workspace: Workspace, *, clean: bool) -> None:
     """Report the files of other runs; with ``clean``, remove those of the same language."""
     unused = workspace.unused()
     if unused:

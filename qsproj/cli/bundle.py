@@ -61,7 +61,7 @@ def _take(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.model_warnings import tell_misfit, tell_one_side
+    from qsproj.cli.options.model_warnings import warn_misfit, warn_one_side
     from qsproj.models.parser import load_parser, load_tags
     from qsproj.models.storage import load_made
     from qsproj.models.text.text_parser import text_parser
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> None:
     tagger, parser = load_tags(options.tagger), load_parser(options.parser)
     model = text_parser(tagger, parser, readings=options.readings)
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
-    tell_one_side(parser, options.parser)
-    tell_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
+    warn_one_side(parser, options.parser)
+    warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
     model.save(options.output, made=made_by(options, **parts))
     readings = f", which tries {options.readings} readings of a sentence" if options.readings else ""
     print(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}", file=sys.stderr)

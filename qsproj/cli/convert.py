@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _convert_by_rules(options: argparse.Namespace) -> None:
-    from qsproj.corpus.enhanced import telling_emptied
+    from qsproj.corpus.enhanced import warn_emptied
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
     from qsproj.progress import track
@@ -88,12 +88,12 @@ def _convert_by_rules(options: argparse.Namespace) -> None:
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
     tracked = track(sentences, "converting", unit="sentence")
     to_style = partial(convert_all, target=target, source=source)
-    write_sentences(telling_emptied(to_style, tracked, name_of(options.input)), options.output)
+    write_sentences(warn_emptied(to_style, tracked, name_of(options.input)), options.output)
 
 
 def _convert_by_model(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown_relations
-    from qsproj.corpus.enhanced import telling_emptied
+    from qsproj.corpus.enhanced import warn_emptied
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
     from qsproj.models.converter.converter import Converter
@@ -112,4 +112,4 @@ def _convert_by_model(options: argparse.Namespace) -> None:
                 write_sentences(least_sure_first(kept), options.least_sure)
             return (one.sentence(confidence=options.confidence) for one in found)
 
-        write_sentences(telling_emptied(converted, known, name_of(options.input)), options.output)
+        write_sentences(warn_emptied(converted, known, name_of(options.input)), options.output)

@@ -76,7 +76,7 @@ def _list(options: argparse.Namespace) -> None:
         raise UsageError(f"found nothing with {options.text!r}; `qsproj data list` shows all")
     width = max(len(name) for name, _ in rows)
     with open_output(None) as handle:
-        handle.writelines(f"{name:<{width}}  {told}\n" for name, told in rows)
+        handle.writelines(f"{name:<{width}}  {description}\n" for name, description in rows)
 
 
 def _get(options: argparse.Namespace) -> None:

@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
         given = [f"--{name}" for name in ("relation", "below") if getattr(options, name) is not None]
         parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
         raise UsageError(f"{name_of(options.file)}: found no such arc; leave out {' or '.join(given)}{parse}")
-    drawings = _telling_no_tree(itertools.chain(first, drawings), name_of(options.file))
+    drawings = _warn_no_tree(itertools.chain(first, drawings), name_of(options.file))
     about = f"above the words: {options.file}; below, where it differs: {options.versus}"
     save_drawings(
         options.output,
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
+def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
     """Yield the drawings, then report if none has an arc."""
     has_arcs = False
     for sentence, drawing in drawings:

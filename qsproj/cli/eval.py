@@ -330,8 +330,8 @@ def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
 
 def _run_alignments(options: argparse.Namespace) -> None:
     gold_format = options.gold_format or DEFAULT_ALIGNMENT_FORMAT
-    told: list[str] = []
-    with notices(told.append):
+    lines: list[str] = []
+    with notices(lines.append):
         gold = list(read_alignments(options.gold, gold_format))
         # If GOLD holds the words, links outside them are errors.
         sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
@@ -352,15 +352,15 @@ def _run_alignments(options: argparse.Namespace) -> None:
             "--alignment-format"
         )
     else:  # Notices about the format of one file, unless the scores already suggest it.
-        for line in told:
+        for line in lines:
             notice(line)
     paths = (options.gold, options.system)
     _print(alignment_scores_as_json(scores) if options.json else alignment_scores_as_table(paths, scores))
 
 
-def _print(told: Mapping[str, object] | list[str]) -> None:
+def _print(lines: Mapping[str, object] | list[str]) -> None:
     """Print JSON, or the lines of a table."""
-    text = "\n".join(told) if isinstance(told, list) else json.dumps(told, ensure_ascii=False, indent=2)
+    text = "\n".join(lines) if isinstance(lines, list) else json.dumps(lines, ensure_ascii=False, indent=2)
     with open_output(None) as handle:
         handle.write(text + "\n")
 
@@ -385,5 +385,5 @@ def _run_calibration(options: argparse.Namespace) -> None:
         scored = {key: calibration_as_json(table) for key, table in tables.items()}
         _print({**scored.pop(ARC_PROBABILITY), **scored})
     else:
-        told = ["\n".join(calibration_as_table(key, table)) for key, table in tables.items()]
-        _print(["\n\n".join(told)])
+        lines = ["\n".join(calibration_as_table(key, table)) for key, table in tables.items()]
+        _print(["\n\n".join(lines)])

@@ -70,11 +70,11 @@ def model_info(path: str | Path) -> dict[str, Any]:
     provenance, empty if the file has none; others depend on the kind (``Stored.described``). Each part of a
     combined model is a mapping of its own.
     """
-    what, use, told = "model of a kind that this version does not know", "", dict[str, Any]()
+    what, use, facts = "model of a kind that this version does not know", "", dict[str, Any]()
     with opened_model(path) as file:
         if file.kind in KINDS:
             model_from(file.kind, file.header, file.arrays)
-            (_, _, what, use), told = KINDS[file.kind], described(file.kind, file.header)
+            (_, _, what, use), facts = KINDS[file.kind], described(file.kind, file.header)
         numbers = sum(math.prod(file.arrays.declared(name)[0]) for name in file.arrays)
     size = {"bytes": Path(path).stat().st_size, "numbers": numbers}
-    return {"kind": file.kind, "what": what, "use": use} | size | told | {"made": file.made}
+    return {"kind": file.kind, "what": what, "use": use} | size | facts | {"made": file.made}

@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.model_warnings import tell_one_side
+    from qsproj.cli.options.model_warnings import warn_one_side
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     if options.language is not None:
         check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
-    tell_one_side(parser, options.model)
+    warn_one_side(parser, options.model)
     if options.retag and parser.retagging() is None:
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
     """Read the input as CoNLL-U or plain text, with the columns that the parser reads."""
-    from qsproj.cli.options.model_warnings import telling_ignored, warn_unknown
+    from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown
 
     if not source.is_text:
         if options.language is not None:
@@ -154,7 +154,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         sentences = warn_unknown(
             sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
         )
-        return telling_ignored(sentences, parser, path=options.model, name=name)
+        return warn_ignored(sentences, parser, path=options.model, name=name)
     if options.fixed:
         raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")
     tagger = parser.word_tagger
@@ -179,7 +179,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         name=source.name,
     )
     sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
-    return numbered_by_line(cut_long_lines(sentences, tell=partial(_tell_cut, source.name)))
+    return numbered_by_line(cut_long_lines(sentences, notify=partial(_report_cut, source.name)))
 
 
 def _noticing_paragraphs(
@@ -194,12 +194,12 @@ def _noticing_paragraphs(
             words = line.split()
             several += len(words) <= MAX_WORDS and len(starts(" ".join(words))) > 1
             if looked_at == _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
-                _tell_paragraphs(name, several, looked_at)
+                _warn_paragraphs(name, several, looked_at)
     if 0 < looked_at < _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
-        _tell_paragraphs(name, several, looked_at)
+        _warn_paragraphs(name, several, looked_at)
 
 
-def _tell_paragraphs(name: str, several: int, lines: int) -> None:
+def _warn_paragraphs(name: str, several: int, lines: int) -> None:
     holds = "holds" if several == 1 else "hold"
     notice(
         f"{name_of(name)}: {several} of the first {pluralise(lines, 'line')} {holds} several sentences, each "
@@ -207,7 +207,7 @@ def _tell_paragraphs(name: str, several: int, lines: int) -> None:
     )
 
 
-def _tell_cut(name: str, line: str, words: int, parts: int) -> None:
+def _report_cut(name: str, line: str, words: int, parts: int) -> None:
     notice(
         f"{name}:{line}: a line of {pluralise(words, 'word')} is parsed as {pluralise(parts, 'sentence')}; "
         "put one sentence on a line"

@@ -30,7 +30,7 @@ from qsproj.cli.options.shared import (
     checkpoint_of,
     workers_of,
 )
-from qsproj.corpus.enhanced import telling_emptied
+from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
@@ -206,7 +206,7 @@ def run(options: argparse.Namespace) -> None:
             return result.trees()
 
         targets = chain.from_iterable(map(read_sentences, options.target))
-        write_sentences(telling_emptied(trees, targets, options.target[0]), options.trees)
+        write_sentences(warn_emptied(trees, targets, options.target[0]), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
     result.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
     for line in result.report:

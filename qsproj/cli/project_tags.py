@@ -142,7 +142,7 @@ def run(options: argparse.Namespace) -> None:
     )
     few = list(read_tagged(tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
-    if "lemma" in (options.columns or ()) and not lexicon.tells_lemmas and "lemma" not in columns_shown(few):
+    if "lemma" in (options.columns or ()) and not lexicon.has_lemmas and "lemma" not in columns_shown(few):
         raise UsageError(
             "--columns: no source of lemmas; give --tagged sentences that have them, a --lexicon of "
             "lemma, form and features, or a --lemmatizer"

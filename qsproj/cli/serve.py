@@ -210,7 +210,7 @@ def _processes(
     if why is not None:
         if options.output is not None:
             raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
-        session.train_after, session.told = None, {"error": f"This model is not trained again: {why}."}
+        session.train_after, session.summary = None, {"error": f"This model is not trained again: {why}."}
         return None, inference
     training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
     session.parts = training.progress

@@ -98,11 +98,13 @@ def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 def _detected_lines(found: DetectedStyle) -> list[str]:
     """Return lines with the style, the matching presets, and each dimension."""
-    told = any(entry.choice for entry in found.evidence)
+    is_clear = any(entry.choice for entry in found.evidence)
     style = (
-        str(found.style) if told else "no evidence: no conjuncts, and no function words with relations of UD"
+        str(found.style)
+        if is_clear
+        else "no evidence: no conjuncts, and no function words with relations of UD"
     )
-    presets = (" ".join(found.presets) or "none") if told else "any"
+    presets = (" ".join(found.presets) or "none") if is_clear else "any"
     lines = [f"sentences  {found.sentences:,}", f"style      {style}", f"presets    {presets}", ""]
     lines.append(f"{'dimension':<13} {'choice':<15} {'places':>8} {'agree':>8} {'share':>7}  others")
     for entry in found.evidence:

@@ -195,7 +195,7 @@ def run(options: argparse.Namespace) -> None:
         with adding_paths(*options.treebanks):
             check_enhanced(sentences)
     if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
-        _tell_untagged(sentences)
+        _warn_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with adding_paths(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
@@ -207,13 +207,13 @@ def run(options: argparse.Namespace) -> None:
     print(report.summary(parser.inference), file=sys.stderr)
     if parser.inference.single_root and settings.single_root is None:
         remedy = "left out, as trees have one root (--multi-root)"
-        _tell_odd(treebanks, has_several_roots, "several roots", remedy)
+        _warn_odd(treebanks, has_several_roots, "several roots", remedy)
     if parser.inference.projective and settings.projective is None:
         remedy = "learned as the nearest trees without crossings (--nonprojective)"
-        _tell_odd(treebanks, lambda heads: bool(crossing_arcs(heads).any()), "crossing arcs", remedy)
+        _warn_odd(treebanks, lambda heads: bool(crossing_arcs(heads).any()), "crossing arcs", remedy)
 
 
-def _tell_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
+def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
     """Report the first sentence whose tree the parser cannot build, and the number of such sentences."""
     odd, first = 0, ""
     for treebank in treebanks:
@@ -240,7 +240,7 @@ def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Pa
     return made_by(options, **facts, sentences=len(sentences), words=words)
 
 
-def _tell_untagged(sentences: Sequence[Sentence]) -> None:
+def _warn_untagged(sentences: Sequence[Sentence]) -> None:
     """Report how many words have no UPOS: a parser trained without tags ignores them when parsing."""
     words = sum(map(len, sentences))
     untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)

@@ -125,14 +125,14 @@ def run(options: argparse.Namespace) -> None:
     how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
     if tagger.morphology is not None:
         print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
-    _tell_columns(sentences, tagger.columns, wanted=options.columns)
+    _warn_columns(sentences, tagger.columns, wanted=options.columns)
     print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
 
 
-def _tell_columns(
+def _warn_columns(
     sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
 ) -> None:
     from qsproj.models.morphology.morphology_training import sentences_that_show

@@ -66,7 +66,7 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
-def telling_emptied(
+def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``, with one notice if old DEPS are emptied."""
@@ -78,9 +78,9 @@ def telling_emptied(
             had = had or has_deps(sentence)
             yield sentence
 
-    told = False
+    warned = False
     for sentence in change(watched()):
-        if had and not told and not has_deps(sentence):
-            told = True
+        if had and not warned and not has_deps(sentence):
+            warned = True
             notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")
         yield sentence

@@ -64,14 +64,14 @@ def dataset(name: str, *, mirror: str | None = None) -> Dataset:
 
 def names(pattern: str = "") -> Iterator[tuple[str, str]]:
     """Yield (name, description) of all data sets that contain ``pattern`` in either, ignoring case."""
-    rows = [(f"{UD}/{row['code']}", _told(row)) for row in _table("treebanks.tsv")]
+    rows = [(f"{UD}/{row['code']}", _description(row)) for row in _table("treebanks.tsv")]
     rows += [(f"{OPUS}/{row['corpus']}/XX-YY", row["version"]) for row in _table("bitexts.tsv")]
-    for name, told in rows:
-        if pattern.lower() in f"{name} {told}".lower():
-            yield name, told
+    for name, description in rows:
+        if pattern.lower() in f"{name} {description}".lower():
+            yield name, description
 
 
-def _told(row: Mapping[str, str]) -> str:
+def _description(row: Mapping[str, str]) -> str:
     licence = "" if row["licence"] == "-" else f"  {row['licence']}"
     return f"{row['repository'].removeprefix('UD_')}  {row['releases']}{licence}"
 

@@ -73,11 +73,11 @@ def _agreement(column: str, cells: Sequence[tuple[_Cell, _Cell]]) -> Agreement:
 
 def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
     """Return the lines of a table: words, percentage of equal cells, kappa."""
-    told = [f"{'':16}{'words':>8}{'same %':>9}{'kappa':>8}"]
+    lines = [f"{'':16}{'words':>8}{'same %':>9}{'kappa':>8}"]
     for row in rows:
         share = f"{100 * row.same / row.words:9.2f}{row.kappa:8.3f}" if row.words else f"{'-':>9}{'-':>8}"
-        told.append(f"{row.column:16}{row.words:8,}{share}")
-    return told
+        lines.append(f"{row.column:16}{row.words:8,}{share}")
+    return lines
 
 
 def agreement_as_json(rows: Sequence[Agreement]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Fault:
     test: str
     line: int
     sent_id: str
-    told: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
 
 def _labelled_lines(lines: Sequence[str]) -> list[bool]:
     """Return for each line whether all words of its sentence have a DEPREL."""
-    told: list[bool] = []
+    labelled: list[bool] = []
     block: list[str] = []
     for number, line in enumerate(lines, start=1):
         block.append(line)
@@ -93,20 +93,21 @@ def _labelled_lines(lines: Sequence[str]) -> list[bool]:
             bare = any(
                 len(row) == COLUMNS and row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows
             )
-            told += [not bare] * len(block)
+            labelled += [not bare] * len(block)
             block = []
-    return told
+    return labelled
 
 
 def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
     order = [program, "--lang", language, "--level", str(level), "--max-err", "0", "--no-warnings", "-"]
     done = subprocess.run(order, input=text, capture_output=True, encoding="utf-8", check=False)
-    told = done.stdout + done.stderr
-    if _VERDICT.search(told) is None:
-        last = told.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
+    output = done.stdout + done.stderr
+    if _VERDICT.search(output) is None:
+        last = output.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
     return [
-        Fault(f"{found[3]} {found[4]}", int(found[1]), found[2], found[5]) for found in _FAULT.finditer(told)
+        Fault(f"{found[3]} {found[4]}", int(found[1]), found[2], found[5])
+        for found in _FAULT.finditer(output)
     ]
 
 
@@ -125,14 +126,14 @@ def validation_as_table(path: str, found: Validation) -> list[str]:
     for test, faults in found.by_test().items():
         first = faults[0]
         lines.append(f"{len(faults):>7,}  {test}")
-        lines.append(f"         line {first.line}, sentence {first.sent_id}: {first.told}")
+        lines.append(f"         line {first.line}, sentence {first.sent_id}: {first.message}")
     return lines
 
 
 def validation_as_json(found: Validation) -> dict[str, Any]:
     """Return counts and all faults, as JSON."""
     tests = {
-        test: [{"line": one.line, "sent_id": one.sent_id, "message": one.told} for one in faults]
+        test: [{"line": one.line, "sent_id": one.sent_id, "message": one.message} for one in faults]
         for test, faults in found.by_test().items()
     }
     return {

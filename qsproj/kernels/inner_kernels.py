@@ -47,8 +47,8 @@ class InnerCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.passes = [
-            (_InnerLowering, told) if made is NativeLowering else (made, told)
-            for made, told in manager.passes
+            (_InnerLowering, label) if made is NativeLowering else (made, label)
+            for made, label in manager.passes
         ]
         manager._finalized = False
         manager.finalize()
@@ -87,7 +87,7 @@ def reduced(compiled: Any) -> Any:
 
 def rebuilt(target: Any, payload: Any) -> Any:
     """Restore the argument of :func:`reduced`; bitcode is read when a caller of the kernel is compiled."""
-    (name, _, (_, bitcode)), described, environment, signature, objectmode, lifted, told, _, others = payload
+    (name, _, (_, bitcode)), described, environment, signature, objectmode, lifted, label, _, others = payload
     library = _library(target, name)
     library._finalized = True
 
@@ -105,7 +105,7 @@ def rebuilt(target: Any, payload: Any) -> Any:
         environment=environment,
         entry_point=_entry(described, environment, library),
         fndesc=described,
-        type_annotation=told,
+        type_annotation=label,
         signature=signature,
         objectmode=objectmode,
         lifted=lifted,

@@ -46,7 +46,7 @@ _FAULTS = (
 
 
 @contextmanager
-def damage_told(path: str | Path) -> Iterator[None]:
+def reporting_damage(path: str | Path) -> Iterator[None]:
     """Raise the errors of a block that reads a model file as DataError with the file's name."""
     try:
         yield
@@ -79,7 +79,7 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """
     if not isinstance(path, str | Path):
         raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
-    with damage_told(path):
+    with reporting_damage(path):
         # A device has no end, so it is not opened.
         if not (stat.S_ISREG(mode := Path(path).stat().st_mode) or stat.S_ISDIR(mode)):
             raise DataError(str(path), None, found="a device, a pipe or a socket", expected="a model file")

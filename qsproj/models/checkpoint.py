@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError, pluralise
-from qsproj.models.archive import damage_told
+from qsproj.models.archive import reporting_damage
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, save_model
@@ -104,7 +104,7 @@ class Checkpoint:
                 remedy="name another folder to start anew",
             )
         if rng is not None:
-            with damage_told(path):
+            with reporting_damage(path):
                 rng.bit_generator.state = header["generator"]
         return header, arrays
 
@@ -128,18 +128,18 @@ def learn_kept(
     rng: np.random.Generator,
     description: str,
     stages: Checkpoint | None,
-    tell: Callable[[EpochRecord], None],
+    notify: Callable[[EpochRecord], None],
 ) -> tuple[Model, list[EpochRecord]]:
     """Run :func:`qsproj.training.loop.learn_on`, from the beginning or from a saved state.
 
-    ``stages``: where the state after each epoch is saved; None: nowhere. ``tell``: called with the record
+    ``stages``: where the state after each epoch is saved; None: nowhere. ``notify``: called with the record
     of each new epoch. Raises DataError when more epochs than ``epochs`` were saved.
     """
 
     def keep(records: Sequence[EpochRecord]) -> None:
         if stages is not None:
-            stages.write(EPOCHS, _told(records), trainer.state(), rng)
-        tell(records[-1])
+            stages.write(EPOCHS, _header(records), trainer.state(), rng)
+        notify(records[-1])
 
     return learn_on(
         trainer,
@@ -161,7 +161,7 @@ def _restored(
         return ()
     header, arrays = found
     path = stages.path(EPOCHS)
-    with damage_told(path):
+    with reporting_damage(path):
         records = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
         trainer.restore(arrays)
     if len(records) > epochs:
@@ -219,7 +219,7 @@ def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
         own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
         arrays |= nested(f"{name}-", own)
-    stages.write(EM, _told(state.records), arrays)
+    stages.write(EM, _header(state.records), arrays)
 
 
 def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
@@ -229,7 +229,7 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
         return None
     header, arrays = found
     shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
-    with damage_told(stages.path(EM)):
+    with reporting_damage(stages.path(EM)):
         parts = [unnested(f"{part}-", arrays) for part in ("parameters", "best")]
         parameters, best = (
             type(like)(*(shaped(own, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()))
@@ -240,5 +240,5 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
     return EMState(parameters, best, records)
 
 
-def _told(records: Sequence[Any]) -> dict[str, Any]:
+def _header(records: Sequence[Any]) -> dict[str, Any]:
     return {"records": [asdict(record) for record in records]}

@@ -14,7 +14,7 @@ from qsproj.errors import UsageError, check_name
 from qsproj.models.schema import Check, checked, flag, names, number, optional, text, whole
 
 Options = TypeVar("Options")
-_TOLD = "told"
+_SPEC = "spec"
 # For a field without a range: values that a header may hold in place of its default.
 _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(), str: text}
 
@@ -58,17 +58,17 @@ class FieldSpec:
 
 def option_field(default: Any, **what: Any) -> Any:
     """Return a dataclass field with its default and its properties, the fields of :class:`FieldSpec`."""
-    return field(default=default, metadata={_TOLD: FieldSpec(**what)})
+    return field(default=default, metadata={_SPEC: FieldSpec(**what)})
 
 
-def told_of(kind: type) -> dict[str, FieldSpec]:
+def specs_of(kind: type) -> dict[str, FieldSpec]:
     """Return the properties of the fields of a dataclass by name; fields without any are left out."""
-    return {one.name: one.metadata.get(_TOLD, FieldSpec()) for one in fields(kind)}
+    return {one.name: one.metadata.get(_SPEC, FieldSpec()) for one in fields(kind)}
 
 
 def check(options: Any) -> None:
     """Raise UsageError for the first field whose value is unknown, or out of range."""
-    for name, what in told_of(type(options)).items():
+    for name, what in specs_of(type(options)).items():
         what.check(name, getattr(options, name))
 
 
@@ -80,7 +80,7 @@ def restored(usual: Options, header: Any, *, among_others: bool = False) -> Opti
     option is unknown, of another type, or out of range.
     """
     checked(header, {})
-    known = told_of(type(usual))
+    known = specs_of(type(usual))
     values: dict[str, Any] = {}
     for name, value in header.items():
         if name not in known and not among_others:

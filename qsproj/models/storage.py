@@ -233,8 +233,8 @@ def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
 
 def described(kind: str, header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of a model, or of a part of one, of a kind in KINDS, as JSON."""
-    told: dict[str, Any] = _class_of(kind).described(header)
-    return {"kind": kind, **told}
+    facts: dict[str, Any] = _class_of(kind).described(header)
+    return {"kind": kind, **facts}
 
 
 def _class_of(kind: str) -> Any:

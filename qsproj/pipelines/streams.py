@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import lines_in
-from qsproj.corpus.enhanced import telling_emptied
+from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
@@ -68,14 +68,14 @@ def parse_stream(
     parser = loaded_once(load_parser, model)
     if retag:
         parser = parser.retagging() or parser
-    sentences = _telling_long(sentences, parser, origin)
-    sentences = _telling_unparsed(sentences, origin)
+    sentences = _warn_long(sentences, parser, origin)
+    sentences = _warn_unparsed(sentences, origin)
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
         return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
 
-    return telling_emptied(parsed, sentences, origin.name)
+    return warn_emptied(parsed, sentences, origin.name)
 
 
 def tag_stream(
@@ -109,7 +109,7 @@ def parse_all(
     return parser.parse_all(sentences, decode=decode, confidence=confidence, known=known)
 
 
-def _telling_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
+def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
     """Yield the sentences, and report at the end those too long to be parsed."""
     count = first = 0
     line = 1
@@ -125,23 +125,23 @@ def _telling_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Ite
         )
 
 
-def _telling_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
+def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
     """Yield the sentences, and report those too long for the usual number of tag sequences."""
-    line, told = 1, 0
+    line, long_ones = 1, 0
     for sentence in sentences:
         at = _line_of(sentence) if origin.is_text else line
         line += lines_in(sentence)
         tried, of_short = (None if len(sentence) > MAX_WORDS else parser.readings_of(sentence)) or (0, 0)
         if tried < of_short:
-            told += 1
-            if told <= _LONG_ONES_NAMED:
+            long_ones += 1
+            if long_ones <= _LONG_ONES_NAMED:
                 notice(
                     f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, in which "
                     f"{tried} tags in doubt are tried, not {of_short}; put one sentence on a line"
                 )
         yield sentence
-    if told > _LONG_ONES_NAMED:
-        notice(f"{origin.name}: {told - _LONG_ONES_NAMED} more sentences are as long")
+    if long_ones > _LONG_ONES_NAMED:
+        notice(f"{origin.name}: {long_ones - _LONG_ONES_NAMED} more sentences are as long")
 
 
 def _line_of(sentence: Sentence) -> int:

@@ -22,7 +22,7 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """
     for path in paths:
         line = 1
-        told: dict[str, list[tuple[int, str]]] = {}
+        faults: dict[str, list[tuple[int, str]]] = {}
         for sentence in read_sentences(path):
             if UNSPECIFIED in sentence.upos:
                 word = sentence.upos.index(UNSPECIFIED)
@@ -44,10 +44,10 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
                         remedy="put the two columns where they belong: they seem to be swapped",
                     )
                 if fault is not None:
-                    told.setdefault(fault, []).append((line + lines_before(sentence, word + 1), cell))
+                    faults.setdefault(fault, []).append((line + lines_before(sentence, word + 1), cell))
             yield sentence
             line += lines_in(sentence)
-        for fault, found in told.items():
+        for fault, found in faults.items():
             first, cell = found[0]
             words = pluralise(len(found), "word")
             notice(f"{name_of(path)}: line {first}: found {cell!r} in FEATS, {fault} ({words})")

@@ -63,11 +63,11 @@ def with_access_log(
             # The server is stopping, and the grace period for this request is over.
             facts["stopped"] = True
             if status == 0:
-                await _tell(counted_send, 503, _STOPPED)
+                await _send_text(counted_send, 503, _STOPPED)
         except Exception as error:
             facts["fault"] = where_from(error)
             if status == 0:
-                await _tell(counted_send, 500, _BUG)
+                await _send_text(counted_send, 500, _BUG)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
             log(
@@ -82,7 +82,7 @@ def with_access_log(
     return answer
 
 
-async def _tell(send: Send, status: int, text: bytes) -> None:
+async def _send_text(send: Send, status: int, text: bytes) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text})

@@ -41,7 +41,7 @@ class RequestError(Exception):
         self.status, self.text, self.headers = status, text, headers
 
 
-async def tell_refusal(_: Request, error: Exception) -> Response:
+async def refusal_response(_: Request, error: Exception) -> Response:
     """Answer a :class:`RequestError` with its status, a QsprojError with 400, each with one line of text."""
     refused = error if isinstance(error, RequestError) else RequestError(400, str(error))
     # File names that are not UTF-8 hold lone surrogates.
@@ -50,13 +50,13 @@ async def tell_refusal(_: Request, error: Exception) -> Response:
 
 
 # Exception handlers of every application.
-EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), tell_refusal)
+EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), refusal_response)
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body; RequestError when too large (413) or late (408), ClientDisconnect if the client left."""
-    told = request.headers.get("content-length", "0")
-    size = number_of(told) if told.isdecimal() else 0
+    stated = request.headers.get("content-length", "0")
+    size = number_of(stated) if stated.isdecimal() else 0
     stream = aiter(request.stream())
     if size > limits.bytes:
         if size <= _MOST_DISCARDED and not request.headers.get("expect"):

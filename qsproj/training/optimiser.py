@@ -180,9 +180,9 @@ class RowAdaGrad(Optimiser):
 
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
         """Take one step by ``kernel(*what, weights, state, rate, step)``; return the kernel's result."""
-        told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
+        result = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
         self.steps += 1
-        return told
+        return result
 
 
 class DenseAdaGrad(Optimiser):

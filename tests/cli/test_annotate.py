@@ -59,7 +59,7 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     content = b"".join(f"{one.to_conllu()}".encode() for one in corrected) + drafts
     lexicon.write_text("Hund\tNOUN\n", encoding="utf-8")
     found = learning(Reviewed(content, "drafts", range(6), range(6, 18)))
-    assert found.told["reviewed"] == 6
+    assert found.summary["reviewed"] == 6
     assert set(found.beliefs) == set(range(6, 18))
     assert (tmp_path / "model").read_bytes() != before
     done, every = learning.progress

@@ -136,7 +136,7 @@ def test_it_is_reviewed_and_trained(stranger, tmp_path):
     write_conllu(others, path)
     training = Retraining(parser, str(tmp_path / "trained.model"), 1)
     found = training(Reviewed(path.read_bytes(), str(path), range(3), range(3, 4)))
-    assert found.told["after"]["uas"] == 100.0
+    assert found.summary["after"]["uas"] == 100.0
     assert load_parser(found.model).parse(sentence).heads.tolist() == [-1, 2, 3, 0]
 
 

@@ -96,11 +96,11 @@ def test_a_parser_that_became_worse_is_not_taken(model, sample, tmp_path):
         write_conllu(trees, path)
         training = Retraining(model, str(output), 1)
         found = training(Reviewed(path.read_bytes(), str(path), range(8), range(8, 12)))
-        assert (found.told["after"]["las"] > found.told["before"]["las"]) == is_better
+        assert (found.summary["after"]["las"] > found.summary["before"]["las"]) == is_better
         assert (len(found.beliefs), found.model, output.exists()) == (
             (4, str(output), True) if is_better else (0, None, False)
         )
-        assert found.told.get("worse", False) == (not is_better)
+        assert found.summary.get("worse", False) == (not is_better)
         assert training.progress[1] == 7 == training.progress[0] + (0 if is_better else 2)
 
 

@@ -613,7 +613,7 @@ def test_a_sentence_that_is_cut_otherwise_has_no_other_annotator(path, tmp_path)
         session.undo(3, version=session.draft.version(3))
         assert compared() == [True] * 10
     session.load()
-    assert "other.conllu" in session.told["error"]
+    assert "other.conllu" in session.summary["error"]
     assert (session.overview()["beside"], compared()) == (None, [False] * 10)
 
 

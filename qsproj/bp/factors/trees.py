@@ -224,8 +224,8 @@ class HiddenTree(graph.FactorGroup):
     single_root: bool
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
-        told = _gain(incoming, self.scores, maximise=maximise)
-        arcs = self._arcs(told)
+        gains = _gain(incoming, self.scores, maximise=maximise)
+        arcs = self._arcs(gains)
         try:
             if maximise:
                 with_arc = projective.max_marginals(arcs, single_root=self.single_root)
@@ -233,7 +233,7 @@ class HiddenTree(graph.FactorGroup):
                 with_arc = projective.posterior(arcs, single_root=self.single_root).log_marginals
         except NoTreeError:
             return np.full(incoming.size, np.nan)
-        hidden = bp_trees.tree_messages(told, self.heads, self.dependents, with_arc, maximise)
+        hidden = bp_trees.tree_messages(gains, self.heads, self.dependents, with_arc, maximise)
         return _gain(hidden, self.scores, maximise=maximise)
 
     def log_partition(self, incoming: graph.Messages) -> float:

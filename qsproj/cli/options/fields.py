@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from qsproj.cli.options.numbers import number, whole_number
-from qsproj.models.spec import told_of
+from qsproj.models.spec import specs_of
 
 
 def add_fields(
@@ -30,16 +30,20 @@ def add_fields(
 def _add_field(
     group: argparse._ActionsContainer, usual: object, field: str, *, default_of: str | None
 ) -> argparse.Action:
-    told, default = told_of(type(usual))[field], getattr(usual, field)
+    field_spec, default = specs_of(type(usual))[field], getattr(usual, field)
     name, shown = f"--{field.replace('_', '-')}", default if default_of is None else None
-    help = f"{told.help} {default_of or ''}".strip()
+    help = f"{field_spec.help} {default_of or ''}".strip()
     if isinstance(default, str):
-        return group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help)
-    whole = isinstance(default, int) or isinstance(told.least, int)
-    read = whole_number(least=int(told.least)) if whole else number(least=told.least, most=told.most)
+        return group.add_argument(name, default=shown, metavar=field_spec.metavar or "NAME", help=help)
+    whole = isinstance(default, int) or isinstance(field_spec.least, int)
+    read = (
+        whole_number(least=int(field_spec.least))
+        if whole
+        else number(least=field_spec.least, most=field_spec.most)
+    )
     if shown is not None:
         help = f"{help} (default: {shown:g})"
-    metavar = told.metavar or ("N" if whole else "X")
+    metavar = field_spec.metavar or ("N" if whole else "X")
     return group.add_argument(name, type=read, default=shown, metavar=metavar, help=help)
 
 

@@ -46,7 +46,7 @@ def share_of_known_relations(converter: Converter, sentences: Sequence[Sentence]
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
 
 
-def tell_one_side(parser: Parser, path: str) -> None:
+def warn_one_side(parser: Parser, path: str) -> None:
     """Warn if a parser of sentence pairs is used for single sentences."""
     if any(layer.parses_pairs for layer in parser.layers()):
         notice(
@@ -55,7 +55,7 @@ def tell_one_side(parser: Parser, path: str) -> None:
         )
 
 
-def telling_ignored(
+def warn_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Yield the sentences, with one warning for each non-empty column that the parser ignores."""
@@ -69,7 +69,7 @@ def telling_ignored(
         yield sentence
 
 
-def tell_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
+def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
     """Warn if a parser knows few of the tags of the sentences."""
     from qsproj.models.arc.known_tags import share_of_known_tags
 
@@ -87,7 +87,7 @@ def warn_unknown(
     """Yield the sentences, with a warning if the models know few of their tags or words."""
     first = list(islice(sentences, LOOKED_AT))
     if parser is not None:
-        tell_unknown_tags(first, parser, path=path, name=name)
+        warn_unknown_tags(first, parser, path=path, name=name)
     words = share_of_known_words(tagger, first) if tagger is not None else None
     if words is not None and words < _FEW:
         notice(
@@ -95,11 +95,11 @@ def warn_unknown(
             "another language"
         )
     if parser is not None and tagger is None and "forms" in parser.layers()[-1].reads:
-        _tell_language(first, load_made(path).get("languages"), path=path, name=name)
+        _warn_language(first, load_made(path).get("languages"), path=path, name=name)
     yield from chain(first, sentences)
 
 
-def _tell_language(
+def _warn_language(
     sentences: Sequence[Sentence], languages: Mapping[str, float] | None, *, path: str, name: str
 ) -> None:
     """Warn if sentences are in another language or script than the training data of a parser."""
@@ -124,7 +124,7 @@ def warn_unknown_relations(
     """Yield the sentences lazily, with a warning if the converter knows few of their relations."""
     first = list[Sentence]()
 
-    def tell() -> None:
+    def warn() -> None:
         share = share_of_known_relations(converter, first)
         if share is not None and share < _FEW:
             notice(
@@ -137,12 +137,12 @@ def warn_unknown_relations(
         if len(first) < LOOKED_AT:
             first.append(sentence)
             if len(first) == LOOKED_AT:
-                tell()
+                warn()
     if len(first) < LOOKED_AT:
-        tell()
+        warn()
 
 
-def tell_misfit(
+def warn_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
     """Warn if the parser ignores the tagger's tags, or seems to be of another language."""

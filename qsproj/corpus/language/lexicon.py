@@ -73,7 +73,7 @@ class Lexicon:
     more: Callable[[Iterable[Sentence]], Iterable[Inflection]] | None = None
 
     @property
-    def tells_lemmas(self) -> bool:
+    def has_lemmas(self) -> bool:
         """Whether there is a source of lemmas."""
         return bool(self.inflections) or self.more is not None
 
@@ -172,34 +172,34 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
     lemmas: dict[tuple[str, str], str] = {}
     several: list[tuple[int, str]] = []
     for number, line in rows:
-        lemma, form, told = (*map(str.strip, line.split("\t")), "", "")[:3]
-        if not (lemma and form and told):
+        lemma, form, features = (*map(str.strip, line.split("\t")), "", "")[:3]
+        if not (lemma and form and features):
             raise DataError(
                 name, number, "a line of another form", "a lemma, a form and its features, with tabs between"
             )
-        if told not in known:
-            known[told] = _universal(told)
-        if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(told)):
-            odd.setdefault(told, []).append(number)
-        upos, feats = known[told]
+        if features not in known:
+            known[features] = _universal(features)
+        if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(features)):
+            odd.setdefault(features, []).append(number)
+        upos, feats = known[features]
         if not upos:
             raise DataError(
                 name,
                 number,
-                found=f"the features {told!r}",
+                found=f"the features {features!r}",
                 expected=f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}",
                 remedy="name it, or leave the line out",
             )
         if form not in NO_FORM and len(form.split()) == 1:
-            first = lemmas.setdefault((form, told), lemma)
+            first = lemmas.setdefault((form, features), lemma)
             if first != lemma:
                 several.append((number, f"{form!r} with the lemma {lemma!r}, after {first!r}"))
             yield Inflection(form, lemma, upos, feats)
     if odd:
-        told, lines = next(iter(odd.items()))
+        features, lines = next(iter(odd.items()))
         notice(
-            f"{name}: line {lines[0]}: found {told!r}, expected Name=Value, the value with a capital or a "
-            f"digit; what is not so is left out ({pluralise(sum(map(len, odd.values())), 'line')})"
+            f"{name}: line {lines[0]}: found {features!r}, expected Name=Value, the value with a capital or "
+            f"a digit; what is not so is left out ({pluralise(sum(map(len, odd.values())), 'line')})"
         )
     if several:
         number, found = several[0]
@@ -209,12 +209,12 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         )
 
 
-def _universal(told: str) -> tuple[tuple[str, ...], str]:
+def _universal(features: str) -> tuple[tuple[str, ...], str]:
     """Return the possible universal tags of UniMorph features, possibly none, and the known FEATS.
 
     The first of two values of an attribute is used.
     """
-    parts = _parts(told)
+    parts = _parts(features)
     upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
     # The imperfect is a tense in some treebanks and an aspect in others.
     pairs = (FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts)
@@ -224,5 +224,5 @@ def _universal(told: str) -> tuple[tuple[str, ...], str]:
     return upos, "|".join(feats[attribute] for attribute in sorted(feats, key=str.lower)) or UNSPECIFIED
 
 
-def _parts(told: str) -> list[str]:
-    return [part.strip() for part in re.split("[;|]", told)]
+def _parts(features: str) -> list[str]:
+    return [part.strip() for part in re.split("[;|]", features)]

@@ -167,7 +167,7 @@ _QUOTES = frozenset({'"', "'", "”", "“", "’", "»", "«", ")", "]", "」",
 _PAUSES = frozenset({";", ":", ",", "；", "：", "，", "、", "،"})
 
 # Callback with the number of a line, its number of words and its number of sentences.
-Tell = Callable[[str, int, int], None]
+Notify = Callable[[str, int, int], None]
 
 
 def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -181,19 +181,19 @@ def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 
 def cut_long_lines(
-    sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, tell: Tell = lambda *_: None
+    sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, notify: Notify = lambda *_: None
 ) -> Iterator[Sentence]:
     """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ...
 
-    A sentence that is still too long is cut after its last pause, or else after word ``longest``. ``tell`` is
-    called for each line that is cut.
+    A sentence that is still too long is cut after its last pause, or else after word ``longest``.
+    ``notify`` is called for each line that is cut.
     """
     for sentence in sentences:
         if len(sentence) <= longest:
             yield sentence
             continue
         bounds = _bounds(sentence, longest)
-        tell(sentence.sent_id or "", len(sentence), len(bounds) - 1)
+        notify(sentence.sent_id or "", len(sentence), len(bounds) - 1)
         for number, (begin, end) in enumerate(pairwise(bounds), start=1):
             yield _part(sentence, begin, end, f"{sentence.sent_id}.{number}")
 

@@ -22,8 +22,8 @@ from qsproj.corpus.pairs.pairing import (
     BlankLines,
     pair_files,
     pair_sentences,
+    report_left_out,
     sentence_name,
-    tell_left_out,
 )
 from qsproj.corpus.pairs.token_links import TokenCounts, over_words, sizes_in, token_sides
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
@@ -251,7 +251,7 @@ def pair_with_text(
         for place, line in lines:
             if not is_blank(line):
                 raise _without_partner(text, place, number + 1, trees)
-    tell_left_out(left_out, trees, text)
+    report_left_out(left_out, trees, text)
 
 
 def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataError:
@@ -289,4 +289,4 @@ class AlignedText:
                 left_out += 1
             else:
                 yield pair
-        tell_left_out(left_out, self.target)
+        report_left_out(left_out, self.target)

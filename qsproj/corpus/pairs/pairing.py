@@ -15,7 +15,7 @@ from qsproj.progress import notice
 _MOST_DIGITS = 12
 
 
-def tell_left_out(pairs: int, *names: str | None) -> None:
+def report_left_out(pairs: int, *names: str | None) -> None:
     """Report how many pairs were skipped for a blank line in one of two files."""
     if pairs:
         files = " or ".join(name for name in names if name) or "a side"
@@ -168,7 +168,7 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
         if value not in source_blanks:
             raise target_side.without_partner(place, key, value)
         left_out += 1
-    tell_left_out(left_out, source_side.name, target_side.name)
+    report_left_out(left_out, source_side.name, target_side.name)
 
 
 def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, str, Sentence]]:

@@ -8,9 +8,9 @@ attributes, K candidates of a word:
 - ``table``: ``starts`` int64[A+1] and ``parts`` int64[...], the parts of analysis a at starts[a]:starts[a+1];
   ``values`` int64[A+1, F], the value of each attribute in each analysis, row A at the start of a sentence;
   ``links`` int64[F, 2], the start of the pairs of values of an attribute in ``transitions``, and its number
-  of values; ``tells`` int64[A+1] and ``telling`` int64[...], the parts that some but not all analyses of a
-  tag have, those of the tag whose first analysis is a at tells[a]:tells[a+1]. Other parts have no potentials,
-  since parts common to all analyses cancel out.
+  of values; ``offsets`` int64[A+1] and ``distinctive`` int64[...], the parts that some but not all
+  analyses of a tag have, those of the tag whose first analysis is a at offsets[a]:offsets[a+1]. Other
+  parts have no potentials, since parts common to all analyses cancel out.
 - ``words``: ``ranges`` int64[n, 2], the analyses possible for the word's tag; ``seen`` int64[n+1] and
   ``known`` int64[..., 2], the analyses of its form in the treebank and their counts, those of word i at
   seen[i]:seen[i+1].
@@ -51,12 +51,12 @@ def level(count):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def add_telling(rows, weights, table, words, emissions):
+def add_distinctive(rows, weights, table, words, emissions):
     """Fill ``emissions`` float64[n, P] with the sums of the ``rows`` int32[n, T] of ``weights`` that fire.
 
-    Only for the distinguishing parts (``telling``) of each word, a tenth of all; the others have 0.
+    Only for the distinguishing parts (``distinctive``) of each word, a tenth of all; the others have 0.
     """
-    tells, telling = table[4], table[5]
+    offsets, distinctive = table[4], table[5]
     ranges = words[0]
     flat = weights.reshape(-1)
     width = weights.shape[1]
@@ -64,7 +64,7 @@ def add_telling(rows, weights, table, words, emissions):
     for i in range(rows.shape[0]):
         emissions[i] = 0.0
         first = ranges[i, 0]
-        asked = telling[tells[first] : tells[first + 1]]
+        asked = distinctive[offsets[first] : offsets[first + 1]]
         if ranges[i, 1] - first < 2 or asked.shape[0] == 0:
             continue
         for q in range(asked.shape[0]):
@@ -260,7 +260,7 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
     _, seen, known = words
     of_parts, of_pairs, of_support = slopes
     n = rows.shape[0]
-    add_telling(rows, weights, table, words, of_parts)
+    add_distinctive(rows, weights, table, words, of_parts)
     candidates = np.empty((n, places), np.int64)
     scores = np.empty((n, places))
     propose(of_parts, table, words, support, gold, candidates, scores)

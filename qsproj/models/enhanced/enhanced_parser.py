@@ -64,10 +64,10 @@ class EnhancedParser(Wrapper[Parser]):
     ) -> Sentence:
         """Return a sentence that has a tree with its DEPS; see :meth:`Enhancer.graph`."""
         graph, chances = self.enhancer.graph(sentence, arcs)
-        told = with_graph(sentence, graph)
+        found = with_graph(sentence, graph)
         if not confidence:
-            return told
-        return with_misc(told, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
+            return found
+        return with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
 
     def to_archive(self) -> Archive:
         header, arrays = self.base.to_archive()

@@ -283,10 +283,10 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             own = patterns.get(way, ())
             if pattern not in own:
                 continue
-            told = filling or tree.filling(one)
-            options = [other for other in own if other == NONE or filled(other, told) is not None]
+            filler = filling or tree.filling(one)
+            options = [other for other in own if other == NONE or filled(other, filler) is not None]
             if len(options) > 1:
-                features, of_options = _hashes(_features(tree, one, way, told)), _hashes(options)
+                features, of_options = _hashes(_features(tree, one, way, filler)), _hashes(options)
                 choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
     weights, _ = learn(
         ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT),

@@ -63,23 +63,23 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     heads, words, source_heads, sources = structure.words.T
     numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
     turned = numbers == CONFIGURATIONS.index("SWAP")
-    told = (numbers >= 0) & (words > 0) & (target_heads[words] == heads)
+    carried = (numbers >= 0) & (words > 0) & (target_heads[words] == heads)
     # The root of the source has no relation.
-    told &= np.where(turned, source_heads, sources) != ROOT
+    carried &= np.where(turned, source_heads, sources) != ROOT
     fired = np.zeros((len(target_heads), len(structure.source.arcs)))
-    np.add.at(fired, (words[told], sources[told]), beliefs.factors[told])
+    np.add.at(fired, (words[carried], sources[carried]), beliefs.factors[carried])
     of_links = structure.links[:, 1], structure.links[:, 0]
-    chances = np.concatenate([beliefs.factors[told], np.maximum(beliefs.links - fired[of_links], 0.0)])
+    chances = np.concatenate([beliefs.factors[carried], np.maximum(beliefs.links - fired[of_links], 0.0)])
     likely = np.flatnonzero(chances >= LEAST_CHANCE)
-    of_words = np.concatenate([words[told], of_links[0]])[likely]
+    of_words = np.concatenate([words[carried], of_links[0]])[likely]
     order = np.argsort(of_words, kind="stable")
     chosen, of_words = likely[order], of_words[order]
     said = np.bincount(of_words, weights=chances[chosen], minlength=len(target_heads))
     linked = np.full(len(of_links[0]), CONFIGURATIONS.index(LINKED), dtype=np.int8)
     return Senses(
         of_words,
-        np.concatenate([numbers[told], linked])[chosen],
-        np.concatenate([np.where(turned, source_heads, sources)[told], of_links[1]])[chosen],
+        np.concatenate([numbers[carried], linked])[chosen],
+        np.concatenate([np.where(turned, source_heads, sources)[carried], of_links[1]])[chosen],
         chances[chosen] / np.maximum(said, 1.0)[of_words],
     )
 

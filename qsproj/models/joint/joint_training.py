@@ -309,7 +309,7 @@ def _learned(
     *,
     rng: np.random.Generator,
     stages: Checkpoint | None,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
     """Train for the number of epochs of ``joint``, the message-passing part of ``trainer``."""
     model, records = learn_kept(
@@ -319,7 +319,7 @@ def _learned(
         rng=rng,
         description="training jointly",
         stages=stages,
-        tell=lambda record: tell(epoch_line(record, joint.statuses[record.epoch - 1])),
+        notify=lambda record: notify(epoch_line(record, joint.statuses[record.epoch - 1])),
     )
     return model, records, joint.statuses[: len(records)]
 
@@ -331,14 +331,14 @@ def train_joint_weights(
     options: JointTrainingOptions,
     start: JointWeights | None = None,
     stages: Checkpoint | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Train joint weights with fixed target scores; ``stages`` keep each epoch.
 
-    Training continues from the weights ``start``, if given. ``tell`` is called with a line for each epoch.
+    Training continues from the weights ``start``, if given. ``notify`` is called with a line for each epoch.
     """
     trainer = JointTrainer(options, start)
-    return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
+    return _learned(trainer, trainer, examples, rng=rng, stages=stages, notify=notify)
 
 
 TARGET_RATE = 0.05
@@ -397,7 +397,7 @@ def train_target_jointly(
     rng: np.random.Generator,
     options: JointTrainingOptions,
     stages: Checkpoint | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Train joint weights, and further train the target parser's, which was trained on all ``sentences``.
 
@@ -416,7 +416,9 @@ def train_target_jointly(
     if options.null_source:
         pairs += [replace(pair, with_source=False) for pair in pairs]
     moving = _Trainer(trainer, target.scorer.template_set)
-    (added, weights), records, statuses = _learned(moving, trainer, pairs, rng=rng, stages=stages, tell=tell)
+    (added, weights), records, statuses = _learned(
+        moving, trainer, pairs, rng=rng, stages=stages, notify=notify
+    )
     if weights.target_scale < LEAST_TARGET_SCALE:
         raise UsageError(
             f"training has diverged: the target scale is {weights.target_scale:.4f}; "

@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.archive import damage_told
+from qsproj.models.archive import reporting_damage
 from qsproj.models.checkpoint import Checkpoint, checksum
 from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
@@ -262,8 +262,8 @@ def kept_stages(
         header, arrays = parser.to_archive()
         crc = zlib.crc32(json.dumps(header).encode(), crc)
         crc = checksum((arrays[name] for name in sorted(arrays)), crc)
-    told = replace(options, training=replace(options.training, epochs=0))
-    return checkpoint.of(f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}")
+    settings = replace(options, training=replace(options.training, epochs=0))
+    return checkpoint.of(f"{crc:08x} {len(parsers)} {settings} {rng.bit_generator.state}")
 
 
 def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
@@ -357,7 +357,7 @@ def train_target(
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
         header, arrays = found
-        with damage_told(stages.path(STAGE)):
+        with reporting_damage(stages.path(STAGE)):
             parser = cast(
                 TreeParser, model_from(header["kind"], header["parser"], unnested("parser_", arrays))
             )

@@ -50,9 +50,9 @@ def feature_cell(features: Mapping[str, str]) -> str:
     return "|".join(f"{name}={value}" for name, value in pairs) or UNSPECIFIED
 
 
-def shared_features(told: str, feats: str) -> tuple[int, int]:
+def shared_features(gold: str, feats: str) -> tuple[int, int]:
     """Return the number of features that two cells share, and minus the number that only the second has."""
-    one, other = (set(feature_pairs(cell)) for cell in (told, feats))
+    one, other = (set(feature_pairs(cell)) for cell in (gold, feats))
     return len(one & other), -len(other - one)
 
 
@@ -105,27 +105,27 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in attributes])]).astype(np.int64)
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
-    tells, telling = _telling(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
+    offsets, distinctive = _distinctive(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
     return AnalysisTable(
         analyses=analyses,
         ranges=ranges,
-        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1), tells, telling),
+        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive),
         n_parts=len(parts),
         n_pairs=int(begins[-1]),
         fused=fused,
     )
 
 
-def _telling(
+def _distinctive(
     ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the parts that some but not all analyses of a UPOS have, stored at its first analysis."""
-    telling: list[list[int]] = [[] for _ in parts]
+    distinctive: list[list[int]] = [[] for _ in parts]
     for first, last in ranges.values():
         of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]
-        telling[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))
-    tells = np.concatenate([[0], np.cumsum([len(found) for found in telling])]).astype(np.int64)
-    return tells, np.array(list(chain.from_iterable(telling)), dtype=np.int64)
+        distinctive[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))
+    offsets = np.concatenate([[0], np.cumsum([len(found) for found in distinctive])]).astype(np.int64)
+    return offsets, np.array(list(chain.from_iterable(distinctive)), dtype=np.int64)
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:

@@ -17,7 +17,7 @@ from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLAT
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
     NO_ANALYSIS,
-    add_telling,
+    add_distinctive,
     best_candidates,
     candidate_posterior,
     link,
@@ -247,7 +247,7 @@ class Morphology:
             return None
         emissions = np.empty((n, self.table.n_parts))
         rows, words = weights.index.rows(self.features.keys(forms, upos)), self.encoded(forms, upos)
-        add_telling(rows, weights.emissions, self.table.chain, words, emissions)
+        add_distinctive(rows, weights.emissions, self.table.chain, words, emissions)
         candidates = np.empty((n, PLACES), dtype=np.int64)
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
         unknown = np.full(n, NO_ANALYSIS)

@@ -366,16 +366,16 @@ def _train_lemmatizer(
     allowed = allowed_scripts(
         {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
     )
-    told = set(allowed) if listed else {word.analysis.upos for word, _ in words}
-    untold = {
+    listed_tags = set(allowed) if listed else {word.analysis.upos for word, _ in words}
+    unlisted = {
         upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
-        for upos in sorted(set(morphology.table.ranges) - told - SIGNS)
+        for upos in sorted(set(morphology.table.ranges) - listed_tags - SIGNS)
     }
-    scripts = (*morphology.scripts, *dict.fromkeys(untold.values()))
+    scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
     first = len(morphology.scripts)
     start = Lemmatizer(
         scripts=scripts,
-        allowed=allowed | {upos: (scripts.index(script, first),) for upos, script in untold.items()},
+        allowed=allowed | {upos: (scripts.index(script, first),) for upos, script in unlisted.items()},
         lemmas=lemmas,
         weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
     )

@@ -49,7 +49,7 @@ class JointTrainingReport:
         )
 
 
-def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
+def warn_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
     """Report the number of pairs with too many words for ALIGNITG, if it is among ``families``."""
     without = sum(beyond_itg(families, pair.alignment.links) for pair in pairs)
     if without:
@@ -114,7 +114,7 @@ def train_joint_parser(
             f"found {pluralise(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
-    tell_without_itg(options.joint.families, usable)
+    warn_without_itg(options.joint.families, usable)
     tags, target_training, shape = GIVEN, options.target_training, options.joint
     if options.tags != "given":
         if options.tags == "joint":
@@ -161,13 +161,13 @@ def train_joint_parser(
     ]
     if options.target_weights == "fixed":
         weights, records, statuses = joint_training.train_joint_weights(
-            examples, rng=rng, options=options.training, stages=stages, tell=notice
+            examples, rng=rng, options=options.training, stages=stages, notify=notice
         )
         trained = replace(untrained, weights=weights, training=options.training)
     else:
         sentences, start = [pair.target for pair in usable], joint_trees.first_order(target.parser)
         moved, weights, records, statuses = joint_training.train_target_jointly(
-            examples, sentences, start, rng=rng, options=options.training, stages=stages, tell=notice
+            examples, sentences, start, rng=rng, options=options.training, stages=stages, notify=notice
         )
         trained = replace(untrained, target=moved, weights=weights, training=options.training)
     if options.labels == "joint":
@@ -203,11 +203,11 @@ def parse_pairs(
 BLOCK_PAIRS = 16
 
 
-def _telling_deps(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    told = False
+def _warn_deps(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
+    warned = False
     for pair in pairs:
-        if not told and has_deps(pair.target):
-            told = True
+        if not warned and has_deps(pair.target):
+            warned = True
             notice("DEPS of the target belongs to the trees that are replaced, and is left empty")
         yield pair
 
@@ -223,7 +223,7 @@ def parse_pair_stream(
 ) -> Iterator[ParsedPair]:
     """Parse pairs as :func:`.biparse.parse_pairs`, in several processes, and yield them in order."""
     on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
-    blocks = blocks_of(_telling_deps(pairs), BLOCK_PAIRS)
+    blocks = blocks_of(_warn_deps(pairs), BLOCK_PAIRS)
     for parsed in map_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
         if counts is not None:
             counts.add(parsed)

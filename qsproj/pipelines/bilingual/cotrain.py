@@ -86,7 +86,7 @@ def cotrain(
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
-    biparse.tell_without_itg(bilingual.options.families, usable)
+    biparse.warn_without_itg(bilingual.options.families, usable)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(
         monolingual, [*map(bilingual.with_tags_alone, trees)], options.training, skipped

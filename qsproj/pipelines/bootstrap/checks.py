@@ -345,10 +345,10 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
                 expected=f"sentences in {text.languages[1]}",
                 remedy="name sentences of the target language",
             )
-        _tell_repeated(text, sentences, path)
+        _warn_repeated(text, sentences, path)
 
 
-def _tell_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
+def _warn_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
     """Warn about sentences of a file that are also in the bitext, because it may be a test file."""
     # The bitext may have contractions, as the text of a sentence, or their parts, as its words.
     spelt = [

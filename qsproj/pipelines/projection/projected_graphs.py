@@ -51,9 +51,9 @@ def project_graphs(
 
 def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence:
     """Add the edges projected through one-to-one links to the target, which has a tree and DEPS."""
-    told = graph_of(enhanced)
-    known = [{head for head, _ in edges} for edges in told]
-    further: list[list[Edge]] = [list(edges) for edges in told]
+    stated = graph_of(enhanced)
+    known = [{head for head, _ in edges} for edges in stated]
+    further: list[list[Edge]] = [list(edges) for edges in stated]
     for dependent, head, relation in edges_through_links(enhanced, pair):
         if str(head) not in known[dependent - 1]:
             further[dependent - 1].append((str(head), relation))

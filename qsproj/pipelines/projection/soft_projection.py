@@ -492,7 +492,7 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
 
 def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) -> str:
     """Describe differences in style between two sets of trees; empty without clear differences."""
-    theirs, ours = map(_told, (annotated, sources))
+    theirs, ours = map(_clear_choices, (annotated, sources))
     found = [
         f"{name}: {theirs[name]}, not {ours[name]}"
         for name in ours
@@ -506,7 +506,7 @@ def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) 
     return "; ".join(found)
 
 
-def _told(trees: Sequence[Sentence]) -> Mapping[str, str]:
+def _clear_choices(trees: Sequence[Sentence]) -> Mapping[str, str]:
     """Return the dimensions of style that trees clearly determine, each with its choice."""
     return {
         entry.dimension: entry.choice

@@ -189,7 +189,7 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
         by_suffix = leaning_chances(few, groups, leaning, others=True)
         others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
         for tag in sorted(TELLING.intersection(tags.tolist())):
-            right, said = _right(own[0][tags == tag], own[1][tags == tag], told=name not in SHARED)
+            right, said = _right(own[0][tags == tag], own[1][tags == tag], is_marked=name not in SHARED)
             if said >= FEWEST_VOTES:
                 shown = _shown(*(array[tags == tag] for array in (others if tag in OPEN else own)))
                 yield Judged(tag, name, shown, right / said)
@@ -201,13 +201,13 @@ def _shown(votes: Counts, by_form: Counts, by_tag: Counts) -> float:
     return (doubt - left) / (doubt + LEAST_DOUBT * float(votes.sum()))
 
 
-def _right(votes: Counts, chances: Counts, *, told: bool) -> tuple[float, float]:
+def _right(votes: Counts, chances: Counts, *, is_marked: bool) -> tuple[float, float]:
     """Count the votes for the likeliest value of their type, and all votes.
 
-    ``told``: the first value is NONE; types for which it is the likeliest are not counted.
+    ``is_marked``: the first value is NONE; types for which it is the likeliest are not counted.
     """
     best = chances.argmax(axis=1)
-    said = best >= told
+    said = best >= is_marked
     return float(votes[said, best[said]].sum()), float(votes[said].sum())
 
 
@@ -271,9 +271,9 @@ def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
     """Return the types whose links disagree on the tense, bool[types]: *se* is linked to *is* and *was*."""
     if TENSE not in words.votes:
         return np.zeros(len(words.names), dtype=np.bool_)
-    told = words.of_types(TENSE)[:, 1:]
-    votes = told.sum(axis=1)
-    return (votes >= FEWEST_TENSES) & (told.max(axis=1) < one_tense * votes)
+    tenses = words.of_types(TENSE)[:, 1:]
+    votes = tenses.sum(axis=1)
+    return (votes >= FEWEST_TENSES) & (tenses.max(axis=1) < one_tense * votes)
 
 
 def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:
@@ -310,7 +310,7 @@ def with_projected_features(
     for number, upos in zip(sentences, tags, strict=True):
         forms = text.sentences[number]
         made.append(with_columns(Sentence.from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
-    return made, [*_told(judged, written)]
+    return made, [*_report(judged, written)]
 
 
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
@@ -319,7 +319,7 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
     Of several readings the one with most links in agreement counts; of several such readings, the values
     they share. Attributes that links never give to words of a tag are left out.
     """
-    told = {
+    linked = {
         (tag, name)
         for one in sentences
         for tag, cell in zip(one.upos, one.feats, strict=True)
@@ -328,7 +328,7 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
     readings: dict[tuple[str, str], list[dict[str, str]]] = {}
     for form, _, tags, feats in inflections:
         for tag in tags if feats != UNSPECIFIED else ():
-            pairs = {name: value for name, value in feature_pairs(feats) if (tag, name) in told}
+            pairs = {name: value for name, value in feature_pairs(feats) if (tag, name) in linked}
             readings.setdefault((tag, form.lower()), []).append(pairs)
     return [
         with_columns(
@@ -371,16 +371,16 @@ def learn_features(
     those of links. ``columns``: feats, lemma, both or none. None without any source of them; sources without
     features add no line.
     """
-    marked = text.marked is not None and any(any(mark.told) for mark in text.marked.names)
+    marked = text.marked is not None and any(any(mark.known_values) for mark in text.marked.names)
     tagged = few.sentences if few.shows_features and "feats" in columns else ()
-    with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.tells_lemmas)
+    with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.has_lemmas)
     if not (marked or tagged or with_lemmas):
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
-    told: list[str] = []
+    lines: list[str] = []
     if marked:
-        made, told = with_projected_features(text, drawn, tags, options)
+        made, lines = with_projected_features(text, drawn, tags, options)
         if lexicon.inflections:
             made = with_listed_features(made, lexicon.inflections)
     else:
@@ -390,13 +390,13 @@ def learn_features(
         ]
     if tagged:
         made = [*with_tagged_features(made, tagged, rng=rng), *tagged]
-        told.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
+        lines.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
     many = len(drawn) == options.sentences
     training = MorphologyOptions(epochs=options.epochs_of_many if many else options.epochs)
     morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections, options=training)
-    return morphology and _cooled(morphology, options.temperature), told
+    return morphology and _cooled(morphology, options.temperature), lines
 
 
 def _cooled(morphology: Morphology, temperature: float) -> Morphology:
@@ -413,7 +413,7 @@ def _cooled(morphology: Morphology, temperature: float) -> Morphology:
     return replace(morphology, weights=cooled)
 
 
-def _told(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _report(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if not written:
         yield "no features: what the source marks does not show in forms of the target"
         return

@@ -132,14 +132,14 @@ def with_tagged_features(
         own = [one.feats for one in learned.analyses(sentence.forms, sentence.upos)]
         sure = learned.feature_probabilities(sentence.forms, sentence.upos, own) >= SURE
         cells = []
-        for form, tag, linked, told, certain in zip(
+        for form, tag, linked, own_cell, certain in zip(
             sentence.forms, sentence.upos, sentence.feats, own, sure.tolist(), strict=True
         ):
-            cell = told
+            cell = own_cell
             if words[tag] < FEWEST_WORDS:
                 cell = linked
             elif not certain and (form.lower(), tag) not in known:
-                found = dict(feature_pairs(told))
+                found = dict(feature_pairs(own_cell))
                 found.update(pair for pair in feature_pairs(linked) if (tag, pair) in values)
                 cell = feature_cell(found)
             cells.append(cell)

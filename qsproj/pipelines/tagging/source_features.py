@@ -36,7 +36,7 @@ class Mark(NamedTuple):
     values: tuple[str, ...]
 
     @property
-    def told(self) -> list[str]:
+    def known_values(self) -> list[str]:
         return [value for value in self.values if value not in (NONE, UNKNOWN)]
 
 

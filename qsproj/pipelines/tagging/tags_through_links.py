@@ -135,9 +135,9 @@ def project_tags(
         tagger = train_tagger(
             few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
         )
-        morphology, told = learn(tagger)
+        morphology, lines = learn(tagger)
         return ProjectedTagger(
-            replace(tagger, morphology=morphology), (summary(text), *judged, *told), text.unshared
+            replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared
         )
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
@@ -168,9 +168,9 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
-    morphology, told = learn(tagger)
+    morphology, lines = learn(tagger)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
-    return ProjectedTagger(tagger, (*report, *told), text.unshared, tuple(contradicted))
+    return ProjectedTagger(tagger, (*report, *lines), text.unshared, tuple(contradicted))
 
 
 def choose_sentences(

@@ -77,8 +77,8 @@ def _page_files() -> Mapping[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.endswith(tuple(_TYPES))}
 
 
-async def _shown(tell: Callable[[], dict[str, Any]], _: Request) -> Response:
-    return _json(tell())
+async def _shown(content_of: Callable[[], dict[str, Any]], _: Request) -> Response:
+    return _json(content_of())
 
 
 async def _page_file(name: str, _: Request) -> Response:
@@ -134,10 +134,10 @@ class _Review:
             offset=_number(asked.get("offset", "0"), most=1 << 31),
             limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
         )
-        return _json(_told(part))
+        return _json(_answer(part))
 
     async def sentence(self, request: Request) -> Response:
-        return _json(_told(partial(self._session.sentence, _index(request))))
+        return _json(_answer(partial(self._session.sentence, _index(request))))
 
     async def confirm(self, request: Request) -> Response:
         index = _index(request)
@@ -215,8 +215,8 @@ class _Review:
         try:
             shown, undone = change() or (index, 0)
         except StaleError as error:
-            told = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
-            return _json(told, status=409)
+            conflict = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
+            return _json(conflict, status=409)
         except DoubtError as error:
             return _json({"reason": "doubt", "text": str(error)}, status=409)
         except FileChangedError as error:
@@ -257,17 +257,17 @@ class _Review:
             if session.readings == readings:
                 session.take(result, versions)
         except QsprojError as error:
-            session.told = {"error": str(error)}
+            session.summary = {"error": str(error)}
         except WorkerError as error:
-            session.told = {"error": "training failed, by a fault of the server; its log says where"}
+            session.summary = {"error": "training failed, by a fault of the server; its log says where"}
             log(fault=str(error))
         finally:
             session.training = False
 
 
-def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _answer(content_of: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        return answer()
+        return content_of()
     except QsprojError as error:
         raise RequestError(404, str(error)) from None
 

@@ -117,7 +117,7 @@ class History:
         """
         found = []
         for change in self.changes.values():
-            before, after = (_told_cells(blocks) for blocks in (change.before, change.after))
+            before, after = (_recorded_cells(blocks) for blocks in (change.before, change.after))
             if len(before) == len(after) and b"Reviewed=Yes" in change.after[0]:
                 changed = sum(
                     one != two
@@ -206,8 +206,8 @@ class History:
         if at is not None:
             self._last[change.reversed(at).place] = below
 
-    def _write(self, told: Sequence[dict[str, Any]]) -> None:
-        lines = "".join(f"\n{json.dumps(one, ensure_ascii=False)}" for one in told).encode()
+    def _write(self, records: Sequence[dict[str, Any]]) -> None:
+        lines = "".join(f"\n{json.dumps(one, ensure_ascii=False)}" for one in records).encode()
         try:
             with self.path.open("ab") as handle:
                 if handle.tell() > self._size:
@@ -226,17 +226,17 @@ def _steps(content: bytes) -> list[_Step]:
     for line in content.splitlines(keepends=True):
         end += len(line)
         try:
-            told = json.loads(line)
-            if "undone" in told:
-                undone = told["undone"]
+            record = json.loads(line)
+            if "undone" in record:
+                undone = record["undone"]
                 steps.append(
                     _Step(end, undone=list(map(int, undone if isinstance(undone, list) else [undone])))
                 )
                 continue
-            number = int(told.get("number", after))
-            before, made = ([text.encode() for text in told[key]] for key in ("before", "after"))
-            batch = int(told.get("batch", number))
-            change = Change(int(told["at"]), before, made, told["when"], told["who"], batch)
+            number = int(record.get("number", after))
+            before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
+            batch = int(record.get("batch", number))
+            change = Change(int(record["at"]), before, made, record["when"], record["who"], batch)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         if change.at < 0 or not before or not made:
@@ -250,7 +250,7 @@ def _steps(content: bytes) -> list[_Step]:
     return steps
 
 
-def _told_cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
+def _recorded_cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
     """Return UPOS, HEAD and DEPREL of each word."""
     rows = [line.split(b"\t") for block in blocks for line in block.splitlines()]
     return [

@@ -56,8 +56,8 @@ class Relearning:
         model = load_parser(self.output)
         parser = model.retagging() or model
         parsed = {index: parser.parse(sentences[index], confidence=True) for index in left}
-        told = {"reviewed": len(reviewed), "left": len(left)}
-        return retrained(parsed, sentences, told, model=self.output)
+        summary = {"reviewed": len(reviewed), "left": len(left)}
+        return retrained(parsed, sentences, summary, model=self.output)
 
     def make(self, annotated: Sequence[Sentence], *, offered: int | None = None) -> Bootstrapped:
         """Write the model to ``output``; ``offered``: number of sentences to suggest."""

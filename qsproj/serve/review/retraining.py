@@ -103,12 +103,12 @@ class Retrained:
 
     # (heads, relations, arc probabilities, upos) of the remaining sentences, by index
     beliefs: Mapping[int, NewTree]
-    told: Mapping[str, Any]  # for the page, as JSON: cross-validated scores, number of changed heads
+    summary: Mapping[str, Any]  # for the page, as JSON: cross-validated scores, number of changed heads
     model: str | None = None  # the file of the trained parser, if accepted
 
 
 def retrained(
-    parsed: Mapping[int, Sentence], sentences: Sequence[Sentence], told: Mapping[str, Any], *, model: str
+    parsed: Mapping[int, Sentence], sentences: Sequence[Sentence], summary: Mapping[str, Any], *, model: str
 ) -> Retrained:
     """Return the result of training from the new parses of ``sentences``, by index; count changed heads."""
     beliefs = {
@@ -116,7 +116,7 @@ def retrained(
         for index, one in parsed.items()
     }
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
-    return Retrained(beliefs, {**told, "changed": changed, "model": model}, model)
+    return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +137,11 @@ class Retraining:
         lessons = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
         self.progress[:] = 0, min(_MOST_FOLDS, len(lessons)) + 2
         gain = gain_of(self.parser, lessons, seed=self.seed, done=self._done)
-        told: dict[str, Any] = {"reviewed": len(lessons), "left": len(given.left)}
+        summary: dict[str, Any] = {"reviewed": len(lessons), "left": len(given.left)}
         if gain is not None:
-            told |= {"parts": gain.folds, "before": _scores(gain.before), "after": _scores(gain.after)}
+            summary |= {"parts": gain.folds, "before": _scores(gain.before), "after": _scores(gain.after)}
         if gain is not None and gain.after.las < gain.before.las:
-            return Retrained({}, told | {"changed": 0, "worse": True})
+            return Retrained({}, summary | {"changed": 0, "worse": True})
         tuned = trained_again(self.parser, lessons, seed=self.seed)
         self._done()
         made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
@@ -156,7 +156,7 @@ class Retraining:
             for index in given.left
         }
         self._done()
-        return retrained(parsed, sentences, told, model=self.output)
+        return retrained(parsed, sentences, summary, model=self.output)
 
     def _done(self) -> None:
         self.progress[0] += 1

@@ -65,7 +65,7 @@ class Session:
     # number of reviewed sentences at which a parser is trained; None: no training
     train_after: int | None = None
     training: bool = False  # whether training is running
-    told: dict[str, Any] = field(default_factory=dict)  # results of training, for the page
+    summary: dict[str, Any] = field(default_factory=dict)  # results of training, for the page
     features: Iterable[str] = ()  # FEATS values of the model, offered beside those of the file
     learns_links: bool = False  # whether training reads links, as for a joint parser
     live: bool = False  # whether a model infers the rest after each correction
@@ -109,7 +109,7 @@ class Session:
             left_out.append(f"the other annotator is left out: {error}")
         self._start()
         if left_out:
-            self.told = {"error": "; ".join(left_out)}
+            self.summary = {"error": "; ".join(left_out)}
 
     def _read_translations(self) -> None:
         if self.pairs is not None:
@@ -120,7 +120,7 @@ class Session:
             self._others = _same_sentences(self.draft.sentences, self.beside)
 
     def _start(self) -> None:
-        self._proposed, self.told, self._set_aside = {}, {}, {}
+        self._proposed, self.summary, self._set_aside = {}, {}, {}
         self.readings += 1
         self._reviewed = [correction.is_reviewed(sentence) for sentence in self.draft.sentences]
         self._sort()
@@ -177,13 +177,13 @@ class Session:
 
     def progress(self) -> dict[str, Any]:
         parts = list(self.parts) if self.training else [0, 0]
-        told = {"train_after": self.train_after, "training": self.training}
-        return told | {"parts": parts, "trained": self.told}
+        state = {"train_after": self.train_after, "training": self.training}
+        return state | {"parts": parts, "trained": self.summary}
 
     def report(self) -> dict[str, Any]:
         """Return the number of corrections over time, in batches of confirmations, as JSON."""
-        told = self.draft.corrections()
-        batches = [told[at : at + _BATCH] for at in range(0, len(told), _BATCH)]
+        made = self.draft.corrections()
+        batches = [made[at : at + _BATCH] for at in range(0, len(made), _BATCH)]
         return {
             "batches": [
                 {
@@ -472,14 +472,14 @@ class Session:
 
         ``versions``: the versions of the sentences at the start of training, which the trees belong to.
         """
-        if retrained.told.get("worse"):
-            self.told = dict(retrained.told)
+        if retrained.summary.get("worse"):
+            self.summary = dict(retrained.summary)
             return
         self._proposed = {
             versions[index]: Belief(correction.Tree(heads, relations), chances, upos)
             for index, (heads, relations, chances, upos) in retrained.beliefs.items()
         }
-        self.told = dict(retrained.told)
+        self.summary = dict(retrained.summary)
         if retrained.model is not None:
             self.model = retrained.model, (self.model or ("", 0))[1] + 1
         self._sort()

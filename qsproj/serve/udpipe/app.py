@@ -57,7 +57,7 @@ def udpipe_app(
 
 async def _models(models: ServedModels, _: Request) -> Response:
     abilities = {name: model.abilities for name, model in models.items()}
-    return _told_as_json({"models": abilities, "default_model": next(iter(models))})
+    return _json_response({"models": abilities, "default_model": next(iter(models))})
 
 
 async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:
@@ -77,7 +77,9 @@ async def _start(models: ServedModels, request: Request, *, inception: bool) -> 
 
 
 async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Response:
-    return _told_as_json({"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting})
+    return _json_response(
+        {"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting}
+    )
 
 
 async def _nothing_here(_: Request) -> Response:
@@ -90,10 +92,10 @@ async def _process(pool: ComputePool, limits: Limits, request: Request) -> Respo
     facts["bytes_in"] = len(fields.get("data", ""))
     done: Processed = await outcome_of(dict(fields), pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
-    return _told_as_json({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
+    return _json_response({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
 
 
-def _told_as_json(content: Mapping[str, object]) -> Response:
+def _json_response(content: Mapping[str, object]) -> Response:
     text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     return Response(text, media_type="application/json")
 

@@ -17,7 +17,7 @@ ZUM = {"zum": ("zu", "dem")}
 def parts_of(line, longest, language="de"):
     told = []
     read = read_text([line], language, contractions=ZUM)
-    return list(cut_long_lines(read, longest=longest, tell=lambda *one: told.append(one))), told
+    return list(cut_long_lines(read, longest=longest, notify=lambda *one: told.append(one))), told
 
 
 @pytest.mark.parametrize(

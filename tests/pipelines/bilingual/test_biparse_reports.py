@@ -11,7 +11,7 @@ from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
 from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import ParsingCounts, tell_without_itg
+from qsproj.pipelines.bilingual.biparse import ParsingCounts, warn_without_itg
 from qsproj.pipelines.bilingual.choose_links import choose_links
 from qsproj.progress import notices
 from tests.sentences import make_sentence
@@ -32,12 +32,12 @@ def test_pairs_that_are_too_long_for_itg_are_counted():
     """Where they are learned from, where links are chosen, and where they are parsed."""
     said = []
     with notices(said.append):
-        tell_without_itg(("ITG",), PAIRS)
+        warn_without_itg(("ITG",), PAIRS)
     assert said == [TOLD]
     for families in (("ITG",), ("SOURCEHMM",)):
         told = []
         with notices(told.append):
-            tell_without_itg(("MONO",), PAIRS)
+            warn_without_itg(("MONO",), PAIRS)
             assert len(list(choose_links(LinkChooser(JointWeights.untrained(), families), PAIRS))) == 3
         assert told == [TOLD] * ("ITG" in families)
     counts = ParsingCounts()
