@@ -261,6 +261,7 @@ def project_tags(
     from qsproj.corpus.pairs.translations import join_translations
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
     from qsproj.pipelines.tagging.tags_through_links import project_tags as train
+    from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
 
     if language is not None:
         check_known_language(language)
@@ -280,15 +281,18 @@ def project_tags(
         if lexicon is None
         else read_lexicon(lexicon)
     )
-    return train(
+    few = validation.sentences_of(tagged, "tagged", least=0)
+    tagger = train(
         join_translations(pairs),
         rng=validation.generator_of(seed),
-        tagged=validation.sentences_of(tagged, "tagged", least=0),
+        tagged=few,
         raw=map(validation.words_in, validation.texts_of(raw, "raw")),
         lexicon=known,
         language=language,
         columns=PROJECTED_COLUMNS if columns is None else columns,
     ).tagger
+    shown = showing_words(few, targets, language=language)
+    return with_target_words(tagger, few, shown=shown, language=language, seed=seed)
 
 
 def cotrain(

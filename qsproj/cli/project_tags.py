@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.conditions import only_with
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
@@ -27,7 +28,7 @@ from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import SentencePair
+    from qsproj.corpus.sentence import Sentence, SentencePair
 
 EXAMPLES = """examples:
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
@@ -96,6 +97,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="raw target text, one sentence per line, ideally including the text to tag; improves tags of "
         "words that are rare in the target",
     )
+    running = parser.add_argument(
+        "--paragraphs", action="store_true", help="--text is running text, to be split into sentences"
+    )
+    only_with("text", running)
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
@@ -115,6 +120,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.pairs.translations import join_translations
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
+    from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
 
     if options.language is not None:
         check_known_language(options.language)
@@ -147,29 +153,35 @@ def run(options: argparse.Namespace) -> None:
             "--columns: no source of lemmas; give --tagged sentences that have them, a --lexicon of "
             "lemma, form and features, or a --lemmatizer"
         )
+    # The standard input is read once.
+    targets = () if options.target == "-" else _target_sentences(options)
+    shown = showing_words(few, targets, language=options.language)
+    raw = raw_sentences(
+        texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
+    )
     with adding_paths(*sources, options.target, *alignments):
         projected = project_tags(
             corpus,
             rng=np.random.default_rng(options.seed),
             tagged=few,
-            raw=_words_of(texts, options.language),
+            raw=[sentence.forms for sentence in raw],
             lexicon=lexicon,
             language=options.language,
             columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         )
-    projected.tagger.save(options.output, made=made_by(options))
+    tagger = with_target_words(
+        projected.tagger, few, shown=shown, language=options.language, seed=options.seed
+    )
+    tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         print(line, file=sys.stderr)
 
 
-def _words_of(paths: Iterable[str], language: str | None) -> Iterator[tuple[str, ...]]:
-    from qsproj.corpus.files import open_text
-    from qsproj.corpus.text import read_text
-
-    for path in paths:
-        with open_text(path) as lines:
-            for sentence in read_text(lines, language=language or "", name=path):
-                yield sentence.forms
+def _target_sentences(options: argparse.Namespace) -> Iterator[Sentence]:
+    pairs = _pairs(
+        options.source[0], options.target, options.alignment[0], options.alignment_format, options.language
+    )
+    return (pair.target for pair in pairs)
 
 
 def _pairs(

@@ -18,6 +18,7 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.parser import load_parser
+from qsproj.models.storage import load_archive
 
 CORPORA = Path("corpora").resolve()
 
@@ -61,6 +62,35 @@ def test_each_stage_says_in_a_line_what_it_did(made):
     # A slow machine is also told how far it is, once a minute.
     begun = [line for line in made[3] if ": begun" in line]
     assert begun == [f"{name}: begun, stage {number} of 10" for number, name in enumerate(names, 1)]
+
+
+def stage_file(work, name, ending):
+    (found,) = (path for path in work.glob(f"{name}-*.{ending}") if path.suffix != ".json")
+    return found
+
+
+def test_project_tags_makes_the_same_tagger_of_the_same_files(made, run_cli, tmp_path):
+    work = made[0] / "work"
+    source, words, links, tagger = (
+        stage_file(work, name, ending)
+        for name, ending in (
+            *(("trees", "conllu"), ("words", "target.conllu")),
+            *(("links", "pharaoh"), ("tagger", "model")),
+        )
+    )
+    files = ("--source", source, "--target", words, "--alignment", links, "--language", "de")
+    outcome = run_cli("project-tags", *files, "-o", tmp_path / "de")
+    assert outcome.code == 0, outcome.err
+    assert_same_models(tmp_path / "de", tagger)
+
+
+def assert_same_models(one, other):
+    """Compare all but the provenance, byte by byte."""
+    kinds, headers, arrays = zip(*map(load_archive, (one, other)), strict=True)
+    assert kinds[0] == kinds[1]
+    assert headers[0] == headers[1]
+    assert arrays[0].keys() == arrays[1].keys()
+    assert all(arrays[0][name].tobytes() == arrays[1][name].tobytes() for name in arrays[0])
 
 
 def test_project_makes_the_same_parser_of_the_same_files(made, run_cli, tmp_path):

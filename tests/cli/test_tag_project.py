@@ -85,11 +85,12 @@ def test_links_of_other_words_are_refused(files, tmp_path, run_cli):
 
 
 def test_raw_text_is_read(files, run_cli):
+    """Repeated sentences count once."""
     raw = "Der Wagner sieht die Katze.\n\nEin Wagner jagt die Maus .\n" * 20
     (files / "raw.txt").write_text(raw, encoding="utf-8")
     outcome = run_cli(*command(files, "--text", files / "raw.txt", "--language", "de"))
     assert outcome.code == 0, outcome.err
-    assert "40 sentences of raw text" in outcome.err
+    assert "from 2 sentences of raw text" in outcome.err
 
 
 def test_confidence_of_each_tag(files, run_cli):

@@ -15,53 +15,20 @@ from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.formats import count_sentences, read_alignments, read_all
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
 from qsproj.errors import DataError
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
-from qsproj.models.tokens.tokenizer import Tokenizer
-from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
+from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
 from qsproj.progress import track
 
-# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
-# the contractions missing in a table.
-SENTENCES_TO_CUT = 200
-# Number of sentences with spaces between words to learn segmentation for a script without spaces.
-SENTENCES_OF_WORDS = 2000
 # Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
 LEAST_LINK = 0.15
-
-
-def learns_to_cut(tagged: Sequence[Sentence], language: str) -> bool:
-    """Return whether a tokenizer is to be learned from tagged sentences."""
-    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
-    return enough and shows_tokens(tagged)
-
-
-def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) -> Tokenizer | None:
-    """Train a tokenizer of the target if :func:`learns_to_cut` allows it; else return None."""
-    if not learns_to_cut(tagged, language):
-        return None
-    return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
-
-
-def showing_words(
-    tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str
-) -> Sequence[Sentence]:
-    """Return sentences that show word boundaries: the tagged ones, else those of a text cut by spaces.
-
-    The latter only for scripts without spaces; their spaces are removed, as in the text to be parsed.
-    """
-    if tagged or language not in UNSPACED_LANGUAGES:
-        return tagged
-    first = enumerate(islice(words, SENTENCES_OF_WORDS), start=1)
-    return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
 
 
 def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Contractions]:
@@ -73,22 +40,6 @@ def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Con
     if learns_to_cut(sentences, language):
         return tagged, {}
     return (), known_contractions(language, sentences)
-
-
-def reader_of_target(
-    tagged: Sequence[Sentence], *, language: str, seed: int, name: str
-) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    """Return a function that tokenizes target lines, learned from tagged sentences or by rules."""
-    tokenizer = target_tokenizer(tagged, language=language, seed=seed)
-    return _reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
-
-
-def _reader(
-    tokenizer: Tokenizer | None, contractions: Contractions, *, language: str, name: str
-) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    if tokenizer is not None:
-        return partial(tokenizer.read, name=name)
-    return partial(read_text, language=language, contractions=contractions, name=name)
 
 
 def _cut_at_spaces(line: str) -> Sentence | None:
@@ -122,7 +73,7 @@ def cut_words(
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     language, name = text.languages[1], text.bitext[-1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
-    target = _reader(tokenizer, contractions, language=language, name=name)
+    target = target_reader(tokenizer, contractions, language=language, name=name)
     read = source.tagger.reader(split_contractions=True)
     trees = read_all(parsed)
     cut: tuple[Cut, Cut] = (partial(_cut_line, read), partial(_cut_line, target))

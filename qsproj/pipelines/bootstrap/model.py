@@ -14,11 +14,11 @@ from qsproj.models.storage import Provenance, load_model_of
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.bitext import MeanConfidence, showing_words
+from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, write_suggestions
-from qsproj.pipelines.bootstrap.tagger import raw_sentences
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
+from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words
 
 # Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16

@@ -1,32 +1,25 @@
 """Train a tagger of the target through links, and tag the target side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import conllu_kept, read_conllu
-from qsproj.corpus.contractions import known_contractions
-from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lemmas import lexicon_of
-from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
-from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
 from qsproj.models.tagging.tagger import UPOS_COLUMN
-from qsproj.models.tokens.splitter import train_splitter
-from qsproj.models.tokens.tokenizer_training import shows_tokens
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.bitext import reader_of_target, showing_words, target_tokenizer, track_from
+from qsproj.pipelines.bootstrap.bitext import track_from
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.progress import track
+from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
 
 # Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
 # Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
@@ -59,15 +52,7 @@ def tag_target(
         lexicon=lexicon_of(lexicon, lemmatizer, language),
         language=language,
     )
-    tokenizer = target_tokenizer(shown, language=language, seed=seed)
-    splitter = None if tokenizer is None else train_splitter(sentences, language=language)
-    tagger = replace(
-        projected.tagger,
-        tokenizer=tokenizer,
-        splitter=splitter,
-        judge=segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
-        contractions=known_contractions(language, sentences),
-    )
+    tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
@@ -106,22 +91,6 @@ class Compared:
             f"{pluralise(self.words, 'word')} the bitext does not have"
             f"{far if self.share > FAR_APART else ''}",
         )
-
-
-def raw_sentences(
-    paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str, seed: int
-) -> list[Sentence]:
-    """Read the distinct sentences of raw text, one a line or, with ``paragraphs``, found in running text."""
-    found: dict[tuple[str, ...], Sentence] = {}
-    splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
-    starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
-    for path in paths:
-        read = reader_of_target(tagged, language=language, seed=seed, name=path)
-        with open_text(path) as lines:
-            sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
-            for sentence in track(sentences, "reading raw text"):
-                found.setdefault(sentence.forms, sentence)
-    return list(found.values())
 
 
 def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> Compared:

@@ -1,0 +1,107 @@
+"""The words of the target language: text cut as tagged sentences show, or by rules."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from qsproj.corpus.contractions import Contractions, known_contractions
+from qsproj.corpus.files import open_text
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
+from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tokens.splitter import train_splitter
+from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
+from qsproj.progress import track
+
+# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
+# the contractions missing in a table.
+SENTENCES_TO_CUT = 200
+# Number of sentences with spaces between words to learn segmentation for a script without spaces.
+SENTENCES_OF_WORDS = 2000
+
+
+def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
+    """Return whether a tokenizer is to be learned from tagged sentences."""
+    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
+    return enough and shows_tokens(tagged)
+
+
+def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
+    """Train a tokenizer of the target if :func:`learns_to_cut` allows it; else return None."""
+    if not learns_to_cut(tagged, language):
+        return None
+    return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
+
+
+def showing_words(
+    tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str | None
+) -> Sequence[Sentence]:
+    """Return sentences that show word boundaries: the tagged ones, else those of a text cut by spaces.
+
+    The latter only for scripts without spaces; their spaces are removed, as in the text to be parsed.
+    """
+    if tagged or language not in UNSPACED_LANGUAGES:
+        return tagged
+    first = enumerate(islice(words, SENTENCES_OF_WORDS), start=1)
+    return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
+
+
+def reader_of_target(
+    tagged: Sequence[Sentence], *, language: str | None, seed: int, name: str
+) -> Callable[[Iterable[str]], Iterator[Sentence]]:
+    """Return a function that tokenizes target lines, learned from tagged sentences or by rules."""
+    tokenizer = target_tokenizer(tagged, language=language, seed=seed)
+    return target_reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
+
+
+def target_reader(
+    tokenizer: Tokenizer | None, contractions: Contractions, *, language: str | None, name: str
+) -> Callable[[Iterable[str]], Iterator[Sentence]]:
+    """Return a function that tokenizes lines with a trained tokenizer, or by rules without one."""
+    if tokenizer is not None:
+        return partial(tokenizer.read, name=name)
+    return partial(read_text, language=language or "", contractions=contractions, name=name)
+
+
+def raw_sentences(
+    paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str | None, seed: int
+) -> list[Sentence]:
+    """Read the distinct sentences of raw text, one a line or, with ``paragraphs``, found in running text."""
+    found: dict[tuple[str, ...], Sentence] = {}
+    splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
+    starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
+    for path in paths:
+        read = reader_of_target(tagged, language=language, seed=seed, name=path)
+        with open_text(path) as lines:
+            sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
+            for sentence in track(sentences, "reading raw text"):
+                found.setdefault(sentence.forms, sentence)
+    return list(found.values())
+
+
+def with_target_words(
+    tagger: Tagger,
+    tagged: Sequence[Sentence],
+    *,
+    shown: Sequence[Sentence],
+    language: str | None,
+    seed: int,
+) -> Tagger:
+    """Return the tagger with the words of its language: a trained tokenizer, or contractions for the rules.
+
+    ``shown``: sentences that show word boundaries (:func:`showing_words`).
+    """
+    tokenizer = target_tokenizer(shown, language=language, seed=seed)
+    return replace(
+        tagger,
+        tokenizer=tokenizer,
+        splitter=None if tokenizer is None else train_splitter(tagged, language=language),
+        judge=segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
+        contractions=known_contractions(language, tagged),
+    )
