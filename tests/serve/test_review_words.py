@@ -12,7 +12,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import DataError, UsageError
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.session import Session
-from qsproj.serve.review.words import WordList, contexts
+from qsproj.serve.review.words import WordList, concordance_of
 
 SUGGESTED = (
     f"{SUGGESTIONS_HEADER}\nder\tDET PRON\t3\t19\t4.8\t[der] Hund\nim\tADP\t0\t8\t3.9\tschläft [im]\n"
@@ -72,7 +72,8 @@ def test_contexts_stand_beside_their_translation(files, tmp_path):
     lines = Path("corpora/en-de.pharaoh").read_text().splitlines(keepends=True)
     (tmp_path / "links").write_text("".join(lines[:10]))
     pairs = AlignedFiles(str(source), str(files[0]), str(tmp_path / "links"))
-    found = contexts(Session(draft=Draft(str(files[0])), pairs=pairs), "Hund")["contexts"]
+    words = WordList(suggestions=files[1], lexicon=files[2])
+    found = words.contexts(Session(draft=Draft(str(files[0])), pairs=pairs), "Hund")["contexts"]
     first = found[0]
     assert (first["index"], first["word"], first["tag"], first["left"]) == (0, 2, "NOUN", "Der")
     assert [first["translation"][at - 1] for at in first["linked"]] == ["dog"]
@@ -101,4 +102,109 @@ def test_words_are_decided_by_single_keys(browser, serving, files):
         tab.locator("tr.contexts li button").first.click()
         tab.locator("#name", has_text="sample-001").wait_for()
         assert tab.evaluate("document.activeElement.dataset.word") == "2"
+        tab.close()
+
+
+QUESTIONS = (
+    "# question: possessives (my, your)\tDET PRON ADJ\t5\t25\t9.1\tmein sein der\ttreebanks: DET: de\n"
+    "# question: words for be (copula)\tAUX VERB PRON\t5\t25\t2.1\tist\ttreebanks: AUX: de\n"
+)
+
+
+@pytest.fixture
+def asking(files):
+    """The paths of a draft, of suggestions with two questions, and of a lexicon that is not there yet."""
+    header, *rest = SUGGESTED.splitlines(keepends=True)
+    Path(files[1]).write_text("".join((header, QUESTIONS, *rest)))
+    return files
+
+
+def tags_in(path):
+    return dict(read_lexicon(path).tags)
+
+
+def test_an_answer_settles_the_words_of_a_question(asking):
+    name, path = "possessives (my, your)", Path(asking[2])
+    words = WordList(suggestions=asking[1], lexicon=asking[2])
+    assert [(one["name"], one["answer"], one["left"]) for one in words.rows()["questions"]] == [
+        (name, (), ("mein", "sein", "der")),
+        ("words for be (copula)", (), ("ist",)),
+    ]
+    words.decide("im", ["ADP"])
+    words.answer(name, ["PRON"], ["mein", "der"])
+    assert tags_in(path) == {"im": ("ADP",), "mein": ("PRON",), "der": ("PRON",)}
+    words.answer(name, ["DET"], ["mein", "sein", "der"])
+    # A word that is decided for itself leaves the question.
+    words.decide("der", ["PRON", "DET"])
+    assert tags_in(path) == {
+        "im": ("ADP",),
+        "mein": ("DET",),
+        "sein": ("DET",),
+        "der": ("DET", "PRON"),
+    }
+    again = WordList(suggestions=asking[1], lexicon=asking[2])
+    asked = again.rows()["questions"][0]
+    assert (asked["answer"], asked["left"], asked["words"]) == (
+        ("DET",),
+        ("mein", "sein"),
+        ("mein", "sein", "der"),
+    )
+    assert [one[2] for one in again.rows()["words"]] == [("DET", "PRON"), ("ADP",), ()]
+    again.answer(name, [], ["mein"])
+    assert tags_in(path) == {"im": ("ADP",), "der": ("DET", "PRON")}
+    for wrong in (
+        (name, ["DET", "PRON"], ["mein"]),
+        (name, ["DTE"], ["mein"]),
+        (name, ["DET"], ["x"]),
+        ("who", ["DET"], []),
+    ):
+        with pytest.raises(UsageError):
+            again.answer(*wrong)
+
+
+def test_lines_of_a_bitext_stand_beside_their_translation(asking, tmp_path):
+    source = tmp_path / "en.conllu"
+    write_conllu(list(read_conllu("corpora/en.conllu"))[:10], source)
+    lines = Path("corpora/en-de.pharaoh").read_text().splitlines(keepends=True)
+    (tmp_path / "links").write_text("".join(lines[:10]))
+    pairs = AlignedFiles(str(source), str(asking[0]), str(tmp_path / "links"))
+    found = concordance_of(pairs, ["hund", "Katze"])
+    first = found["hund"][0]
+    assert (first["verse"], first["left"], first["form"]) == ("sample-001", "Der", "Hund")
+    assert [first["translation"][at - 1] for at in first["linked"]] == ["dog"]
+    words = WordList(suggestions=asking[1], lexicon=asking[2], concordance=found)
+    both = words.contexts(Session(draft=Draft(str(asking[0]))), "HUND")["contexts"]
+    assert "index" in both[0]
+    assert "verse" in both[-1]
+    assert len(both) == 2 * len(found["hund"])
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_questions_are_answered_by_single_keys(browser, serving, asking, width):
+    from tests.serve.test_review_app import TOKEN, reviewing
+
+    words = WordList(suggestions=asking[1], lexicon=asking[2])
+    with reviewing(serving, asking[0], words=words) as page:
+        tab = browser.new_page(viewport={"width": width, "height": 800})
+        tab.goto(f"{page.client.address}/?token={TOKEN}")
+        tab.locator("#wordlist:visible").wait_for()
+        tab.locator("#words tr").first.wait_for()
+        tab.keyboard.press("w")
+        assert tab.locator("#lexicon tr.question").count() == 2
+        tab.keyboard.press(" ")
+        tab.locator("td.lines li button", has_text="sein").click()
+        tab.locator("#lexicon tr[data-at='0']").focus()
+        tab.keyboard.press("o")
+        tab.locator("#decided", has_text="1 of 2 questions answered").wait_for()
+        tab.locator("#lexicon tr[data-at='2'] .decided", has_text="PRON").wait_for()
+        assert tags_in(asking[2]) == {"mein": ("PRON",), "der": ("PRON",)}
+        tab.keyboard.press("ArrowDown")
+        tab.keyboard.press("Enter")
+        tab.locator("#decided", has_text="2 of 2 questions answered").wait_for()
+        # The context decides: both tags are possible, and the lines are open.
+        tab.locator("#lexicon tr[data-at='4']").focus()
+        tab.keyboard.press("b")
+        tab.locator("tr.contexts li bdi b", has_text="Hund").first.wait_for()
+        assert tags_in(asking[2])["Hund"] == ("NOUN", "VERB")
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         tab.close()

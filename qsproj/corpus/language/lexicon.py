@@ -6,7 +6,7 @@ morphological feature schema", and the guidelines of Universal Dependencies.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
@@ -77,6 +77,12 @@ class Lexicon:
         """Whether there is a source of lemmas."""
         return bool(self.inflections) or self.more is not None
 
+    def corrected(self, tags: WordTags) -> "Lexicon":
+        """Return the lexicon with other tags of some words, which hold in any case of letters."""
+        words = {word.lower() for word in tags}
+        kept = {word: own for word, own in self.tags.items() if word.lower() not in words}
+        return replace(self, tags=kept | dict(tags))
+
     def inflections_of(self, sentences: Iterable[Sentence]) -> list[Inflection]:
         """Return the listed inflections, followed by those of the words of sentences."""
         return [*self.inflections, *(self.more(sentences) if self.more is not None else ())]
@@ -103,9 +109,7 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
         raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
     if rows and _lists_lemmas(rows[0][1]):
         return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
-    asked = {word.lower() for word in answers}
-    tags = {word: tags for word, tags in _word_tags(name, rows).items() if word.lower() not in asked}
-    return Lexicon(tags=tags | answers)
+    return Lexicon(tags=_word_tags(name, rows)).corrected(answers)
 
 
 def _lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

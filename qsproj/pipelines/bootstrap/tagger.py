@@ -26,7 +26,7 @@ from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, 
 FAR_APART = 0.25
 
 
-@stage("tagger", version=32)
+@stage("tagger", version=33)
 def tag_target(
     paths: Sequence[Path],
     *,

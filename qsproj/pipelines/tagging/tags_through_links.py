@@ -96,7 +96,8 @@ def project_tags(
         track(corpus, "reading links", unit="pair"),
         more_tags={*few.tags, *(tag for of_word in lexicon.tags.values() for tag in of_word)},
         contractions=few.contractions,
-        known=few.counts,
+        known={word: {tags[0]: 1} for word, tags in lexicon.tags.items() if len(tags) == 1}
+        | dict(few.counts),
         language=language,
         most=options.read,
         rng=rng,

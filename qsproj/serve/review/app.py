@@ -24,7 +24,7 @@ from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.session import DoubtError, Session
 from qsproj.serve.review.tokens import Edit
-from qsproj.serve.review.words import WordList, contexts
+from qsproj.serve.review.words import WordList
 
 PATHS = ("/", "/static", "/api")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -92,18 +92,27 @@ class _Words:
         self._session, self._words, self._limits = session, words, limits
 
     async def rows(self, _: Request) -> Response:
-        return _json({"words": [], "tags": []} if self._words is None else self._words.rows())
+        none: dict[str, Any] = {"words": [], "questions": [], "tags": []}
+        return _json(none if self._words is None else self._words.rows())
 
     async def contexts(self, request: Request) -> Response:
-        return _json(contexts(self._session, request.query_params.get("word", "")))
+        return _json(self._list().contexts(self._session, request.query_params.get("word", "")))
 
     async def decide(self, request: Request) -> Response:
         given = _object(await body_of(request, self._limits))
         _check_list(given, "tags", str)
+        words = self._list()
+        if "question" in given:
+            _check_list(given, "words", str)
+            words.answer(str(given["question"]), given["tags"], given["words"])
+        else:
+            words.decide(str(given.get("word")), given["tags"])
+        return _json({"decided": len(words.decided)})
+
+    def _list(self) -> WordList:
         if self._words is None:
             raise RequestError(409, "there are no words; start with some: --words FILE --lexicon FILE")
-        self._words.decide(str(given.get("word")), given["tags"])
-        return _json({"decided": len(self._words.decided)})
+        return self._words
 
 
 class _Review:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.language.lexicon import WordTags, read_lexicon
+from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_parser
 from qsproj.models.storage import load_model_of
@@ -70,7 +70,7 @@ class Relearning:
             with_examples=offered is not None,
             suggested_sentences=offered or OFFERED,
         )
-        words = _tags_of(self.lexicon)
+        words = _lexicon(self.lexicon).tags
         if not annotated and not words:
             copy_to(made.model, self.output)
             self.progress[0] = _STEPS
@@ -81,7 +81,7 @@ class Relearning:
         every = [*read_all((*options.tagged, *options.annotated)), *annotated]
         learned = learn_answers(
             model,
-            Answers(sentences=every, lexicon={**_tags_of(options.lexicon), **words}),
+            Answers(sentences=every, lexicon=_lexicon(options.lexicon).corrected(words).tags),
             raw=[sentence.forms for sentence in raw],
             rng=np.random.default_rng(options.seed),
         )
@@ -103,6 +103,6 @@ class Relearning:
         return made
 
 
-def _tags_of(lexicon: str | None) -> WordTags:
-    """Return the tags of words in a file that may not be there yet."""
-    return read_lexicon(lexicon).tags if lexicon is not None and Path(lexicon).exists() else {}
+def _lexicon(path: str | None) -> Lexicon:
+    """Read a lexicon that may not be there yet."""
+    return read_lexicon(path) if path is not None and Path(path).exists() else Lexicon()

@@ -1,18 +1,22 @@
 """Manual tagging of words suggested by a bootstrap; decisions are written to a lexicon file."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.files import open_output, open_text
-from qsproj.corpus.language.lexicon import read_lexicon
+from qsproj.corpus.language.lexicon import QUESTION, read_lexicon
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError, check_name
 from qsproj.serve.review.session import Session
 
 _MOST_TAGS = 2
 _CONTEXTS, _AROUND = 30, 8  # lines of a concordance, and words on each side
+_CELLS = 7  # of a question: name, tags, counts in text and bitext, expected wrong words, words, practice
+
+Context = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,60 +28,141 @@ class Word:
     more: tuple[str, ...]  # counts in text and bitext, expected wrong words, an example
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question of convention about words: the possible tags, the words, and the remaining cells."""
+
+    name: str
+    tags: tuple[str, ...]
+    words: tuple[str, ...]
+    counts: tuple[str, ...]
+    practice: str
+
+    def line(self) -> str:
+        cells = (
+            f"{QUESTION}{self.name}",
+            " ".join(self.tags),
+            *self.counts,
+            " ".join(self.words),
+            self.practice,
+        )
+        return "\t".join(cells)
+
+
 @dataclass(slots=True, kw_only=True)
 class WordList:
     """Suggested words (``--suggest-words``), and the lexicon file for decisions. Mutable; final.
 
-    Each decision is saved immediately, as ``word TAB tags``; other lines of the lexicon are unchanged.
+    Each decision is saved immediately, as ``word TAB tags`` or as the line of a question with one tag; other
+    lines of the lexicon are unchanged. ``concordance``: lines of a bitext by word.
     """
 
     suggestions: str
     lexicon: str
+    concordance: Mapping[str, Sequence[Context]] = field(default_factory=dict)
     words: Sequence[Word] = ()
+    questions: Mapping[str, QuestionRow] = field(default_factory=dict)
     decided: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: dict[str, QuestionRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.words = read_suggestions(self.suggestions)
-        if Path(self.lexicon).exists() and Path(self.lexicon).stat().st_size:
-            known = read_lexicon(self.lexicon)
-            if known.inflections:
-                raise DataError(
-                    self.lexicon, 1, "forms with lemmas", "word TAB tags", "name another file for decisions"
-                )
-            self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
+        self.load()
+
+    def load(self) -> None:
+        """Read suggestions and decisions."""
+        self.words, self.questions = read_suggestions(self.suggestions)
+        self.decided, self.answers = {}, {}
+        if not self._lines():
+            return
+        known = read_lexicon(self.lexicon)
+        if known.inflections:
+            raise DataError(
+                self.lexicon, 1, "forms with lemmas", "word TAB tags", "name another file for decisions"
+            )
+        self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
+        self.answers = {one.name: one for one in map(_question, self._lines()) if one and len(one.tags) == 1}
 
     def rows(self) -> dict[str, Any]:
-        """Return the words and the decisions, as JSON."""
+        """Return the questions, the words and the decisions, as JSON."""
         rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
-        return {"words": rows, "tags": UNIVERSAL_TAGS}
+        asked = [
+            {
+                "name": one.name,
+                "tags": one.tags,
+                "answer": self.answers[one.name].tags if one.name in self.answers else (),
+                "words": one.words,
+                "left": self.answers.get(one.name, one).words,
+                "wrong": one.counts[-1],
+                "practice": one.practice,
+            }
+            for one in self.questions.values()
+        ]
+        return {"words": rows, "questions": asked, "tags": UNIVERSAL_TAGS}
 
     def decide(self, form: str, tags: Sequence[str]) -> None:
-        """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags."""
+        """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags.
+
+        The word leaves the question that settles it, if any.
+        """
         if form not in {one.form for one in self.words}:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
-        for tag in tags:
-            check_name("tag", tag, UNIVERSAL_TAGS)
-        if len(tags) > _MOST_TAGS or len(set(tags)) < len(tags):
-            raise UsageError(f"found tags {' '.join(tags)}, expected one or two")
+        _check(tags, most=_MOST_TAGS)
+        kept = [
+            replace(one, words=tuple(word for word in one.words if word != form)).line()
+            if (one := _question(line)) and len(one.tags) == 1
+            else line
+            for line in self._lines()
+            if line.partition("\t")[0] != form
+        ]
+        self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])])
+
+    def answer(self, name: str, tags: Sequence[str], words: Iterable[str]) -> None:
+        """Save the answer to a question, for some of its words; no tag: none. UsageError for unknown tags."""
+        if name not in self.questions:
+            raise UsageError(f"found the question {name[:40]!r}, expected one of {self.suggestions}")
+        _check(tags, most=1)
+        asked = self.questions[name]
+        for word in words:
+            check_name("word", word, asked.words)
+        kept = [line for line in self._lines() if not ((one := _question(line)) and one.name == name)]
+        own = replace(
+            asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in set(words))
+        )
+        self._write([*kept, *([own.line()] if tags and own.words else [])])
+
+    def contexts(self, session: Session, form: str) -> dict[str, Any]:
+        """Return the occurrences of a word in the draft, then in the bitext, as JSON."""
+        found = [*_in_draft(session, form.casefold()), *self.concordance.get(form.casefold(), ())]
+        return {"contexts": found[:_CONTEXTS]}
+
+    def _lines(self) -> list[str]:
         path = Path(self.lexicon)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [line for line in lines if line.partition("\t")[0] != form]
-        own = [f"{form}\t{' '.join(tags)}"] if tags else []
-        if kept or own:
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    def _write(self, lines: Sequence[str]) -> None:
+        if lines:
             with open_output(self.lexicon) as handle:
-                handle.writelines(f"{line}\n" for line in (*kept, *own))
+                handle.writelines(f"{line}\n" for line in lines)
         else:
-            path.unlink(missing_ok=True)  # an empty lexicon is invalid
-        self.decided.pop(form, None)
-        if tags:
-            self.decided[form] = tuple(tags)
+            Path(self.lexicon).unlink(missing_ok=True)  # an empty lexicon is invalid
+        self.load()
 
 
-def read_suggestions(path: str) -> list[Word]:
-    """Read the words of ``--suggest-words``; DataError at a line without a word or its tags."""
-    words = []
+def _check(tags: Sequence[str], *, most: int) -> None:
+    for tag in tags:
+        check_name("tag", tag, UNIVERSAL_TAGS)
+    if len(tags) > most or len(set(tags)) < len(tags):
+        raise UsageError(f"found tags {' '.join(tags)}, expected {'one' if most == 1 else 'one or two'}")
+
+
+def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
+    """Read the words and questions of ``--suggest-words``; DataError at a line without a word or its tags."""
+    words, questions = [], {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
+            question = _question(line.rstrip("\r\n"))
+            if question is not None:
+                questions[question.name] = question
             if line.startswith("# ") or not line.strip():
                 continue
             form, *cells = line.rstrip("\r\n").split("\t")
@@ -91,28 +176,52 @@ def read_suggestions(path: str) -> list[Word]:
                     "see qsproj bootstrap --suggest-words",
                 )
             words.append(Word(form, tags, tuple(cells[1:5])))
-    return words
+    return words, questions
 
 
-def contexts(session: Session, form: str) -> dict[str, Any]:
-    """Return the occurrences of a word in the draft, in any case, with tag and translation, as JSON."""
-    found, wanted = list[dict[str, Any]](), form.casefold()
+def _question(line: str) -> QuestionRow | None:
+    cells = line.removeprefix(QUESTION).split("\t")
+    if not line.startswith(QUESTION) or len(cells) < _CELLS:
+        return None
+    name, tags, *counts, words, practice = cells[:_CELLS]
+    return QuestionRow(name, tuple(tags.split()), tuple(words.split()), tuple(counts), practice)
+
+
+def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
+    """Yield the occurrences of a word in the draft, in any case, with tag and translation."""
     for index, sentence in enumerate(session.draft.sentences):
-        for word in (at for at, one in enumerate(sentence.forms, start=1) if one.casefold() == wanted):
-            if len(found) == _CONTEXTS:
-                return {"contexts": found}
-            forms = sentence.forms
-            source, links = session.translation(index)
-            found.append(
-                {
+        words = [at for at, form in enumerate(sentence.forms, start=1) if form.casefold() == wanted]
+        if words:
+            upos, (source, links) = session.belief(index).upos, session.translation(index)
+            for word in words:
+                yield _context(sentence.forms, word, source, links) | {
                     "index": index,
                     "word": word,
-                    "tag": session.belief(index).upos[word - 1],
-                    "form": forms[word - 1],
-                    "left": " ".join(forms[max(0, word - 1 - _AROUND) : word - 1]),
-                    "right": " ".join(forms[word : word + _AROUND]),
-                    "translation": source,
-                    "linked": [one for one, other in links if other == word],
+                    "tag": upos[word - 1],
                 }
-            )
-    return {"contexts": found}
+
+
+def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[str, list[Context]]:
+    """Return the first lines of a bitext with each of some words, in any case, with their translations."""
+    found: dict[str, list[Context]] = {word.casefold(): [] for word in words}
+    for pair in pairs:
+        forms = pair.target.forms
+        for word, form in enumerate(forms, start=1):
+            lines = found.get(form.casefold())
+            if lines is not None and len(lines) < _CONTEXTS:
+                links = pair.alignment.links.tolist()
+                lines.append(_context(forms, word, pair.source.forms, links) | {"verse": pair.target.sent_id})
+    return found
+
+
+def _context(
+    forms: Sequence[str], word: int, source: Sequence[str], links: Iterable[Sequence[int]]
+) -> Context:
+    """Return a line of a concordance; the words linked to the one in the middle are marked."""
+    return {
+        "form": forms[word - 1],
+        "left": " ".join(forms[max(0, word - 1 - _AROUND) : word - 1]),
+        "right": " ".join(forms[word : word + _AROUND]),
+        "translation": list(source),
+        "linked": [one for one, other in links if other == word],
+    }

@@ -103,3 +103,8 @@ def test_suggested_words_are_read_by_their_tags_alone(tmp_path):
     assert read_lexicon(path).tags == tags
     path.write_text(f"Garten\tNOUN\t3\t12\t1.5\t{example}\n", encoding="utf-8")
     assert read_lexicon(path).tags == {"Garten": ("NOUN",)}
+
+
+def test_corrected_tags_hold_in_any_case():
+    lexicon = read("Hund\tNOUN\nZu\tADP\nzu\tADP PART\ngehen\tVERB\n").corrected({"zu": ("PART",)})
+    assert lexicon.tags == {"Hund": ("NOUN",), "gehen": ("VERB",), "zu": ("PART",)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.conventions import Conventional, settled_names, source_tags
 from qsproj.pipelines.tagging.linked_text import read_linked_text
@@ -202,3 +203,10 @@ def test_tagged_sentences_change_what_possessives_are():
         for some in ([], tagged)
     ]
     assert [tagger.tag_words(("mij", "hund", "ser", "han"))[0] for tagger in taggers] == ["DET", "PRON"]
+
+
+def test_words_of_a_lexicon_decide_a_convention():
+    corpus = [(pair("mij hund ser han"),), (pair("dij hund ser han"),)] * 10
+    assert project_tags(corpus, rng=np.random.default_rng(1)).unshared == (POSSESSIVE,)
+    lexicon = Lexicon(tags={"mij": ("PRON",), "dij": ("PRON",)})
+    assert not project_tags(corpus, rng=np.random.default_rng(1), lexicon=lexicon).unshared

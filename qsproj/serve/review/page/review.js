@@ -12,7 +12,7 @@ let started = false, overview = null, turn = 0, newest = null;
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
 const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
 
-const words = new Words({ open: (index, word) => told(open)(index, word) });
+const words = new Words({ open: (index, word) => told(open)(index, word), decided: () => null });
 
 async function start() {
   overview = await ask("overview");

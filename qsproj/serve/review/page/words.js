@@ -1,4 +1,4 @@
-// Words to tag, one row each: single keys assign tags, contexts are shown below the row.
+// Questions of convention and words to tag, one row each: single keys assign tags, contexts are shown below the row.
 import { ask } from "./api.js";
 
 const $ = (id) => document.getElementById(id);
@@ -9,109 +9,151 @@ const KEYS = {
   u: "NUM", t: "PART", j: "INTJ", k: "PUNCT", y: "SYM", z: "X",
 };
 
-function cell(text, kind = "") {
-  const made = document.createElement("td");
+function element(tag, kind, ...content) {
+  const made = document.createElement(tag);
   made.className = kind;
-  made.append(text);
+  made.append(...content);
   return made;
 }
 
-/** The dialog of words to tag; calls `hooks` to open a sentence. */
+function button(text, title, action) {
+  const made = element("button", "", text);
+  made.type = "button";
+  made.title = title;
+  made.addEventListener("click", action);
+  return made;
+}
+
+/** The dialog of questions and words; calls `hooks` to open a sentence, and after each decision. */
 export class Words {
   constructor(hooks) {
     this.hooks = hooks;
-    this.words = [];
+    this.rows = []; // questions, then words; a question has the words that it settles
+    this.saving = Promise.resolve();
     $("tag-keys").textContent = Object.entries(KEYS).map(([key, tag]) => `${key} ${tag}`).join(" · ");
     $("lexicon").addEventListener("keydown", (event) => this.#pressed(event));
     $("lexicon").addEventListener("click", (event) => this.#clicked(event));
     $("leave-words").addEventListener("click", () => $("deciding").close());
   }
 
-  /** Load the words, and show the button if there are any. */
+  /** Load questions and words, and show the button if there are any. */
   async start() {
     const told = await ask("words");
-    this.words = told.words.map(([form, tags, decided, text, bitext, wrong, example]) => ({ form, tags, decided, text, bitext, wrong, example }));
-    $("wordlist").hidden = !this.words.length;
-    $("lexicon").replaceChildren(...this.words.map((word, at) => this.#row(word, at)));
+    const words = told.words.map(([form, tags, decided, , , wrong, example]) => ({ form, tags, decided, wrong, example }));
+    const questions = told.questions.map(({ name, answer, ...rest }) => ({ form: name, decided: answer, ...rest }));
+    this.rows = [...questions, ...words].map((row) => ({ ...row, saved: row.decided.length > 0 }));
+    $("wordlist").hidden = !this.rows.length;
+    $("lexicon").replaceChildren(...this.rows.map((row, at) => this.#row(row, at)));
     this.#count();
   }
 
   open() {
-    if (!this.words.length) return;
-    $("deciding").showModal();
-    const first = this.words.findIndex((word) => !word.decided.length);
-    this.#rowAt(Math.max(0, first))?.focus();
+    if (!this.rows.length) return;
+    if (!$("deciding").open) $("deciding").showModal();
+    this.#go(Math.max(0, this.rows.findIndex((row) => !row.decided.length)));
   }
 
-  #row(word, at) {
-    const row = document.createElement("tr"), example = document.createElement("bdi");
-    row.tabIndex = at === 0 ? 0 : -1;
+  #row(one, at) {
+    const row = element("tr", one.words ? "question" : ""), more = element("bdi", "", one.words ? "" : one.example ?? "");
+    if (one.words) more.append(one.left.join(" "), element("small", "", one.practice));
+    const lines = button(one.words ? `${one.left.length} words` : "Contexts", "", () => {});
+    row.tabIndex = lines.tabIndex = -1;
     row.dataset.at = at;
-    example.textContent = word.example ?? "";
-    const more = document.createElement("button");
-    more.type = "button";
-    more.tabIndex = -1;
-    more.textContent = "Contexts";
-    row.append(cell(word.form, "word"), cell(word.tags.join(" "), "tag"), cell(word.decided.join(" "), "decided"),
-      cell(word.wrong ?? "", "number"), cell(more), cell(example));
+    row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "tag", one.tags.join(" ")),
+      element("td", "decided", one.decided.join(" ")), element("td", "number", one.wrong ?? ""), element("td", "", lines),
+      element("td", "example", more));
     return row;
   }
 
   #rowAt(at) { return $("lexicon").querySelector(`tr[data-at="${at}"]`); }
 
-  #count() {
-    const done = this.words.filter((word) => word.decided.length).length;
-    $("decided").textContent = `${done} of ${this.words.length} words decided. A key gives a tag, another one a second tag; Enter takes `
-      + "the first tag of the model, or goes on; Backspace takes tags away; Space shows contexts.";
+  #go(at) {
+    const row = this.#rowAt(Math.max(0, Math.min(this.rows.length - 1, at)));
+    for (const other of $("lexicon").querySelectorAll("tr[tabindex='0']")) other.tabIndex = -1;
+    row.tabIndex = 0;
+    row.focus();
   }
 
-  async #decide(at, tags) {
-    const word = this.words[at], before = word.decided;
-    word.decided = tags;
-    this.#rowAt(at).querySelector(".decided").textContent = tags.join(" ");
+  #count() {
+    const decided = (asked) => this.rows.filter((row) => Boolean(row.words) === asked && row.saved).length;
+    const questions = this.rows.filter((row) => row.words).length;
+    $("decided").textContent = `${decided(false)} of ${this.rows.length - questions} words decided`
+      + (questions ? `, ${decided(true)} of ${questions} questions answered` : "")
+      + ". A key gives a tag, another one a second tag; Enter takes the first tag of the model, or goes on; b: the context decides; "
+      + "Backspace takes tags away; Space shows contexts, or the words of a question.";
+  }
+
+  #decide(at, tags) {
+    const row = this.rows[at];
+    return this.#save(at, tags, row.words ? { question: row.form, tags, words: row.left } : { word: row.form, tags });
+  }
+
+  /** Save a decision after those before it, so that the last key holds. */
+  #save(at, tags, body) {
+    const row = this.rows[at], before = row.decided;
+    const show = (decided) => { row.decided = decided; this.#rowAt(at).querySelector(".decided").textContent = decided.join(" "); };
+    show(tags);
+    return (this.saving = this.saving.then(() => this.#sent(row, tags, body, () => show(before))));
+  }
+
+  async #sent(row, tags, body, takeBack) {
     try {
-      await ask("words", { method: "PUT", body: { word: word.form, tags } });
+      await ask("words", { method: "PUT", body });
+      row.saved = tags.length > 0;
       this.#count();
+      if (row.words) await this.#refresh();
+      await this.hooks.decided();
     } catch (error) {
-      word.decided = before;
-      this.#rowAt(at).querySelector(".decided").textContent = before.join(" ");
+      takeBack();
       $("decided").textContent = `Not saved: ${error.message}`;
     }
   }
 
-  /** Show or hide the occurrences of a word with their translations. */
-  async #contexts(at) {
-    const row = this.#rowAt(at);
-    if (row.nextElementSibling?.classList.contains("contexts")) return row.nextElementSibling.remove();
-    const { contexts } = await ask(`words/contexts?${new URLSearchParams({ word: this.words[at].form })}`);
-    const shown = document.createElement("tr"), place = cell("", "lines"), list = document.createElement("ul");
-    shown.className = "contexts";
-    place.colSpan = row.cells.length;
-    list.append(...contexts.map((one) => this.#context(one)));
-    place.append(contexts.length ? list : "not in this file");
-    shown.append(place);
-    row.after(shown);
+  /** Load all rows again, keeping the focus: an answer settles many words. */
+  async #refresh() {
+    const focused = document.activeElement.closest?.("tr[data-at]")?.dataset.at, place = $("lexicon-rows").scrollTop;
+    await this.start();
+    $("lexicon-rows").scrollTop = place;
+    if (focused) this.#go(Number(focused));
   }
 
-  #context({ index, word, tag, form, left, right, translation, linked }) {
-    const item = document.createElement("li"), text = document.createElement("bdi"), found = document.createElement("b");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = tag;
-    button.title = "open this sentence, where the tag depends on the context";
-    button.addEventListener("click", () => { $("deciding").close(); this.hooks.open(index, word); });
-    found.textContent = form;
-    text.append(left, " ", found, " ", right);
-    item.append(button, " ", text);
+  /** Show or hide the occurrences of a word with their translations, or the words of a question. */
+  async #lines(at) {
+    const row = this.#rowAt(at), one = this.rows[at];
+    if (row.nextElementSibling?.classList.contains("contexts")) return row.nextElementSibling.remove();
+    const lines = one.words ? one.words.map((word) => this.#settled(at, word)) : await this.#contexts(one.form);
+    const list = element("ul", "", ...lines), place = element("td", "lines", lines.length ? list : "not in these texts");
+    place.colSpan = row.cells.length;
+    row.after(element("tr", "contexts", place));
+  }
+
+  async #contexts(form) {
+    const { contexts } = await ask(`words/contexts?${new URLSearchParams({ word: form })}`);
+    return contexts.map((one) => this.#context(one));
+  }
+
+  /** A word of a question, which may be left out of it. */
+  #settled(at, word) {
+    const one = this.rows[at], own = this.rows.find((row) => !row.words && row.form === word);
+    const item = element("li", one.left.includes(word) ? "" : "left-out");
+    const toggle = button(word, "leave this word out of the question, or take it in again", async () => {
+      one.left = one.words.filter((other) => (other === word) !== one.left.includes(other));
+      item.classList.toggle("left-out", !one.left.includes(word));
+      this.#rowAt(at).querySelector("bdi").firstChild.textContent = one.left.join(" ");
+      this.#rowAt(at).querySelector("button").textContent = `${one.left.length} words`;
+      if (one.decided.length) await ask("words", { method: "PUT", body: { question: one.form, tags: one.decided, words: one.left } });
+    });
+    item.append(toggle, " ", element("bdi", "", own?.example ?? ""));
+    return item;
+  }
+
+  #context({ index, word, tag, verse, form, left, right, translation, linked }) {
+    const item = element("li", ""), text = element("bdi", "", left, " ", element("b", "", form), " ", right);
+    item.append(index === undefined ? element("small", "", verse) : button(tag, "open this sentence, where the tag depends on the context",
+      () => { $("deciding").close(); this.hooks.open(index, word); }), " ", text);
     if (translation.length) {
-      const other = document.createElement("bdi");
-      other.className = "translation";
-      other.append(...translation.flatMap((own, at) => {
-        const part = document.createElement(linked.includes(at + 1) ? "b" : "span");
-        part.textContent = own;
-        return [part, " "];
-      }));
-      item.append(document.createElement("br"), other);
+      const parts = translation.flatMap((own, at) => [element(linked.includes(at + 1) ? "b" : "span", "", own), " "]);
+      item.append(document.createElement("br"), element("bdi", "translation", ...parts));
     }
     return item;
   }
@@ -119,26 +161,21 @@ export class Words {
   #clicked(event) {
     const row = event.target.closest("tr[data-at]");
     if (!row) return;
-    row.focus();
-    if (event.target.closest("button")) this.#told(this.#contexts(Number(row.dataset.at)));
+    this.#go(Number(row.dataset.at));
+    if (event.target.closest("button")) this.#told(this.#lines(Number(row.dataset.at)));
   }
 
   #pressed(event) {
     const row = event.target.closest("tr[data-at]");
     if (!row || event.target !== row || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = Number(row.dataset.at), word = this.words[at], tag = KEYS[event.key];
-    const go = (to) => {
-      const other = this.#rowAt(Math.max(0, Math.min(this.words.length - 1, to)));
-      row.tabIndex = -1;
-      other.tabIndex = 0;
-      other.focus();
-    };
-    const own = word.decided;
+    const at = Number(row.dataset.at), one = this.rows[at], tag = KEYS[event.key], own = one.decided;
+    const open = row.nextElementSibling?.classList.contains("contexts");
     const actions = {
-      ArrowDown: () => go(at + 1), ArrowUp: () => go(at - 1), " ": () => this.#contexts(at), Backspace: () => this.#decide(at, []),
-      Enter: () => { go(at + 1); return own.length ? null : this.#decide(at, word.tags.slice(0, 1)); },
+      ArrowDown: () => this.#go(at + 1), ArrowUp: () => this.#go(at - 1), " ": () => this.#lines(at), Backspace: () => this.#decide(at, []),
+      Enter: () => { this.#go(at + 1); return own.length ? null : this.#decide(at, one.tags.slice(0, 1)); },
+      b: one.words ? null : () => Promise.all([this.#decide(at, one.tags.slice(0, MOST)), open ? null : this.#lines(at)]),
     };
-    const toggled = own.includes(tag) ? own.filter((one) => one !== tag) : [...own, tag].slice(-MOST);
+    const toggled = own.includes(tag) ? own.filter((other) => other !== tag) : [...own, tag].slice(one.words ? -1 : -MOST);
     const action = tag ? () => this.#decide(at, toggled) : actions[event.key];
     if (!action) return;
     event.preventDefault();
