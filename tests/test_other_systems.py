@@ -62,5 +62,5 @@ def test_a_bootstrap_runs_without_what_linux_alone_has(tmp_path):
 def test_serving_says_at_the_door_that_it_needs_fork(tmp_path):
     done = run_hidden(tmp_path, "serve", "-m", "de.model")
     assert done.returncode == 2
-    assert done.stderr.startswith("qsproj serve: found no processes that fork")
+    assert done.stderr.startswith("qsproj serve: serving needs fork, which Windows lacks")
     assert done.stderr.count("\n") == 1

@@ -191,7 +191,7 @@ def find_eflomal() -> str:
     if program is None:
         raise UsageError(
             f"the program {_PROGRAM} is not installed; install it: pip install 'qsproj[eflomal]', "
-            "or align with --method hmm, which needs nothing more"
+            "or align with --method hmm, which needs no other program"
         )
     return program
 

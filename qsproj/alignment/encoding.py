@@ -181,7 +181,7 @@ class ShardFiles:
             yield
         except OSError as error:
             raise UsageError(
-                f"{self.folder}: cannot be written to: {error.strerror}; aligning keeps some 16 bytes there "
-                "for each source word times target word of a sentence pair; have TMPDIR name a folder with "
-                "more room"
+                f"{self.folder}: cannot be written to: {error.strerror}; the aligner stores about 16 bytes "
+                "there for each source word times target word of a sentence pair; set TMPDIR to a folder "
+                "with more space"
             ) from error

@@ -328,10 +328,10 @@ def cotrain(
     from qsproj.pipelines.bilingual.cotrain import cotrain as train
 
     if not getattr(model, "parses_pairs", False):
-        raise WrongTypeError(f"found {described(model)} as model, expected one of qsproj.train_biparser")
+        raise WrongTypeError(f"found {described(model)} as model, expected a model of qsproj.train_biparser")
     whole = [one for one in validation.sentences_of(trees, "trees") if is_whole(one.heads)]
     if not whole:
-        raise UsageError("found no whole tree in trees, expected some of the target")
+        raise UsageError("found no complete tree in trees, expected trees of the target")
     return train(
         model,
         whole,

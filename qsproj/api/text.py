@@ -85,7 +85,7 @@ def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[s
         reader: Callable[[Iterable[str]], Iterator[Sentence]] = tagger.reader(name=name)
         return reader
     if language is None:
-        raise UsageError('found neither language nor model, expected one to cut text by: language="de"')
+        raise UsageError('found neither language nor model, expected one, to tokenise text: language="de"')
     check_known_language(language)
     return partial(read, language=language, name=name)
 

@@ -144,7 +144,7 @@ def train_parser(
     if features is not None and not isinstance(features, str):
         raise unknown_name("features", features, TEMPLATE_SETS)
     if dev_trees and not any(map(has_tree, dev_trees)):
-        raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
+        raise UsageError("found no head in dev, expected trees for early stopping; leave it out")
     chosen, rng = objective_named(objective), generator_of(seed)
     options = TrainingOptions(template_set=features, objective=objective, epochs=chosen.epochs, l2=chosen.l2)
     if labels == "joint":

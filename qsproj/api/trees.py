@@ -60,7 +60,7 @@ def convert(
     if not isinstance(to, str):
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")
     if confidence:
-        raise UsageError("found confidence=True for rules, which are never in doubt; leave it out")
+        raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
     style = detect_style(found).style if source == "auto" else parse_style(source)
     return list(convert_all(found, parse_style(to, base=style), source=style))
 

@@ -199,15 +199,15 @@ class Status(Enum):
 
     CONVERGED = "messages have settled"
     LIMIT = (
-        "messages still change at the limit of iterations; allow more of them, or use the beliefs as they are"
+        "messages still change at the limit of iterations; allow more of them, or use these beliefs"
     )
     OSCILLATING = (
-        "messages swing back and forth and do not settle; use damping (0.5 is usual), another schedule or "
+        "messages oscillate and do not converge; use damping (0.5 is usual), another schedule or "
         "falling temperatures"
     )
     CONTRADICTION = (
-        "hard factors contradict each other or what is known: no assignment is possible, and beliefs mean "
-        "nothing; drop a hard factor or allow more states"
+        "hard factors contradict each other or the evidence: no assignment is possible, and beliefs are "
+        "meaningless; drop a hard factor or allow more states"
     )
 
     def __str__(self) -> str:
@@ -403,4 +403,4 @@ def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:
     if sizes != expected:
         raise UsageError(f"messages to start from are {sizes} for the groups, expected {expected}")
     if any(np.isnan(messages).any() for messages in start):
-        raise UsageError("a message to start from is NaN, expected the messages of a run that went well")
+        raise UsageError("a message to start from is NaN, expected messages of a successful run")

@@ -191,7 +191,7 @@ def chooses(options: argparse.Namespace) -> bool:
     """Return whether links are selected by a supervised model; raise UsageError for conflicting options."""
     by_hand = options.hand_alignment is not None
     if by_hand and options.model is not None:
-        raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
+        raise UsageError("-m selects links by a trained model; leave out --hand-alignment, or -m")
     return by_hand or options.model is not None
 
 

@@ -182,7 +182,7 @@ def run(options: argparse.Namespace) -> None:
             copy_to(made.trees, options.trees)
             count = count_sentences(made.trees)
             print(
-                f"{options.trees}: the trees of {count:,} target sentences, those that were learned from",
+                f"{options.trees}: the trees of {count:,} target sentences, used for training",
                 file=sys.stderr,
             )
         if options.suggest:
@@ -224,9 +224,9 @@ def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[No
     except KeyboardInterrupt:
         if kept and workspace.stages:
             done = pluralise(len(workspace.stages), "stage")
-            _say(f"{workspace.folder}: {done} kept; the same command goes on from here")
+            _say(f"{workspace.folder}: {done} kept; the same command continues from here")
         elif not kept:
-            _say("nothing is kept; with --work DIR, the same command would go on from the stage it was in")
+            _say("nothing is kept; with --work DIR, the same command would continue from this stage")
         raise
 
 

@@ -78,5 +78,5 @@ def run(options: argparse.Namespace) -> None:
     warn_one_side(parser, options.parser)
     warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
     model.save(options.output, made=made_by(options, **parts))
-    readings = f", which tries {options.readings} readings of a sentence" if options.readings else ""
+    readings = f", which averages over {options.readings} readings of a sentence" if options.readings else ""
     print(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}", file=sys.stderr)

@@ -94,7 +94,7 @@ def _cotrain(options: argparse.Namespace) -> None:
 
     check_name("method", options.method, METHODS)
     if options.source_tree == "joint" and options.method == "noisy-channel":
-        raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
+        raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
     check_files(
         reads=(*pair_files.checked_pair_files(options), options.model, options.annotated),
         model=options.output,

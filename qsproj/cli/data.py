@@ -73,7 +73,7 @@ def _list(options: argparse.Namespace) -> None:
 
     rows = list(names(options.text))
     if not rows:
-        raise UsageError(f"found nothing with {options.text!r}; `qsproj data list` shows all")
+        raise UsageError(f"found no treebank or bitext with {options.text!r}; `qsproj data list` shows all")
     width = max(len(name) for name, _ in rows)
     with open_output(None) as handle:
         handle.writelines(f"{name:<{width}}  {description}\n" for name, description in rows)

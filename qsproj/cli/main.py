@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_BAD_INPUT
     except MemoryError:
         print(
-            f"{name}: found too little memory for what it is given, expected room for it; give "
+            f"{name}: out of memory; give "
             "fewer sentences at a time, or fewer --jobs",
             file=sys.stderr,
         )

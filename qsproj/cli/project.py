@@ -243,7 +243,7 @@ def _sources(options: argparse.Namespace) -> Sources:
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
         raise UsageError(
             f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
-            "each source the links of its own, and all one target, or each its own"
+            "each source its own links, and one target for all or one for each"
         )
     if options.treebank and (options.prior or len(options.treebank) != len(sources)):
         raise UsageError(
@@ -253,9 +253,7 @@ def _sources(options: argparse.Namespace) -> Sources:
     if options.prior and options.draws > 1:
         raise UsageError("--draws averages parsers of several priors; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
-        raise UsageError(
-            f"--method {options.method} reads one --source; several vote with --method soft only"
-        )
+        raise UsageError(f"--method {options.method} reads one --source; only --method soft combines several")
     return tuple(
         AlignedFiles(source, target, alignment, options.alignment_format, options.pair)
         for source, target, alignment in zip(

@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError(f"--columns: links do not carry {column}, they carry {', '.join(carried)}")
     texts = options.text
     if texts and options.language is None:
-        raise UsageError("--text needs --language CODE, to cut the text into words")
+        raise UsageError("--text needs --language CODE, to tokenise the text")
     inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts]
     if len(sources) > 1 and options.target == "-":
         raise UsageError("with several sources the target is read several times; name a file in place of -")

@@ -181,7 +181,7 @@ def run(options: argparse.Namespace) -> None:
             options.dev,
             None,
             found="no word with a head",
-            expected="trees to stop early by",
+            expected="trees for early stopping",
             remedy="name a treebank, or leave --dev out",
         )
     read = read_tagged if options.joint_tags else read_all
@@ -209,7 +209,7 @@ def run(options: argparse.Namespace) -> None:
         remedy = "left out, as trees have one root (--multi-root)"
         _warn_odd(treebanks, has_several_roots, "several roots", remedy)
     if parser.inference.projective and settings.projective is None:
-        remedy = "learned as the nearest trees without crossings (--nonprojective)"
+        remedy = "replaced by the nearest trees without crossings (--nonprojective)"
         _warn_odd(treebanks, lambda heads: bool(crossing_arcs(heads).any()), "crossing arcs", remedy)
 
 

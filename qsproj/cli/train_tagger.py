@@ -122,11 +122,11 @@ def run(options: argparse.Namespace) -> None:
     )
     tagger = replace(tagger, morphology=morphology, **tokens.parts())
     words = sum(map(len, sentences))
-    how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
+    how = "as the treebank shows" if tokenizer else "by rules of the language, as the treebank lacks the original text"
     if tagger.morphology is not None:
         print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
     _warn_columns(sentences, tagger.columns, wanted=options.columns)
-    print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
+    print(f"plain text will be tokenised {'by rules' if options.rules else how}", file=sys.stderr)
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
@@ -149,8 +149,8 @@ def _lemmas_of(options: argparse.Namespace) -> Lexicon:
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if lexicon.tags:
         raise UsageError(
-            f"{options.lexicon}: found words with their tags, which are learned from treebanks; expected "
-            "lemma, form and features, with tabs between"
+            f"{options.lexicon}: found words with tags, but tags are learned from treebanks; expected "
+            "lemma, form and features, separated by tabs"
         )
     return lexicon
 
@@ -160,7 +160,7 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
     from qsproj.corpus.text import tokenize
 
     if paths and language is None and tokenizer is None:
-        raise UsageError("--text needs --language CODE, to cut the text into words")
+        raise UsageError("--text needs --language CODE, to tokenise the text")
     for path in paths:
         with open_text(path) as handle:
             for line in handle:

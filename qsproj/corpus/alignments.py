@@ -173,8 +173,8 @@ def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int],
             name,
             links.line,
             found=f"links that were made of {counts[0]} and {counts[1]} words",
-            expected=f"{size[0]} and {size[1]}, as the pair has; else they point at wrong words",
-            remedy="align the words as they are cut here: qsproj tokenize writes them; or align CoNLL-U",
+            expected=f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words",
+            remedy="align the tokens that qsproj tokenize writes, or CoNLL-U",
         )
 
 
@@ -190,10 +190,10 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
     if last_source > n_source or last_target > n_target:
         rows = zip(links.lines, links.sources, links.targets)
         line, source, target = next(row for row in rows if row[1] > n_source or row[2] > n_target)
-        remedy = "check that source comes first and that words count from where the format says"
+        remedy = "check that source comes first and that words are counted as in the format"
         one_off = last_source <= n_source + 1 and last_target <= n_target + 1
         if one_off and base.first_word == 0 and base.other is not None:
-            remedy = f"where words count from 1, name the format {base.other}; source comes first"
+            remedy = f"if words count from 1, name the format {base.other}; source comes first"
         raise DataError(
             name,
             line,
@@ -243,7 +243,7 @@ def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) 
         expected = f"words that count from {base.first_word}"
         remedy = "check the format"
         if min(words) < 1 and base.other is not None:
-            remedy = f"where they count from 0, name the format {base.other}"
+            remedy = f"if they count from 0, name the format {base.other}"
         raise DataError(name, line, f"a link of word {bad}", expected, remedy)
 
 
@@ -254,7 +254,7 @@ def link_weight(text: str | None, line: int, name: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 <= weight <= 1:
-        raise DataError(name, line, f"weight {text}", "a probability", "bring the weights to 0..1")
+        raise DataError(name, line, f"weight {text}", "a probability", "scale the weights to 0..1")
     return weight
 
 
@@ -363,7 +363,7 @@ def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         first = early[min(early)]
         found = f"pair ({min(early)}) and no pair ({following})"
         expected = f"the pairs from 1 to {max(early)}, in any order"
-        raise DataError(name, first.line - 2, found, expected, "put all parts of MGIZA together: cat *.part*")
+        raise DataError(name, first.line - 2, found, expected, "concatenate all parts of MGIZA: cat *.part*")
 
 
 def _giza_pairs(handle: TextIO, name: str) -> Iterator[tuple[int, Links]]:

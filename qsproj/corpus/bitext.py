@@ -59,7 +59,9 @@ def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
     lines = iter(handle)
     head = list(islice(lines, _LOOKED_AT))
     if looks_like_xml(head):
-        raise DataError(name, 1, "XML", "one sentence a line", "give TMX alone; it holds both sides")
+        raise DataError(
+            name, 1, "XML", "one sentence a line", "give only the TMX file; it contains both sides"
+        )
     rows = [line.rstrip("\r\n").split("\t") for line in head if line.strip()]
     _check_columns(rows, "\t", 1, name)
     return chain(head, lines)

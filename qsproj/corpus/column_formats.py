@@ -42,7 +42,7 @@ def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
             if text.count("\t") != len(columns) - 1:
                 found = pluralise(text.count("\t") + 1, "column")
                 raise DataError(
-                    name, number, found, f"{len(columns)}, as global.columns names", "mend the row"
+                    name, number, found, f"{len(columns)}, as in global.columns", "correct the row"
                 )
             row = "\t".join(cells.get(column, UNSPECIFIED) for column in COLUMN_NAMES)
             yield row + line[len(text) :]
@@ -72,5 +72,5 @@ def advice_on_columns(count: int) -> str:
         )
     return (
         "read are CoNLL-U (10 columns), CoNLL-U Plus (# global.columns = ..., named .conllup) and CoNLL-X (8 "
-        "or 10, named .conllx); write _ for what is unknown"
+        "or 10, named .conllx); write _ for unknown values"
     )

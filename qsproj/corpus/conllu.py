@@ -392,7 +392,7 @@ def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
                 line + layout.start.count("\n") + other,
                 found="a comment, a range or an empty node",
                 expected="words only, as in CoNLL-X",
-                remedy="where it is CoNLL-U, name the file .conllu",
+                remedy="if it is CoNLL-U, name the file .conllu",
             )
         yield sentence
         line += lines_in(sentence)

@@ -178,7 +178,7 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
     """
     text = f"# {key} = {value}"
     if any(character in text for character in "\r\n"):
-        raise ValueError(f"{text!r} cannot be a comment: it holds a line end")
+        raise ValueError(f"{text!r} cannot be a comment: it contains a line end")
     layout = layout_of(sentence)
     found = comment_in(layout.lines, key)
     first_word = layout.word_lines[0] if layout.word_lines else len(layout.lines)
@@ -227,7 +227,7 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     for at, value in zip(layout.word_lines, values):
         if value is not None:
             if any(character in value for character in "\t\r\n|"):
-                raise ValueError(f"{key}={value!r} cannot stand in MISC: it holds a tab, a line end or |")
+                raise ValueError(f"{key}={value!r} is not valid in MISC: it contains a tab, a line end or |")
             row, _, misc = lines[at].rpartition("\t")
             # With mixed line ends, a carriage return may be part of the line and must stay last.
             cell = misc.rstrip("\r")

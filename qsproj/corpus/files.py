@@ -70,7 +70,7 @@ def temporary_folder() -> Iterator[Path]:
         made = tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}.")
     except OSError as error:
         raise UsageError(
-            f"no temporary folder can be made: {error.strerror}; have TMPDIR name a folder to write to"
+            f"cannot create a temporary folder: {error.strerror}; set TMPDIR to a writable folder"
         ) from error
     with made as folder:
         yield Path(folder)
@@ -186,7 +186,7 @@ class _LineCounter(io.BufferedIOBase):
             raise self.fault(
                 f"an archive that expands to more than {LARGEST_RATIO} times its size",
                 "text, which does not",
-                "look at it (zcat or xzcat FILE | head), and unpack it first if it is what you mean",
+                "look at it (zcat or xzcat FILE | head), and unpack it first if it is the right file",
             )
         self.lines += ends
         return chunk
@@ -202,7 +202,7 @@ class _LineCounter(io.BufferedIOBase):
             yield
         except zipfile.BadZipFile as error:
             found = f"a zip archive that cannot be read ({error})"
-            raise self.fault(found, "an archive of one text", "unpack it: unzip FILE") from error
+            raise self.fault(found, "an archive with one file", "unpack it: unzip FILE") from error
         except _DAMAGED_ARCHIVE as error:
             # bzip2 and gzip raise an OSError without errno, disks one with errno.
             if isinstance(error, OSError) and error.errno is not None:
@@ -480,7 +480,7 @@ def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> Non
     name = PurePath(path)
     if name.suffix in refused:
         raise UsageError(
-            f"{name}: found the ending {name.suffix}, expected one that is written; text may end in "
+            f"{name}: found the ending {name.suffix}, expected a supported one; text may end in "
             f"{', '.join(PACKED[:-1])} or {PACKED[-1]}, a model in any other ending"
         )
 
@@ -490,7 +490,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(path).resolve()
     except (RuntimeError, OSError) as error:  # RuntimeError until Python 3.12
-        raise UsageError(f"{os.fspath(path)}: cannot be followed: its links lead in a circle") from error
+        raise UsageError(f"{os.fspath(path)}: cannot be followed: its symbolic links form a cycle") from error
 
 
 def _checked_final(path: str | os.PathLike[str]) -> Path:

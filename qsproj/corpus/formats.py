@@ -91,7 +91,7 @@ def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> N
     """
     format = _by_name("" if path is None else name_of(path))
     if format.write is None:
-        raise UsageError(f"{name_of(path or '')}: {format.name} is only read; name the file .conllu")
+        raise UsageError(f"{name_of(path or '')}: {format.name} can only be read; name the file .conllu")
     format.write(sentences, path)
 
 

@@ -418,7 +418,7 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
 def _remedy(given: object) -> str:
     """Return advice for an argument that is not a sentence."""
     if isinstance(given, str):
-        return "; text is read by models of qsproj.bootstrap and qsproj bundle: model(text)"
+        return "; models of qsproj.bootstrap and qsproj bundle read text: model(text)"
     several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)
     return "; several sentences are annotated by model.pipe(sentences)" if several else ""
 

@@ -162,7 +162,7 @@ def check_language(language: str) -> None:
     known = {"ja", "ko", *NonbreakingPrefixes().available_langs.values()}
     raise UsageError(
         f"found language {language!r}, expected a code of two or three small letters; "
-        f"with rules of their own: {', '.join(sorted(known))}; others are cut as English is"
+        f"with rules of their own: {', '.join(sorted(known))}; others are tokenised like English"
     )
 
 
@@ -376,9 +376,9 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
         raise DataError(
             name,
             number,
-            found=f"{longest} letters without a space, in a script that does not part words",
+            found=f"{longest} letters without a space, in a script without spaces between words",
             expected="words",
-            remedy="train the tagger on a treebank with SpaceAfter=No in MISC, to learn where words end; "
+            remedy="train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries; "
             "or put spaces between them",
         )
 

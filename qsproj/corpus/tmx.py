@@ -64,7 +64,7 @@ def tmx_pairs(
     if not pairs:
         found = f"units in {', '.join(seen) or 'no language'}"
         expected = f"some in {' and '.join(languages)}" if languages else "some in two languages"
-        raise DataError(name, None, found, expected, "check the languages that are named")
+        raise DataError(name, None, found, expected, "check the given languages")
     if pairs < units:
         notice(
             f"{name}: left out {pluralise(units - pairs, 'unit')} of {units:,} that lack one of the languages"

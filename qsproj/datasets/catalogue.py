@@ -58,7 +58,7 @@ def dataset(name: str, *, mirror: str | None = None) -> Dataset:
         return _bitext(match[1], match[2], match[3], match[4], mirror or OPUS_SITE)
     raise UsageError(
         f"found {name!r}, expected ud/CODE@RELEASE or opus/CORPUS/XX-YY, as ud/de_pud@2.14 and "
-        "opus/News-Commentary/en-de; `qsproj data list` shows what there is"
+        "opus/News-Commentary/en-de; `qsproj data list` shows all"
     )
 
 

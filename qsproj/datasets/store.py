@@ -81,7 +81,7 @@ def download(
                 came = handle.seek(0, 2)
                 failures = 1 if came > before else failures + 1
                 if failures >= patience.attempts:
-                    kept = f"; the {came:,} bytes that have come are kept: run it again and it goes on"
+                    kept = f"; the {came:,} bytes received are kept: run the command again to continue"
                     raise UsageError(f"{url}: could not be fetched: {error}{kept if came else ''}") from error
                 time.sleep(patience.pause * 2 ** (failures - 1))
             except OSError as error:
@@ -130,7 +130,7 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
             if start and not _continues(response, start, known):
                 tag.unlink()
                 if response.status_code != _OK:
-                    raise _BrokenOffError("the server does not go on where it was asked to")
+                    raise _BrokenOffError("the server did not resume at the requested position")
                 start = 0
             if not start:
                 handle.truncate(0)
@@ -144,7 +144,9 @@ def _check_answer(url: str, response: Response) -> None:
     """Raise the error for a response that is not the file or its rest."""
     status = response.status_code
     if url.startswith("https:") and not response.url.startswith("https:"):
-        raise UsageError(f"{url}: leads to {response.url}, expected https; fetch it by hand if you trust it")
+        raise UsageError(
+            f"{url}: redirects to {response.url}, expected https; fetch it by hand if you trust it"
+        )
     if status in _NOT_THERE:
         raise MissingFileError(f"{url}: found no such file ({status})")
     if status in _LATER:
@@ -196,7 +198,7 @@ def _reason(error: Any) -> str:
         requests.exceptions.ProxyError: "the proxy cannot be reached, or refuses",
         requests.exceptions.SSLError: "its certificate is not trusted",
         requests.exceptions.ConnectTimeout: "it does not answer",
-        requests.exceptions.ReadTimeout: "it has fallen silent",
+        requests.exceptions.ReadTimeout: "it stopped responding",
         requests.exceptions.ChunkedEncodingError: "the connection broke off",
         requests.exceptions.ConnectionError: "it cannot be reached",
     }
@@ -378,7 +380,7 @@ def _pooch() -> Any:
     try:
         import pooch
     except ImportError as error:
-        raise UsageError("found no package that fetches; install it: pip install 'qsproj[data]'") from error
+        raise UsageError("found no package for downloads; install it: pip install 'qsproj[data]'") from error
     return pooch
 
 

@@ -200,7 +200,7 @@ def cut_scores_as_table(
     paths: tuple[str, str], scores: CutScores, *, trees: bool, columns: bool = False
 ) -> list[str]:
     """Return the lines of a table of F1 scores; ``paths``: the gold file and the system's."""
-    how = "F1 of each column" if columns else "cut differently, so F1 is scored"
+    how = "F1 of each column" if columns else "segmented differently, so F1 is scored"
     sizes = f"{pluralise(scores.sentences.gold, 'sentence')}, {pluralise(scores.words.gold, 'word')}"
     lines = [
         f"{paths[1]} against {paths[0]}",

@@ -63,7 +63,7 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if program is None:
         raise UsageError(
-            f"--validate calls the program {PROGRAM}, which is not here: pip install 'qsproj[validate]'"
+            f"--validate calls the program {PROGRAM}, which is not installed: pip install 'qsproj[validate]'"
         )
     with open_text(path) as handle:
         text = handle.read()

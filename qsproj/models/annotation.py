@@ -128,8 +128,8 @@ class Annotator:
     def cut(self, text: str) -> Iterator[Sentence]:
         """Return the sentences of running text, in words; raise UsageError if the model reads no text."""
         raise UsageError(
-            f"found a text, and {self!r} reads {self.takes}; text is read by models of qsproj.bootstrap "
-            "and qsproj bundle"
+            f"found a text, but {self!r} reads {self.takes}; models of qsproj.bootstrap and qsproj bundle "
+            "read text"
         )
 
     def _annotated(self, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:

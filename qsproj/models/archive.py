@@ -113,7 +113,7 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
         if entry.flag_bits & _ENCRYPTED:
             raise ValueError(f"{entry.filename} is encrypted")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{entry.filename} is compressed in a way that ours are not")
+            raise ValueError(f"{entry.filename} has an unknown compression")
 
 
 def read_header(archive: zipfile.ZipFile) -> Any:
@@ -179,5 +179,5 @@ def _declared(content: IO[bytes], entry: zipfile.ZipInfo) -> tuple[tuple[int, ..
         raise ValueError(f"{entry.filename} holds {dtype}, not plain numbers")
     bytes_left = entry.file_size - content.tell()
     if by_columns or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != bytes_left:
-        raise ValueError(f"{entry.filename} says that its shape is {shape}, which it is not")
+        raise ValueError(f"{entry.filename} does not have its declared shape {shape}")
     return shape, dtype, bytes_left

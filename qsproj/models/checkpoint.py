@@ -172,7 +172,7 @@ def _restored(
             expected=f"{epochs} at most",
             remedy="ask for more epochs, or name another folder to start anew",
         )
-    notice(f"{path}: going on after {pluralise(len(records), 'epoch')}")
+    notice(f"{path}: continuing after {pluralise(len(records), 'epoch')}")
     return records
 
 
@@ -236,7 +236,7 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
             for own in parts
         )
         records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
-    notice(f"{stages.path(EM)}: going on after {pluralise(len(records), 'iteration')} of EM")
+    notice(f"{stages.path(EM)}: continuing after {pluralise(len(records), 'iteration')} of EM")
     return EMState(parameters, best, records)
 
 

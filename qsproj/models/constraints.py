@@ -188,7 +188,7 @@ class Constraints:
         spans = sorted(self.spans)
         if prod(last - first + 1 for first, last in spans) > MOST_CASES:
             raise SentenceError(
-                found=f"{pluralise(len(spans), 'span')}, whose words can be heads of them in too many ways",
+                found=f"{pluralise(len(spans), 'span')}, with too many combinations of possible heads",
                 expected=f"{MOST_CASES:,} ways at most",
                 remedy="leave some spans out, or give some heads",
             )

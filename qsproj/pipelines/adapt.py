@@ -146,7 +146,7 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
     if long:
         notice(
-            f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words written as read, not converted"
+            f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words written unchanged, not converted"
         )
     if known and left:
         shown = ", ".join(f"{relation} {count:,}" for relation, count in left.most_common(_NAMED))

@@ -116,7 +116,7 @@ def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) 
     ]
     return line_plot(
         wrong,
-        title="What is wrong, by the size of what was learned from",
+        title="Errors by the size of the training data",
         x=Axis("size", logarithmic=min(sizes) > 0),
         y=Axis("wrong, %", logarithmic=min(min(series.y) for series in wrong) > 0),
     )
@@ -143,8 +143,8 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
             "Of the arcs that a system gives 80%, 80% should be right: the nearer to the diagonal, the "
             "better. The expected calibration error is the mean distance from it."
         )
-        axes = {"x": Axis("probability stated"), "y": Axis("share that is right")}
-        yield line_plot(lines, title="How far ArcProb can be trusted", **axes)
+        axes = {"x": Axis("probability stated"), "y": Axis("share correct")}
+        yield line_plot(lines, title="Calibration of ArcProb", **axes)
         yield Table(("system", "expected calibration error, %", "arcs"), rows)
 
 
@@ -168,7 +168,7 @@ def _system_pieces(
             for relation, group in scores.groups.items()
         ],
     )
-    for title, column in (("Relations taken for others", RELATIONS), ("Tags taken for others", TAGS)):
+    for title, column in (("Confused relations", RELATIONS), ("Confused tags", TAGS)):
         found = confusions(compared.gold, system, column=column, punctuation=compared.punctuation)
         if found:
             yield Heading(title, 3)
@@ -197,7 +197,7 @@ def _worst_sentences(
     chosen.sort(key=lambda k: -wrong[k] / scores.counts["tokens"][k])
     if not chosen:
         return
-    yield Heading("Sentences of which most is wrong", 3)
+    yield Heading("Sentences with the most errors", 3)
     drawings = [draw_versus(system[k], compared.gold[k]) for k in chosen[:SHOWN_SENTENCES]]
     yield legend({mark for drawing in drawings for mark in drawing.marks})
     for k, drawing in zip(chosen, drawings, strict=False):

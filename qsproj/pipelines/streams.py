@@ -121,7 +121,7 @@ def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterat
     if count:
         notice(
             f"{origin.name}: {pluralise(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
-            f"{first:,}) written as read, not parsed; split what is to be parsed"
+            f"{first:,}) written unchanged, not parsed; split them to parse them"
         )
 
 

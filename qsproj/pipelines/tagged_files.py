@@ -62,5 +62,5 @@ def _fault_of_features(cell: str) -> str | None:
     if feature_cell(kept) == cell:
         return None
     if {name for name, _ in feature_pairs(cell)} - set(kept) or not kept:
-        return "expected Name=Value, the value with a capital or a digit; what is not so is not learned"
-    return "expected them sorted, each once; they are learned so, of two values the last"
+        return "expected Name=Value, the value with a capital or a digit; other values are not learned"
+    return "expected them sorted, each once; they are sorted, and of two values the last counts"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Key of the scope under which an application stores extra fields for the log.
 FACTS = "qsproj.facts"
-_BUG = b"a fault of the server; its log says where\n"
+_BUG = b"internal error; see the server's log\n"
 _STOPPED = b"the server is being stopped; ask again once it runs\n"
 # Logged status of a request whose client disconnected.
 _CLIENT_LEFT = 499

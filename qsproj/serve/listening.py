@@ -35,10 +35,7 @@ _LAST_WORDS_SECONDS = 1
 def check_installed() -> None:
     """Raise UsageError, with instructions to install, where the server packages are missing."""
     if "fork" not in multiprocessing.get_all_start_methods():
-        raise UsageError(
-            "found no processes that fork, which serving needs and Windows lacks; run it in the Windows "
-            "Subsystem for Linux"
-        )
+        raise UsageError("serving needs fork, which Windows lacks; use the Windows Subsystem for Linux")
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(f"found no {', '.join(missing)}; install it: pip install 'qsproj[serve]'")

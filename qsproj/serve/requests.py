@@ -121,17 +121,15 @@ async def outcome_of(job: Any, *, pool: ComputePool | ForkedJobs, limits: Limits
     (500; the log has the location); QsprojError when the job refuses its input.
     """
     if pool.waiting >= limits.waiting:
-        raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)
+        raise RequestError(429, "too many requests are waiting; try again later", headers=_COME_AGAIN)
     try:
         async with asyncio.timeout(limits.seconds):
             return await unless_gone(request.receive, pool.run(job))
     except TimeoutError:
         text = (
-            f"there was no result within {limits.seconds:g} seconds; come again later, or send less at once"
+            f"there was no result within {limits.seconds:g} seconds; try again later, or send less at once"
         )
         raise RequestError(503, text, headers=_COME_AGAIN) from None
     except WorkerError as error:
         request.scope[FACTS]["fault"] = str(error)
-        raise RequestError(
-            500, "the text could not be processed, by a fault of the server; its log says where"
-        ) from None
+        raise RequestError(500, "internal error; see the server's log") from None

@@ -205,6 +205,6 @@ class DenseAdaGrad(Optimiser):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         if state["dense"].shape != (3, len(self.weights)):
-            raise ValueError("the weights are not so many")
+            raise ValueError("the number of weights differs")
         self.weights[:], self.sums[:], self._squares[:] = state["dense"]
         self.steps = int(state["steps"][0])

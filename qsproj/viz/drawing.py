@@ -58,7 +58,7 @@ SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
     ),
     Mark.VERSUS: (
         (f'<g class="arc differs">{_LINE}</g>', "above the words: an arc that the other tree does not have"),
-        (f'<g class="arc other">{_LINE}</g>', "below the words: what the other tree has instead"),
+        (f'<g class="arc other">{_LINE}</g>', "below the words: the arc of the other tree"),
     ),
     Mark.ENHANCED: (
         (

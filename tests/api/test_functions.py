@@ -147,7 +147,7 @@ REFUSED = {
     "a pattern": (lambda: qsproj.search([], "colour=red"), "colour"),
     "a parser that is to cotrain": (
         lambda: qsproj.cotrain(qsproj.load_model(KEPT / "tagger.model"), [], [], [], []),
-        "expected one of qsproj.train_biparser",
+        "expected a model of qsproj.train_biparser",
     ),
 }
 

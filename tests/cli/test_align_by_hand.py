@@ -89,7 +89,7 @@ def test_pairs_to_choose_nothing_for_are_counted(run_cli, tmp_path):
     taught, long, empty = outcome.err.splitlines()
     assert taught.startswith("hand alignments of 2 pairs; 0 of 3 sure links")
     assert taught.endswith("; left out: 1 pair too long or without candidates")
-    assert long == "1 pair with a side of more than 1,000 words: links as the aligner proposes them"
+    assert long == "1 pair with a side of more than 1,000 words: links are those of the aligner"
     assert empty == "1 of 4 pairs has an empty side: no links"
     assert run_cli("align", *texts, "-m", tmp_path / "model", "-o", tmp_path / "again").code == 0
     assert (tmp_path / "again").read_bytes() == (tmp_path / "out").read_bytes()

@@ -207,7 +207,7 @@ def test_early_stopping_needs_trees(run_cli, tmp_path):
     bare = tmp_path / "bare.conllu"
     bare.write_text("1\tHund\tHund\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     outcome = run_cli("train", SAMPLE, "--dev", bare, "-o", tmp_path / "m")
-    assert_one_line(outcome, f"{bare}: found no word with a head, expected trees to stop early by")
+    assert_one_line(outcome, f"{bare}: found no word with a head, expected trees for early stopping")
 
 
 def test_probabilities_of_other_heads_do_not_survive(run_cli, model, tmp_path):
@@ -317,4 +317,4 @@ def test_annotated_sentences_without_heads_are_named(run_cli, tmp_path):
         tmp_path / "headless", re.sub(r"\t\d+\t[a-z:]+\t(?=[^\t]*\t[^\t]*\n)", "\t_\t_\t", text)
     )
     outcome = run_cli("project", *PAIR, "--annotated", headless, "-o", tmp_path / "m")
-    assert_one_line(outcome, f"{headless}: no annotated sentence can be learned from")
+    assert_one_line(outcome, f"{headless}: no usable annotated sentence")

@@ -67,7 +67,7 @@ def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     assert 0 < len(told) < 20
     state = tmp_path / "state"
     assert f"{state / 'target.checkpoint'}: the target parser is taken from here\n" in outcome.err
-    assert f"{epochs}: going on after {pluralise(20 - len(told), 'epoch')}\n" in outcome.err
+    assert f"{epochs}: continuing after {pluralise(20 - len(told), 'epoch')}\n" in outcome.err
     assert told[-1].startswith("epoch 20: loss ")
     assert "; belief propagation converged in " in told[-1]
     assert model.read_bytes() == (tmp_path / "whole").read_bytes()
@@ -79,7 +79,7 @@ def test_the_state_of_an_earlier_run_is_not_replaced(run_cli, train, tmp_path):
     command = (*train[:-1], "1", "--checkpoint", state, "-o", tmp_path / "model")
     first = run_cli(*command, "--resume")
     assert first.code == 0
-    assert f"{state}: found no state to go on from; starting from the beginning\n" in first.err
+    assert f"{state}: found no state to resume from; starting from the beginning\n" in first.err
     before = {path: kept(path) for path in state.iterdir()}
     outcome = run_cli(*command)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)

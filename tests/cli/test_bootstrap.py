@@ -150,7 +150,7 @@ def test_the_report_shows_stages_and_pairs(made):
     assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser, 2 of 3"))
     assert page.count("<svg") == 20 + 1
     assert page.count('class="note"') == 3
-    order = ("The model learned from", "Next: parse text", "How sure", "What to annotate next", "Stages")
+    order = ("The model learned from", "Next: parse text", "How sure", "Sentences to annotate next", "Stages")
     assert sorted(order, key=page.index) == list(order)
     assert "http://" not in page.replace("http://www.w3.org", "")
 
@@ -249,12 +249,12 @@ def test_the_log_has_a_line_for_each_stage_in_plain_words(made, run_cli):
     said = run_cli("bootstrap", *options(folder), *extras).err.splitlines()
     lines = [line for line in said if line.endswith("(kept)")]
     assert [line.partition(":")[0] for line in lines] == [
-        *("tagger and parser of the source language", "both sides cut into words"),
-        *("words of both sides linked", "source side parsed"),
-        *("target tagger, learned through the links", "target side tagged"),
+        *("tagger and parser of the source language", "both sides tokenised"),
+        *("word alignment", "source side parsed"),
+        *("target tagger, trained through the links", "target side tagged"),
         "parser of the source treebank, its words translated",
-        *("target parser, trained on projected trees", "all put into one model"),
-        "some target text parsed",
+        *("target parser, trained on projected trees", "one model for raw text"),
+        "sample of parsed target text",
     ]
     assert not any(";" in line for line in lines)
 
@@ -315,7 +315,7 @@ def test_who_stops_the_work_is_told_how_to_go_on(made, tmp_path, monkeypatch, ca
 
     monkeypatch.setattr("qsproj.pipelines.projection.source_priors.weighted_prior", stopped)
     for work, said in (
-        (("--work", folder / "work"), "work: 6 stages kept; the same command goes on from here"),
+        (("--work", folder / "work"), "work: 6 stages kept; the same command continues from here"),
         ((), "nothing is kept; with --work DIR, the same command would go on"),
     ):
         command = [
@@ -491,7 +491,7 @@ def test_text_without_spaces_needs_sentences_that_are_cut(made, tmp_path, run_cl
     words[words.index("de")] = "zh"
     outcome = run_cli("bootstrap", "--verbose", *words)
     assert outcome.code == 2
-    assert "give sentences that show how it is cut" in outcome.err
+    assert "give segmented sentences" in outcome.err
 
 
 def in_kana(text):

@@ -255,7 +255,7 @@ def test_files_cut_differently_are_scored_by_f1(run_cli, files):
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[1] == (
-        "cut differently, so F1 is scored: 2 sentences, 6 words of gold, 1 and 5 of the system"
+        "segmented differently, so F1 is scored: 2 sentences, 6 words of gold, 1 and 5 of the system"
     )
     assert [" ".join(line.split()) for line in lines[3:]] == [
         "F1 precision recall",
@@ -382,7 +382,7 @@ def test_links_to_words_that_there_are_not(run_cli, tmp_path):
     outcome = run_cli("eval", "--alignments", gold, system, "--gold-format", "tsv")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert f"{system}:1: found a link of word 3 with word 3" in outcome.err
-    assert "where words count from 1, name the format talp" in outcome.err
+    assert "if words count from 1, name the format talp" in outcome.err
 
 
 def test_options_that_do_not_go_together(run_cli, files):

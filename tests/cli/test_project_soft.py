@@ -32,7 +32,7 @@ def test_a_prior_of_ones_own_and_the_trees_learned_from(run_cli, folder):
     outcome = project(run_cli, *priors, "--trees", folder / "trees.conllu", "-o", folder / "de")
     assert outcome.code == 0, outcome.err
     assert "2 prior parsers; learned from" in outcome.err
-    assert "every tenth pair is kept to judge probabilities by" in outcome.err
+    assert "every tenth pair is held out for calibration" in outcome.err
     trees = list(read_conllu(folder / "trees.conllu"))
     assert len(trees) > 50
     assert all((tree.heads[1:] >= 0).all() and "_" not in tree.deprels for tree in trees)

@@ -138,7 +138,7 @@ def test_what_cuts_text_is_said(learned, files, run_cli):
     assert "3-4\tbeim\t" in split
     assert "4\tdem\t" in split
     arguments[1] = files / "train.conllu"
-    assert "by rules of the language, as no token is shown" in run_cli(*arguments).err
+    assert "by rules of the language, as the treebank lacks the original text" in run_cli(*arguments).err
 
 
 def test_text_without_spaces_is_cut_by_what_was_learned(files, run_cli):

@@ -111,7 +111,7 @@ ERRORS = [
     ({}, ["--source", "en.conllu"], "found 2 --source and 1 --alignment"),
     ({}, ["--tagged", "bare.conllu"], "bare.conllu:2: found word 1 ("),
     ({}, ["--raw", "de.txt"], "found --raw, which it does not know"),
-    ({}, ["--text", "de.txt"], "--text needs --language CODE, to cut the text into words"),
+    ({}, ["--text", "de.txt"], "--text needs --language CODE, to tokenise the text"),
     ({}, ["--text", "missing", "--language", "de"], "missing"),
     ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats, lemma"),
     (

@@ -286,7 +286,7 @@ def test_sentences_that_the_parser_does_not_build_are_named(tmp_path, run_cli):
     assert outcome.code == 0
     assert outcome.err.splitlines()[-2:] == [
         f"{odd}:3: several roots, as in 1 of 103 sentences: left out, as trees have one root (--multi-root)",
-        f"{odd}:6: crossing arcs, as in 1 of 103 sentences: learned as the nearest trees without crossings "
+        f"{odd}:6: crossing arcs, as in 1 of 103 sentences: replaced by the nearest trees without crossings "
         "(--nonprojective)",
     ]
     assert "projective parser, one root" in outcome.err

@@ -61,7 +61,7 @@ def test_misc_of_a_made_sentence():
 
 @pytest.mark.parametrize("value", ["a|b", "a\tb", "a\nb"])
 def test_misc_values_that_would_break_the_column_are_refused(value):
-    with pytest.raises(ValueError, match="cannot stand in MISC"):
+    with pytest.raises(ValueError, match="is not valid in MISC"):
         with_misc(sentence("_"), "P", [value])
 
 

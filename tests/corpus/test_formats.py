@@ -223,7 +223,7 @@ def test_links_that_are_one_word_off_are_told_of_the_other_base():
         ("1 1 1\n1 2 2\n", "naacl-zero", "naacl"),
         ("1 1 0.5\n2 2 0.5\n", "triples", "triples-one"),
     ):
-        with pytest.raises(DataError, match=f"where words count from 1, name the format {other}; source"):
+        with pytest.raises(DataError, match=f"if words count from 1, name the format {other}; source"):
             list(formats.read_alignments(io.StringIO(text), told, sizes=[(2, 2)]))
     with pytest.raises(DataError, match="check that source comes first"):
         list(formats.read_alignments(io.StringIO("3-3\n"), "talp", sizes=[(2, 2)]))
@@ -297,7 +297,7 @@ def test_columns_of_conllu_plus_are_put_in_their_places(tmp_path):
     for text, name in ((plus, "conllup"), (out.read_text("utf-8"), "conllu")):
         with formats.open_source(io.BytesIO(text.encode())) as source:
             assert source.format.name == name
-    with pytest.raises(UsageError, match=r"conllup is only read; name the file .conllu"):
+    with pytest.raises(UsageError, match=r"conllup can only be read; name the file .conllu"):
         formats.write_sentences([sentence], path)
 
 

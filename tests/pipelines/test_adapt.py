@@ -81,4 +81,4 @@ def test_sentences_that_are_too_long_stay_as_they_are():
     with notices(said.append):
         found = list(convert_treebank(Converter.untrained(), [short, long]))
     assert found[1].sentence(confidence=True) is long
-    assert said == ["1 sentence of more than 1,000 words written as read, not converted"]
+    assert said == ["1 sentence of more than 1,000 words written unchanged, not converted"]

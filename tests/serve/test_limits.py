@@ -196,7 +196,7 @@ def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):
 
     with serving(lambda pools: with_access_log(faulty, paths=())) as client:
         answer = client.ask("/process")
-        assert (answer.status, answer.text) == (500, "a fault of the server; its log says where\n")
+        assert (answer.status, answer.text) == (500, "internal error; see the server's log\n")
         assert "ValueError at " in client.logged(status=500)["fault"]
         assert "secret" not in client.log.read_text()
 

@@ -355,7 +355,7 @@ def test_a_file_that_became_a_pipe_keeps_nobody_waiting(page, path):
     path.unlink()
     os.mkfifo(path)
     answer = page.confirm(told)
-    assert (answer.status, "found no file of its own" in answer.text) == (400, True), answer.text
+    assert (answer.status, "is not a regular file" in answer.text) == (400, True), answer.text
     assert page.ask("load", method="POST").status == 409
     assert page.ask("overview").status == 200
 

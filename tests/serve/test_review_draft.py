@@ -235,7 +235,7 @@ def test_a_change_is_not_undone_under_a_later_one(path):
     content = path.read_bytes()
     for own in (draft, Draft(str(path))):
         assert [own.can_undo(index) for index in range(3)] == [False, True, False]
-        with pytest.raises(UsageError, match="sentence 2 came of the same change and was changed later"):
+        with pytest.raises(UsageError, match="sentence 2 belongs to the same change and was changed later"):
             own.undo(0, version=own.version(0))
     assert path.read_bytes() == content
 

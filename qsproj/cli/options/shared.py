@@ -93,5 +93,5 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
             "replaced; go on from it with --resume, or name another folder"
         )
     if options.resume and not found:
-        notice(f"{options.checkpoint}: found no state to go on from; starting from the beginning")
+        notice(f"{options.checkpoint}: found no state to resume from; starting from the beginning")
     return checkpoint

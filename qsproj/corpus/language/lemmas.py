@@ -32,7 +32,7 @@ def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -
     if lemmatizer != SIMPLEMMA:
         raise unknown_name("lemmatizer", lemmatizer, [SIMPLEMMA])
     if language is None:
-        raise UsageError("--lemmatizer needs --language CODE, to know whose lemmas are asked for")
+        raise UsageError("--lemmatizer needs --language CODE, the language of the lemmas")
     try:
         package = import_module(SIMPLEMMA)
     except ImportError as error:

@@ -152,7 +152,7 @@ def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[st
         word, tab, rest = line.partition("\t")
         given = _tags_in(_without_counts(rest))
         if not (tab and word.strip() and given):
-            raise DataError(name, number, "a line of another form", "a word, a tab, its tags")
+            raise DataError(name, number, "a malformed line", "a word, a tab, its tags")
         for tag in given:
             _check_tag(name, number, tag)
         tags.setdefault(word.strip(), set()).update(given)
@@ -179,7 +179,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         lemma, form, features = (*map(str.strip, line.split("\t")), "", "")[:3]
         if not (lemma and form and features):
             raise DataError(
-                name, number, "a line of another form", "a lemma, a form and its features, with tabs between"
+                name, number, "a malformed line", "a lemma, a form and its features, separated by tabs"
             )
         if features not in known:
             known[features] = _universal(features)
@@ -203,7 +203,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         features, lines = next(iter(odd.items()))
         notice(
             f"{name}: line {lines[0]}: found {features!r}, expected Name=Value, the value with a capital or "
-            f"a digit; what is not so is left out ({pluralise(sum(map(len, odd.values())), 'line')})"
+            f"a digit; other values are left out ({pluralise(sum(map(len, odd.values())), 'line')})"
         )
     if several:
         number, found = several[0]

@@ -137,7 +137,7 @@ def check_known_language(language: str) -> None:
     check_language(language)
     if len(language) == 2 and language not in TWO_LETTERS:
         raise UsageError(
-            f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three where "
-            "a language has no two; for one without a code take qaa to qtz. Languages that sacremoses has no "
-            "rules for are cut into words as English is, or as tagged sentences show it"
+            f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three for "
+            "languages without a two-letter code; qaa to qtz for a language without any. Languages without "
+            "sacremoses rules are tokenised like English, or like tagged sentences"
         )

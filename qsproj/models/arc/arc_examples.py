@@ -79,9 +79,7 @@ def _example(encoded: EncodedSentence, lesson: ArcLoss) -> Example:
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
     """Return the example with its loss times ``weight``; UsageError where it has no gradient."""
     if not isinstance(example, ArcExample):
-        raise UsageError(
-            f"sentences that count more or less need an objective with a gradient, not {options.objective}"
-        )
+        raise UsageError(f"weighted sentences need an objective with a gradient, not {options.objective}")
     return ArcExample(example.encoded, objectives.weighed(weight, example.objective))
 
 
@@ -94,7 +92,7 @@ def entropy_examples(
     """
     if sentences and "unlabelled" not in objective_named(options.objective).reads:
         beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
-        raise UsageError(f"unlabelled sentences are learned from beside {beside}, not {options.objective}")
+        raise UsageError(f"unlabelled sentences require the objective {beside}, not {options.objective}")
     entropy = objectives.Weighed(options.entropy, objectives.Entropy(inference.infer, inference.expect))
     return [ArcExample(scorer.encode(one), entropy) for one in sentences if len(one) <= MAX_WORDS]
 

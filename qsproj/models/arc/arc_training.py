@@ -86,7 +86,7 @@ def train_arc_parser(
         scaled = scaled_to_likelihood(scorer, dev, prepared.inference)
         if dev and scaled is None:
             remarks = (
-                "no dev tree is one that the parser can build, so that probabilities fit training trees",
+                "the parser can build no tree of the dev file, so probabilities are fitted on training trees",
             )
         scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
     return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, relations=relations)
@@ -140,9 +140,7 @@ def prepare(
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
     examples = [example for example in made if example]
     if not examples:
-        raise NothingToLearnError(
-            "no sentence of the training data can be learned from; is the HEAD column empty?"
-        )
+        raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
     if len(kept) < len(usable):
         whole = training_options.objective_named(options.objective).whole
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""

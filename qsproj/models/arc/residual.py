@@ -110,7 +110,7 @@ def annotated_examples(
     made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
     examples = [example for example in made if example]
     if not examples:
-        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+        raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     return usable, examples
 
 

@@ -170,8 +170,8 @@ def margin_of(name: str, parser: str) -> float:
 def check_unclustered(objective: ArcObjective) -> None:
     if objective.clustered:
         raise UsageError(
-            f"the objective {objective.name} makes a first-order parser of its own kind; choose another one "
-            f"here: {', '.join(names_of(lambda one: not one.clustered))}"
+            f"the objective {objective.name} trains another kind of first-order parser; choose one "
+            f"of: {', '.join(names_of(lambda one: not one.clustered))}"
         )
 
 
@@ -264,8 +264,8 @@ def check_optimizer(options: TrainingOptions) -> None:
         raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
     if not objective.batch:
         raise UsageError(
-            f"--optimizer {options.optimizer} is for objectives with one gradient from the first step to the "
-            f"last: {', '.join(names_of(lambda one: one.batch))}; found {objective.name}"
+            f"--optimizer {options.optimizer} requires an objective that does not change during training: "
+            f"{', '.join(names_of(lambda one: one.batch))}; found {objective.name}"
         )
 
 

@@ -104,7 +104,7 @@ class Converter(Parser):
         return scores
 
     refuses_parts = (
-        "a model of kind converter takes no trees of which a part is known, as it reads whole ones; give the "
+        "a model of kind converter does not accept partial trees, as it reads complete ones; give the "
         "known part to a parser"
     )
     refuses_training = "a converter learns from trees in both styles: qsproj adapt"

@@ -107,7 +107,7 @@ def _packed_parts(
     inventory = numbering.inventory()
     if not parts:
         raise NothingToLearnError(
-            f"no sentence of the training data can be learned from (left out: {listed_reasons(skipped)})"
+            f"no usable sentence in the training data (left out: {listed_reasons(skipped)})"
         )
     return parts, inventory, skipped
 

@@ -149,6 +149,6 @@ class BiparseOptions:
             raise UsageError(f"found order {self.order}, expected 1 or 2")
         if self.order == 2 and self.target_weights == "joint":
             raise UsageError(
-                "order 2: found target_weights 'joint', expected 'fixed': a second-order parser stays as it "
-                "is; or choose order 1"
+                "order 2: found target_weights 'joint', expected 'fixed': a second-order parser is not "
+                "trained further; or choose order 1"
             )

@@ -309,7 +309,7 @@ class Morphology:
         flag(fused)
         table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
-            raise ValueError("the analyses in the header are not sorted, or one of them stands there twice")
+            raise ValueError("the analyses in the header are not sorted, or not unique")
         scripts = tuple(EditScript.from_fields(row) for row in header["scripts"])
         lexicon = _stored_lexicon(arrays, table, len(scripts))
         lemmas = known_lemmas(lexicon, scripts)

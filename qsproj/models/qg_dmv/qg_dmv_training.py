@@ -62,7 +62,7 @@ def train_qg_dmv(
         first = next(usable, None)
         if first is None:
             reasons = listed_reasons(skipped)
-            raise NothingToLearnError(f"no sentence pair can be learned from (left out: {reasons})")
+            raise NothingToLearnError(f"no usable sentence pair (left out: {reasons})")
         packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)

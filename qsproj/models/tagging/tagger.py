@@ -128,9 +128,9 @@ class Tagger(Stored):
         """
         if segmentations is not None:
             if self.tokenizer is None or language not in (None, self.language):
-                raise UsageError("several segmentations need a model that has learned to cut this language")
+                raise UsageError("several segmentations need a model with a trained tokenizer")
             if paragraphs:
-                raise UsageError("several segmentations are of one sentence a line, not of running text")
+                raise UsageError("several segmentations need one sentence per line, not running text")
             return self.tokenizer.read(lines, name=name, segmentations=segmentations)
         read = self.reader(language=language, split_contractions=split_contractions, name=name)
         if not paragraphs:
@@ -300,7 +300,7 @@ class Tagger(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        tokens = "rules of the language" if header["language"] else "rules of a language that is to be named"
+        tokens = "rules of the language" if header["language"] else "rules of a language to be named"
         learned = "learned from a treebank" + (", words with their tags" if header.get("judge") else "")
         more: dict[str, Any] = {}
         morphology = header.get("morphology")
@@ -340,7 +340,7 @@ class Tagger(Stored):
             if header.get(name) is not None
         }
         if "judge" in parts and NOT_A_WORD not in parts["judge"].tags:
-            raise ValueError(f"the judge of words has no tag {NOT_A_WORD!r}")
+            raise ValueError(f"the segmentation reranker has no tag {NOT_A_WORD!r}")
         tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,

@@ -102,7 +102,7 @@ def train_tokenizer(
     settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
     if not texts:
-        raise UsageError("no sentence shows its tokens, expected CoNLL-U with SpaceAfter=No or # text")
+        raise UsageError("no sentence has its original text, expected CoNLL-U with SpaceAfter=No or # text")
     unspaced = is_unspaced(texts)
     lexicons = _lexicons(texts, settings.folds) if unspaced else [frozenset[str]()]
     examples = [(found, lexicons[number % len(lexicons)], 1.0) for number, found in enumerate(texts)]

@@ -217,7 +217,7 @@ def train_noisy_channel(
     if not set(options.families) & set(bilingual.options.families):
         raise UsageError(
             f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
-            f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
+            f"{', '.join(options.families)}: without it the source tree does not affect the target tree"
         )
     source, base = first_order(bilingual.source), first_order(bilingual.target)
     bilingual = replace(bilingual, source=source, target=base)

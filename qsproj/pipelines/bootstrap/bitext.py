@@ -119,7 +119,7 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
             if links.n_source > len(one) or links.n_target > len(other):
                 found = f"links to {links.n_source} source and {links.n_target} target words"
                 expected = f"at most {len(one)} and {len(other)}, as many as the lines have"
-                remedy = "give as --bitext the very words that were aligned, as qsproj tokenize writes them"
+                remedy = "give as --bitext the tokens that were aligned, as qsproj tokenize writes them"
                 raise DataError(name, number, found, expected, remedy)
             weights = np.ones(len(links.links)) if links.weights is None else links.weights
             yield make_alignment(len(one), len(other), links.links, weights=weights)

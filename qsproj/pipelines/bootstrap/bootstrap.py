@@ -175,8 +175,8 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
         )
     if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
         raise UsageError(
-            "links of a file are of lines as they are; leave out --alignment, or --cut, --paired-by verse "
-            "and --parsed-source"
+            "the links of --alignment refer to unchanged lines; leave it out, or leave out --cut, "
+            "--paired-by verse and --parsed-source"
         )
 
 
@@ -309,8 +309,8 @@ def _complete_bitexts(
         parsed += words.report.figures.get("given trees") or 0.0
     if options.parsed and not parsed:
         raise UsageError(
-            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over its "
-            "very words; check that it is the same edition"
+            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over the "
+            "same words; check that both are the same edition"
         )
     (tagger,) = workspace.complete(bitexts.tagger)
     for stage in bitexts.tagged:

@@ -64,9 +64,8 @@ def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
         and not are_parted(target for _, target in islice(text.pairs(), LOOKED_AT))
     ):
         raise UsageError(
-            f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
-            "is cut (--tagged or --annotated; the more the better, from a hundred on), or a bitext that is "
-            "cut: spaces between the words of its target side"
+            f"text in {text.languages[1]} has no spaces between words; give segmented sentences "
+            "(--tagged or --annotated; a hundred or more), or a bitext with spaces between the target words"
         )
     check_languages(text)
     check_tagged(text, tagged)
@@ -161,7 +160,7 @@ def check_no_pairs(text: texts.SourceText) -> None:
             raise DataError(
                 path,
                 None,
-                found="pairs, their sides parted by a tab",
+                found="pairs separated by a tab",
                 expected="one side of the bitext",
                 remedy="give the file of pairs alone",
             )
@@ -248,7 +247,7 @@ def check_translations(source: str, target: str, *, name: str) -> None:
         raise DataError(
             name,
             None,
-            found=f"lengths that do not go together, and {found}",
+            found=f"sentence lengths that do not correlate, and {found}",
             expected=f"{LEAST_RATIO} times as many where the sides translate each other",
             remedy="check that line i of one side translates line i of the other",
         )
@@ -359,7 +358,7 @@ def _warn_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: 
     if repeated:
         notice(
             f"{path}: {repeated:,} of {pluralise(len(sentences), 'sentence')} "
-            f"{'is' if repeated == 1 else 'are'} among the bitext; do not test on what is learned from"
+            f"{'is' if repeated == 1 else 'are'} among the bitext; do not test on training data"
         )
 
 

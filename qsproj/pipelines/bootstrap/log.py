@@ -5,15 +5,15 @@ from qsproj.pipelines.bootstrap.workspace import StageResult
 # Descriptions of the stages for linguists.
 TITLES = {
     "source": "tagger and parser of the source language",
-    "words": "both sides cut into words",
-    "links": "words of both sides linked",
+    "words": "both sides tokenised",
+    "links": "word alignment",
     "trees": "source side parsed",
-    "tagger": "target tagger, learned through the links",
+    "tagger": "target tagger, trained through the links",
     "tagged": "target side tagged",
     "prior": "parser of the source treebank, its words translated",
     "parser": "target parser, trained on projected trees",
-    "model": "all put into one model",
-    "examples": "some target text parsed",
+    "model": "one model for raw text",
+    "examples": "sample of parsed target text",
 }
 
 

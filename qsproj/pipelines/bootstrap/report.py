@@ -40,13 +40,13 @@ def write_report(
 def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iterator[Piece]:
     examples = _examples(made)
     yield from _summary(made, examples)
-    yield Heading("How sure the model is")
+    yield Heading("Confidence of the model")
     yield (
         "The probability that the model gives to each arc, over sentences of the bitext. No gold tree has "
         "judged it, and it does not know where the model's own tags are wrong: expect fewer to be right."
     )
     yield Table(("probability", "arcs", "share"), _confidences(examples))
-    yield Heading("What to annotate next")
+    yield Heading("Sentences to annotate next")
     yield (
         "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "
         "CoNLL-U, to be corrected and given as --annotated."
@@ -73,7 +73,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
     for name, chosen in (
         ("The surest pairs", ordered[:SHOWN_OF_EACH]),
-        ("The least sure pairs", least_sure),
+        ("The least confident pairs", least_sure),
     ):
         yield Heading(name)
         for confidence, pair in chosen:

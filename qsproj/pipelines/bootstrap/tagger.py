@@ -83,7 +83,7 @@ class Compared:
         if not self.sentences:
             return ()
         far = (
-            ": text and bitext are far apart, and tags of unknown words are often wrong; a --lexicon of the "
+            ": the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
             "words that --suggest-words writes, or sentences --tagged, help most"
         )
         return (

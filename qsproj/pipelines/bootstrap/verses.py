@@ -111,7 +111,10 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
                         yield name, text.read()
     except (OSError, BadZipFile, DataError) as error:
         raise DataError(
-            path, None, found=f"what cannot be read ({error})", expected="an archive of books in USFM or USX"
+            path,
+            None,
+            found=f"an unreadable archive ({error})",
+            expected="an archive of books in USFM or USX",
         ) from error
 
 
@@ -218,10 +221,10 @@ _QUOTATION_MARKS = (("<<", "“"), (">>", "”"), ("<", "‘"), (">", "’"))
 CLEAR_IN_CHAPTER = 5.0
 
 ALONE, OTHERWISE, REPEATED, UNREADABLE = (
-    "verses of one side alone",
-    "verses of chapters that are numbered otherwise",
+    "verses of one side only",
+    "verses of chapters with another numbering",
     "verses with two different texts",
-    "verses with a reference that cannot be read",
+    "verses with an unreadable reference",
 )
 
 Chapter = tuple[str, int]
@@ -320,9 +323,9 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
             found += ", which ends before it begins"
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
-    remedy = "leave out what is no verse, or do without --paired-by verse"
+    remedy = "remove lines without a verse, or leave out --paired-by verse"
     if not text and _REFERENCE.match(reference.strip()):
-        remedy = "part reference and text by a tab"
+        remedy = "separate reference and text by a tab"
     return DataError(path, number, f"a line that begins with {reference[:30]!r}", expected, remedy)
 
 

@@ -138,7 +138,7 @@ class Workspace:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
-            raise UsageError(f"{folder}: found a file, expected a folder, or a name that is free") from error
+            raise UsageError(f"{folder}: found a file, expected a folder, or an unused name") from error
         except OSError as error:
             raise UsageError(f"{folder}: cannot be made: {error.strerror}") from error
         remove_stale(folder)
@@ -200,9 +200,9 @@ class Workspace:
                 raise DataError(
                     path,
                     None,
-                    found="another content than was written there",
-                    expected="the file of a stage as it was made",
-                    remedy="delete it, and it is made again",
+                    found="changed content",
+                    expected="the unchanged output of a stage",
+                    remedy="delete it; the stage will run again",
                 )
         return StageResult(name=stage.name, files=stage.files, report=report, seconds=seconds, kept=True)
 

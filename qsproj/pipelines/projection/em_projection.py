@@ -86,7 +86,7 @@ def project_tags_only(
     Relations are projected from the source to the arcs of the DMV.
     """
     if training.start == "trees":
-        raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
+        raise UsageError("--method em uses no trees; choose --start harmonic or uniform")
     passed = FirstPairs(pairs)
     targets = (pair.target for pair in passed if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)

@@ -55,7 +55,7 @@ def pooled_evidence(translations: Translations) -> Scores:
 SHORTEST, LONGEST = 3, 60
 # Reasons to leave out a sentence, for messages.
 UNUSUAL_LENGTH = f"fewer than {SHORTEST} or more than {LONGEST} words"
-NO_EVIDENCE = "links that carry no arc over"
+NO_EVIDENCE = "links that project no arc"
 LESS_EVIDENCE = "less evidence than others"
 REMEDIES = {
     UNUSUAL_LENGTH: "cut the text into sentences, one a pair",

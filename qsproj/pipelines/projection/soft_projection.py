@@ -395,7 +395,7 @@ def project_soft(
         f"{pluralise(len(prior.members), 'prior parser')}; learned from {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"evidence weight {share:.2f}",
-        f"left out: {listed_reasons(left_out)}; every tenth pair is kept to judge probabilities by",
+        f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",
         f"temperature of ArcProb {temperature:.2f}",
         *tuned,
         *warning,
@@ -483,10 +483,10 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
     if among := sum(sentence.forms in seen for sentence in annotated):
         lines.append(
             f"{pluralise(among, 'annotated sentence')} {'is' if among == 1 else 'are'} among the bitext that "
-            "was learned from: trees that are tested on should not be"
+            "was learned from: do not use them for testing"
         )
     if len(annotated) < FEW_TREES:
-        lines.append(f"fewer than {FEW_TREES} annotated sentences teach little more than chance")
+        lines.append(f"fewer than {FEW_TREES} annotated sentences rarely help")
     return tuple(lines)
 
 

@@ -170,7 +170,7 @@ class _Review:
         fixed = Fixed(**{name: tuple(given[name]) for name in kinds})
         if self._inference is None:
             raise RequestError(
-                409, "there is no model to infer by; start with one: qsproj serve --review FILE -m MODEL"
+                409, "there is no model for inference; start with one: qsproj serve --review FILE -m MODEL"
             )
         session.check(index)
         question = Question(session.draft.sentences[index], fixed, session.model)
@@ -247,7 +247,7 @@ class _Review:
                 409, "there is no model to train; start with one: qsproj serve --review FILE -m MODEL"
             )
         if session.training:
-            raise RequestError(409, "training goes on already")
+            raise RequestError(409, "training is already running")
         if session.reviewed < session.train_after:
             raise RequestError(
                 409, f"{session.reviewed} sentences are reviewed, expected {session.train_after}"
@@ -268,7 +268,7 @@ class _Review:
         except QsprojError as error:
             session.summary = {"error": str(error)}
         except WorkerError as error:
-            session.summary = {"error": "training failed, by a fault of the server; its log says where"}
+            session.summary = {"error": "training failed; see the server's log"}
             log(fault=str(error))
         finally:
             session.training = False
@@ -306,7 +306,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise RequestError(400, "found no object of JSON")
+        raise RequestError(400, "found no JSON object")
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:

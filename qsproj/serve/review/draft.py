@@ -43,7 +43,7 @@ class Draft:
     def __init__(self, path: str, *, who: str | None = None) -> None:
         self.path, self._who = Path(path), who
         if who is not None and not is_text(who):
-            raise UsageError(f"found {who!r} as who reviews, expected a name without line breaks")
+            raise UsageError(f"found {who!r} as reviewer, expected a name without line breaks")
         check_can_be_written(path)
         check_has_misc(path, "--review")
         self.sentences: list[Sentence] = []
@@ -137,7 +137,7 @@ class Draft:
     def _check_file(self) -> None:
         """Raise UsageError for a pipe or device, which would block on opening."""
         if self.path.exists() and not self.path.is_file():
-            raise UsageError(f"{self.path}: found no file of its own, expected one; copy it into a file")
+            raise UsageError(f"{self.path}: is not a regular file; copy it into one")
 
     def _save(
         self, changes: Sequence[tuple[Change, Sequence[Sentence]]], *, note: Callable[[], None]
@@ -173,7 +173,7 @@ class Draft:
         except FileNotFoundError:
             return
         if found != self._seen and self.path.read_bytes() != self.content():
-            raise FileChangedError(f"{self.path.name} was changed by someone else; load it again")
+            raise FileChangedError(f"{self.path.name} was changed by someone else; reload it")
 
 
 def version_of(block: bytes) -> str:

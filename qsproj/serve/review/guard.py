@@ -60,15 +60,15 @@ def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
     found = _HOST.fullmatch(headers.get("host", ""))
     name = "" if found is None else (found[1] or found[2]).lower()
     if name not in ("localhost", host) and not _is_address(name):
-        return "this page is open at the address that qsproj serve shows alone"
+        return "this page is open only at the address that qsproj serve shows"
     origin = headers.get("origin")
     if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
-        return "pages elsewhere may not use this one"
+        return "other sites may not use this page"
     path = scope["path"]
     if path.startswith(STATIC):
         return None
     if path != PAGE and headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        return "pages elsewhere may not use this one"
+        return "other sites may not use this page"
     if path == PAGE:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
     else:

@@ -149,7 +149,7 @@ class History:
                 at for at, one in enumerate(self._last) if one != number and self._lies_on(one, number)
             )
             raise UsageError(
-                f"sentence {later + 1} came of the same change and was changed later; undo that one first"
+                f"sentence {later + 1} belongs to the same change and was changed later; undo that first"
             )
         return found
 

@@ -86,7 +86,7 @@ def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")
     if not all(NO_HEAD <= head <= n for head in fixed.heads):
-        raise UsageError(f"found a head that is no word, expected {NO_HEAD} to {n}")
+        raise UsageError(f"found a head that is not a word, expected {NO_HEAD} to {n}")
     tags = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))
     heads = frozen_heads([NO_HEAD, *fixed.heads])
     spans = tuple(sorted(spans_of(sentence)))

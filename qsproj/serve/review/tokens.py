@@ -173,7 +173,7 @@ def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
     """
     own = _word(tokens, word)
     if len(forms) < 2:
-        raise UsageError("found one part, expected two or more, parted by spaces")
+        raise UsageError("found one part, expected two or more, separated by spaces")
     for form in forms:
         _check_form(form, own.row[FORM])
     token = tokens.token_of(own)

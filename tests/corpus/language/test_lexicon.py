@@ -56,12 +56,12 @@ def test_lines_of_unimorph_tell_lemmas():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Hund NOUN\n", ":1: found a line of another form"),
-        ("Hund\tNOUN\nKatze\t\n", ":2: found a line of another form"),
+        ("Hund NOUN\n", ":1: found a malformed line"),
+        ("Hund\tNOUN\nKatze\t\n", ":2: found a malformed line"),
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
         ("\n", "found no line"),
-        ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a line of another form, expected a lemma, a form"),
-        ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a line of another form"),
+        ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a malformed line, expected a lemma, a form"),
+        ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a malformed line"),
         ("gehen\tging\tPST;SG\n", ":1: found the features 'PST;SG', expected a part of speech among them"),
     ],
 )

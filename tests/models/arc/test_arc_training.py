@@ -157,7 +157,7 @@ def test_unlabelled_sentences_get_surer_and_an_l1_penalty_leaves_few_weights():
     [
         (
             TrainingOptions(objective="mira"),
-            "unlabelled sentences are learned from beside margin, likelihood",
+            "unlabelled sentences require the objective margin, likelihood",
         ),
         (TrainingOptions(optimizer="cg", l1=1.0), "--l1 belongs to --optimizer sgd"),
     ],
@@ -245,7 +245,7 @@ def test_a_dev_set_of_impossible_trees_gives_scores_no_scale(objective):
 
     weights, said = trained(two_roots)
     assert said.endswith(
-        "; no dev tree is one that the parser can build, so that probabilities fit training trees"
+        "; the parser can build no tree of the dev file, so probabilities are fitted on training trees"
     )
     without, nothing = trained([])
     np.testing.assert_array_equal(weights, without)

@@ -125,5 +125,5 @@ def test_columns_that_the_parser_ignores_are_not_read(german):
 
 def test_without_heads_there_is_nothing_to_learn(parser, german):
     bare = [with_columns(replace(tree, heads=np.full(len(tree) + 1, -1))) for tree in islice(german, 3)]
-    with pytest.raises(UsageError, match="no annotated sentence can be learned from"):
+    with pytest.raises(UsageError, match="no usable annotated sentence"):
         tuned(parser, bare)

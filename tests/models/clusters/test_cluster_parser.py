@@ -122,7 +122,7 @@ def test_clusters_that_are_alike_learn_as_a_parser_without_them(sentences, monke
 
 
 def test_other_trainers_refuse_clusters(sentences):
-    with pytest.raises(UsageError, match="the objective hidden makes a first-order parser of its own kind"):
+    with pytest.raises(UsageError, match="the objective hidden trains another kind of first-order parser"):
         train_arc_parser(sentences, rng=np.random.default_rng(1), options=TrainingOptions(objective="hidden"))
     with pytest.raises(UsageError, match="found 65 clusters, expected 1 to 64"):
         trained(sentences, clusters=65)

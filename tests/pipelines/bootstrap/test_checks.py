@@ -102,7 +102,7 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         ((sides[0], blank), r"found 0 pairs to learn from \(left out: 90 for a blank side\)"),
         ((sides[0], short), "found 90 lines in .* expected 89 as in "),
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
-        ((sides[0], pairs), "pairs: found pairs, their sides parted by a tab"),
+        ((sides[0], pairs), "pairs: found pairs separated by a tab"),
         ((pairs, sides[0]), "pairs: found pairs, .*; give the file of pairs alone"),
     ):
         with pytest.raises(DataError, match=message):
@@ -117,7 +117,7 @@ def test_annotated_sentences_of_the_bitext_are_told(sides, tmp_path):
     told: list[str] = []
     with notices(told.append):
         check_tagged(source_text(sides), [str(some), str(others)])
-    assert told == [f"{some}: 3 of 3 sentences are among the bitext; do not test on what is learned from"]
+    assert told == [f"{some}: 3 of 3 sentences are among the bitext; do not test on training data"]
 
 
 def test_tagged_sentences_of_the_source_are_told(sides):

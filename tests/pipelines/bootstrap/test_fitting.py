@@ -62,7 +62,9 @@ def test_a_language_that_cannot_be_linked_is_no_error(tmp_path, shuffled):
     if not shuffled:
         check_translations(*paths, name="pairs")
         return
-    with pytest.raises(DataError, match=r"lengths that do not go together,.* the sides translate each"):
+    with pytest.raises(
+        DataError, match=r"sentence lengths that do not correlate,.* the sides translate each"
+    ):
         check_translations(*paths, name="pairs")
 
 

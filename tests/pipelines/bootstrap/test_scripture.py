@@ -102,7 +102,7 @@ def test_an_archive_has_a_book_a_file(tmp_path):
     [
         ("bad.usx", USX[:300], r"bad.usx: found .*bad.usx, which cannot be read .*, expected USFM or USX"),
         ("bad.usfm", "In the beginning\n", r"bad.usfm: found no verse"),
-        ("bad.zip", "In the beginning\n", r"bad.zip: found what cannot be read \(File is not a zip file\)"),
+        ("bad.zip", "In the beginning\n", r"bad.zip: found an unreadable archive \(File is not a zip file\)"),
     ],
 )
 def test_what_is_no_bible_is_told(tmp_path, name, text, message):
@@ -229,6 +229,6 @@ def test_archives_that_cannot_be_read_are_one_line(tmp_path):
         path = tmp_path / f"{number}.zip"
         path.write_bytes(content)
         with pytest.raises(
-            DataError, match=rf"{number}.zip: found what cannot be read .*expected an archive"
+            DataError, match=rf"{number}.zip: found an unreadable archive .*expected an archive"
         ):
             read_verses(str(path))

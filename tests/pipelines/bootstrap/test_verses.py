@@ -245,7 +245,7 @@ def test_odd_verses_are_left_out_and_counted(paired, tmp_path):
     assert left_out == {UNREADABLE: 2, ALONE: 2}
     verses = read_verses(str(tmp_path / "source"))
     (said,) = said_of_verses("source", verses)
-    assert "left out 2 verses with a reference that cannot be read; first:" in said
+    assert "left out 2 verses with an unreadable reference; first:" in said
     assert "source:2: found" in said
 
 

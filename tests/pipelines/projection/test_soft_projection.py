@@ -235,7 +235,7 @@ def test_the_densest_pairs_are_chosen_in_their_order(sample):
     places = [next(i for i, one in enumerate(corpus) if one is kept) for (kept,) in chosen]
     assert places == sorted(places)
     assert sum(left_out.values()) + 9 == len(corpus) + len(sample)
-    assert left_out["links that carry no arc over"] >= 1
+    assert left_out["links that project no arc"] >= 1
     short = sum(len(one.target) < 3 for one in sample)
     assert left_out["fewer than 3 or more than 60 words"] == 2 + 2 * short
 
@@ -440,7 +440,7 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
 def test_pairs_without_links_are_refused(english):
     refused = partial(project_soft, rng=np.random.default_rng(1))
     for words, message in (
-        (7, "1 for links that carry no arc over; more pairs"),
+        (7, "1 for links that project no arc; more pairs"),
         (2, "1 for fewer than 3 or more than 60 words; cut the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
