@@ -198,9 +198,7 @@ class Status(Enum):
     """The outcome of a run; ``str()`` explains it and suggests a remedy."""
 
     CONVERGED = "messages have settled"
-    LIMIT = (
-        "messages still change at the limit of iterations; allow more of them, or use these beliefs"
-    )
+    LIMIT = "messages still change at the limit of iterations; allow more of them, or use these beliefs"
     OSCILLATING = (
         "messages oscillate and do not converge; use damping (0.5 is usual), another schedule or "
         "falling temperatures"

@@ -237,8 +237,8 @@ def _warn_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         yield alignment
     if long:
         print(
-            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links as the aligner "
-            "proposes them",
+            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links are those of "
+            "the aligner",
             file=sys.stderr,
         )
 

@@ -48,15 +48,15 @@ def run(options: argparse.Namespace) -> None:
 def _story(result: DemoResult) -> Iterator[str]:
     """Yield the lines of the result of each step."""
     links, counts = result.alignment, result.projection
-    yield f"word alignment, learned from {links.sentences} sentence pairs alone:"
+    yield f"word alignment, learned only from {links.sentences} sentence pairs:"
     yield f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n"
     yield f"projection of {counts.pairs} English trees through the hand-made links:"
-    yield f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} trees whole"
+    yield f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} complete trees"
     yield f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n"
     sentences = next(iter(result.scores.values())).sentences
     yield f"parsing {sentences} German sentences, a third held out at a time:"
     for name, scores in result.scores.items():
         relations = "" if name.startswith("every") else f"   LAS {scores.las:5.1f}%"
         yield f"  {name:<34} UAS {scores.uas:5.1f}%{relations}"
-    yield "\nSoft projection, the default of qsproj project, moves the English parser by what links carry"
-    yield "over; hard projection trains a parser on the projected trees. Neither has seen a German tree."
+    yield "\nSoft projection, the default of qsproj project, adjusts an English parser by projected arcs;"
+    yield "hard projection trains a parser on projected trees. Neither uses German trees."

@@ -348,7 +348,8 @@ def _run_alignments(options: argparse.Namespace) -> None:
     if scores.found_one_off > scores.found_possible:
         notice(
             f"{options.system}: {scores.found_possible:,} of its links are right, "
-            f"{scores.found_one_off:,} were its words one off; check what words count from: --gold-format, "
+            f"{scores.found_one_off:,} if word numbers are shifted by one; check whether words count from 0 "
+            "or from 1: --gold-format, "
             "--alignment-format"
         )
     else:  # Notices about the format of one file, unless the scores already suggest it.

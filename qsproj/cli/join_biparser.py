@@ -37,6 +37,6 @@ def run(options: argparse.Namespace) -> None:
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     model = load_joint_parser(options.model)
     model.of_parsers(*parsers).save(options.output, made=made_by(options))
-    joined = f"joins {options.source_model} and {options.target_model} by what {options.model} has learned"
-    left = "; it tags no words, as that model does: tag them first (qsproj tag)" if model.tagger else ""
+    joined = f"joins {options.source_model} and {options.target_model} with the weights of {options.model}"
+    left = "; unlike that model, it does not tag words: tag them first (qsproj tag)" if model.tagger else ""
     print(f"{options.output}: {joined}{left}", file=sys.stderr)

@@ -116,8 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_BAD_INPUT
     except MemoryError:
         print(
-            f"{name}: out of memory; give "
-            "fewer sentences at a time, or fewer --jobs",
+            f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs",
             file=sys.stderr,
         )
         _drop_unwritten()

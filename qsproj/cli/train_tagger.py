@@ -122,7 +122,11 @@ def run(options: argparse.Namespace) -> None:
     )
     tagger = replace(tagger, morphology=morphology, **tokens.parts())
     words = sum(map(len, sentences))
-    how = "as the treebank shows" if tokenizer else "by rules of the language, as the treebank lacks the original text"
+    how = (
+        "as the treebank shows"
+        if tokenizer
+        else "by rules of the language, as the treebank lacks the original text"
+    )
     if tagger.morphology is not None:
         print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
     _warn_columns(sentences, tagger.columns, wanted=options.columns)

@@ -130,7 +130,7 @@ def read_alignment_lines(
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         notice(
-            f"{name}: no link of {pluralise(linked, 'pair')} touches a first word, which is 0; where words "
+            f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; if words "
             f"count from 1, name the format {base.other}"
         )
     for missing in expected or ():

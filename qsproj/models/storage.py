@@ -83,7 +83,9 @@ KINDS: dict[str, Kind] = {
         "tagger and parser in one, from text to trees",
         "qsproj parse, qsproj tag",
     ),
-    "link-chooser": _kind("joint.joint_alignment.LinkChooser", "model that selects word links", "qsproj align -m"),
+    "link-chooser": _kind(
+        "joint.joint_alignment.LinkChooser", "model that selects word links", "qsproj align -m"
+    ),
 }
 
 

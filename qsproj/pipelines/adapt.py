@@ -97,7 +97,7 @@ def _notice_unseen(sources: Sequence[Sentence]) -> None:
     if unseen and universal > _MOSTLY * (seen.total() - seen[UNSPECIFIED]):
         notice(
             f"no source tree has {', '.join(unseen)}: the converter knows no relations of the new style for "
-            "these, and leaves them as they are"
+            "these, and keeps them"
         )
 
 

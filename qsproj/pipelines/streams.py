@@ -136,8 +136,8 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
             long_ones += 1
             if long_ones <= _LONG_ONES_NAMED:
                 notice(
-                    f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, in which "
-                    f"{tried} tags in doubt are tried, not {of_short}; put one sentence on a line"
+                    f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, with "
+                    f"{tried} uncertain tags tried, not {of_short}; put one sentence on a line"
                 )
         yield sentence
     if long_ones > _LONG_ONES_NAMED:

@@ -126,9 +126,7 @@ async def outcome_of(job: Any, *, pool: ComputePool | ForkedJobs, limits: Limits
         async with asyncio.timeout(limits.seconds):
             return await unless_gone(request.receive, pool.run(job))
     except TimeoutError:
-        text = (
-            f"there was no result within {limits.seconds:g} seconds; try again later, or send less at once"
-        )
+        text = f"there was no result within {limits.seconds:g} seconds; try again later, or send less at once"
         raise RequestError(503, text, headers=_COME_AGAIN) from None
     except WorkerError as error:
         request.scope[FACTS]["fault"] = str(error)

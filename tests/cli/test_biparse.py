@@ -146,7 +146,7 @@ def test_other_ways_to_train_give_models_that_parse(
     others = ("--source-model", models[0], "--target-model", models[0])
     joined = run_cli("join-biparser", "-m", model, *others, "-o", tmp_path / "joined")
     assert joined.code == 0
-    assert ("it tags no words" in joined.err) == ("--tags" in option)
+    assert ("it does not tag words" in joined.err) == ("--tags" in option)
     if "--tags" in option:
         assert_it_reads_words_without_tags(run_cli, model, tmp_path)
         bare = ("--target", tmp_path / "bare.conllu", *PAIRS[:2], *LINKS, "-o", tmp_path / "out")
@@ -345,8 +345,8 @@ def test_parsing_with_one_side_alone_is_told(run_cli, models, tagger, tmp_path):
     outcome = run_cli("parse", "-m", models[1], PAIRS[3], "-o", tmp_path / "parsed")
     assert outcome.code == 0
     assert outcome.err == (
-        f"{models[1]}: a parser of both sides of a bitext, of which the target side parses here, alone; its "
-        "source side is not used. To parse pairs: qsproj biparse\n"
+        f"{models[1]}: a parser of both sides of a bitext, of which only the target side "
+        "is used here. To parse pairs: qsproj biparse\n"
     )
     bundled = run_cli("bundle", tagger, models[1], "-o", tmp_path / "both")
     assert bundled.code == 0
@@ -378,7 +378,7 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
             "found observed source trees and source forest ranked",
         ),
         (("--source-tree", "bogus"), "unknown source tree 'bogus'; known: joint, best, observed"),
-        (("--source-tree", "joint"), "a noisy channel takes a source tree as given"),
+        (("--source-tree", "joint"), "a noisy channel needs a known source tree"),
     ],
 )
 def test_a_channel_needs_a_source_tree(run_cli, models, tmp_path, option, message):
@@ -551,5 +551,5 @@ def test_tags_that_a_side_was_not_trained_on_are_told(run_cli, models, tmp_path)
     write_conllu(trees, strange)
     pairs = (*PAIRS[:2], "--target", strange, *LINKS)
     told = run_cli("biparse", "-m", joint, *pairs, "-o", tmp_path / "out.conllu").err
-    assert f"has learned from 0% of the tags (UPOS) of {strange}" in told
+    assert f"knows 0% of the tags (UPOS) of {strange}" in told
     assert f"(UPOS) of {PAIRS[1]}" not in told

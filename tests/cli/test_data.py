@@ -23,7 +23,7 @@ def test_what_there_is_is_listed(run_cli):
     assert outcome.code == 0
     assert "German-PUD  2.10-2.18  CC BY-SA 3.0\n" in outcome.out
     assert run_cli("data", "list", "klingon").err == (
-        "qsproj data: found nothing with 'klingon'; `qsproj data list` shows all\n"
+        "qsproj data: found no treebank or bitext with 'klingon'; `qsproj data list` shows all\n"
     )
 
 

@@ -356,8 +356,8 @@ def test_links_that_are_one_off_are_told(run_cli, tmp_path):
     wrong = run_cli(*arguments, "triples")
     assert (wrong.code, wrong.err) == (
         0,
-        f"{system}: 6 of its links are right, 9 were its words one off; check what words count "
-        "from: --gold-format, --alignment-format\n",
+        f"{system}: 6 of its links are right, 9 if word numbers are shifted by one; check whether "
+        "words count from 0 or from 1: --gold-format, --alignment-format\n",
     )
     right = run_cli(*arguments, "triples-one")
     assert (right.code, right.err) == (0, "")
@@ -366,13 +366,13 @@ def test_links_that_are_one_off_are_told(run_cli, tmp_path):
     system.write_text("0-0 1-1 2-2\n" * 30)
     twice = run_cli("eval", "--alignments", gold, system)
     assert twice.err.count("\n") == 1
-    assert "90 were its words one off" in twice.err
+    assert "90 if word numbers are shifted by one" in twice.err
     system.write_text("3-3\n" * 30)
-    assert f"{gold}: no link of 30 pairs touches" in run_cli("eval", "--alignments", gold, system).err
+    assert f"{gold}: no link of 30 pairs uses" in run_cli("eval", "--alignments", gold, system).err
     gold.write_text("0-0 1-1 2-2\n" * 3)
     system.write_text("1 1 1\n2 2 1\n3 3 1\n\n" * 3)
     other = run_cli("eval", "--alignments", system, gold, "--gold-format", "triples")
-    assert "9 were its words one off" in other.err
+    assert "9 if word numbers are shifted by one" in other.err
 
 
 def test_links_to_words_that_there_are_not(run_cli, tmp_path):
@@ -447,7 +447,7 @@ def test_a_report_on_what_is_right_has_nothing_to_complain_of(run_cli, files, tm
     path = tmp_path / "report.html"
     assert run_cli("eval", files["gold"], files["gold"], "--no-punct", "--at", 5, "--report", path).code == 0
     page = path.read_text(encoding="utf-8")
-    assert "taken for others" not in page and "Calibration" not in page
+    assert "Confused" not in page and "Calibration" not in page
     assert "punctuation left out" in page and "p of UAS" not in page
 
 

@@ -88,7 +88,7 @@ def test_too_little_memory_is_one_line(run_cli, monkeypatch):
     monkeypatch.setattr(command_line, "import_module", lambda name: command_that(raising(MemoryError())))
     outcome = run_cli("eval")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith("qsproj eval: found too little memory")
+    assert outcome.err.startswith("qsproj eval: out of memory")
     assert outcome.err.count("\n") == 1
 
 

@@ -130,8 +130,8 @@ def test_tokens_are_learned_where_the_treebank_shows_them(learned, files, run_cl
 
 def test_what_cuts_text_is_said(learned, files, run_cli):
     arguments = ["train-tagger", files / "shown.conllu", "--language", "de", "-o", files / "told"]
-    assert "cut into words as the treebank shows" in run_cli(*arguments).err
-    assert "cut into words by rules" in run_cli(*arguments, "--rules").err
+    assert "tokenised as the treebank shows" in run_cli(*arguments).err
+    assert "tokenised by rules" in run_cli(*arguments, "--rules").err
     assert "3\tzum\t" in run_cli("tag", "-m", files / "told", stdin="Ich gehe zum Haus.\n").out
     # The treebank has no "beim"; the table of the language has.
     split = run_cli("tag", "-m", files / "told", "--split-contractions", stdin="Ich bin beim Haus.\n").out
@@ -219,8 +219,8 @@ def test_lines_are_cut_in_several_ways(tmp_path, run_cli):
         assert 1 >= chances[0] > chances[1] > 0
         for options, file, told in (
             ((), "corpora/de.conllu", "--segmentations is for plain text, found CoNLL-U"),
-            (("--paragraphs",), "-", "one sentence a line, not of running text"),
-            (("--language", "en"), "-", "a model that has learned to cut this language"),
+            (("--paragraphs",), "-", "one sentence per line, not running text"),
+            (("--language", "en"), "-", "a model with a trained tokenizer"),
         ):
             refused = run_cli(name, "-m", model, *several, *options, file, stdin=text)
             assert (refused.code, refused.err.count("\n")) == (2, 1)

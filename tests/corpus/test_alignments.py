@@ -194,7 +194,7 @@ def test_links_that_never_touch_a_first_word_are_told(tmp_path, format, line, ot
         for pairs in (ENOUGH_PAIRS - 1, ENOUGH_PAIRS):
             path.write_text(line * pairs)
             list(read_alignments(path, format))
-    expected = f"no link of {ENOUGH_PAIRS} pairs touches a first word, which is 0; where words count from 1, "
+    expected = f"no link of {ENOUGH_PAIRS} pairs uses word 0; if words count from 1, "
     assert told == [f"{path}: {expected}name the format {other}"]
     with notices(told.append):
         list(read_alignments(path, other))

@@ -132,7 +132,12 @@ BAD = [
     ("conllu", TREE.replace("\t_\t_\n", "\n"), 1, "found 8 columns.*CoNLL-X has 8 or 10: name .* .conllx"),
     ("conllu", TREE.replace("\t_\t_\n", "\n").replace("_\tX", "X"), 1, "found 7 columns.*read are CoNLL-U"),
     ("conllu", TREE.replace("\n", "\r"), 1, "found line ends that are carriage returns alone, .*tr"),
-    ("conllup", "# global.columns = ID FORM X\n1\ta\n", 2, "found 2 columns, expected 3, as global.columns"),
+    (
+        "conllup",
+        "# global.columns = ID FORM X\n1\ta\n",
+        2,
+        "found 2 columns, expected 3, as in global.columns",
+    ),
     ("conllup", "# global.columns = ID LEMMA\n1\ta\n", 1, "found global.columns without ID and FORM"),
     ("naacl", "2 1 1\n1 1 1\n", 2, "found sentence 1, expected 3 or later; sort"),
     ("naacl-zero", "1 1\n", 1, "found '1 1', expected sentence source target"),

@@ -66,7 +66,7 @@ def test_a_server_that_breaks_off_often_gets_there(server, tmp_path):
 def test_the_next_run_goes_on_where_one_was_given_up(server, tmp_path, weak):
     server.weak = weak
     server.breaks_at = [2 * CHUNK]
-    with pytest.raises(UsageError, match=r"32,768 bytes that have come are kept: run it again"):
+    with pytest.raises(UsageError, match=r"32,768 bytes received are kept: run the command again"):
         fetch(server, tmp_path, patience=RetryPolicy(attempts=1))
     assert fetch(server, tmp_path) == CONTENT
     assert server.starts == [0, 2 * CHUNK]
@@ -114,7 +114,7 @@ def test_redirects_are_followed(server, tmp_path):
 
 def test_nobody_is_led_from_a_safe_connection_to_an_unsafe_one():
     answer = SimpleNamespace(status_code=200, url="http://elsewhere/file")
-    with pytest.raises(UsageError, match="leads to http://elsewhere/file, expected https"):
+    with pytest.raises(UsageError, match="redirects to http://elsewhere/file, expected https"):
         _check_answer("https://here/file", answer)
 
 

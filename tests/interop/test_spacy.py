@@ -202,7 +202,7 @@ def test_trees_are_drawn_and_searched():
         ({}, 'qsproj: found no model, expected a file; nlp.add_pipe("qsproj"'),
         ({"model": kept("labelled-parser")}, "found a sentence without UPOS"),
         ({"model": __file__}, "expected a model"),
-        ({"model": kept("graph-parser"), "tokenize": True}, "found a text, and <GraphParser"),
+        ({"model": kept("graph-parser"), "tokenize": True}, "found a text, but <GraphParser"),
     ],
     ids=str,
 )

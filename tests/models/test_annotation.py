@@ -98,7 +98,7 @@ def test_a_tagger_reads_text():
 REFUSED = {
     "a text for a parser of words": (
         lambda: kept("arc-parser")("Der Hund."),
-        r"found a text, and <ArcParser 7 relations> reads sentences of words: model\(qsproj.Sentence",
+        r"found a text, but <ArcParser 7 relations> reads sentences of words: model\(qsproj.Sentence",
     ),
     "a text for a parser of pairs": (
         lambda: kept("joint-parser")("Der Hund."),
@@ -107,7 +107,7 @@ REFUSED = {
     "a text for a chooser of links": (lambda: kept("link-chooser")("Der Hund."), r"align\(pair\)"),
     "a text to parse": (
         lambda: kept("arc-parser").parse("Der Hund."),
-        r"found 'Der Hund.' \(str\), expected a Sentence; .*; text is read by .*: model\(text\)",
+        r"found 'Der Hund.' \(str\), expected a Sentence; .*; models of .* read text: model\(text\)",
     ),
     "sentences to parse": (
         lambda: kept("arc-parser").parse([WORDS]),

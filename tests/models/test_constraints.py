@@ -177,7 +177,7 @@ def test_what_no_tree_has_is_named(sentence, said):
 
 
 def test_a_converter_has_nothing_to_complete():
-    with pytest.raises(UsageError, match="takes no trees of which a part is known"):
+    with pytest.raises(UsageError, match="does not accept partial trees"):
         complete(kept("converter"), partly())
 
 

@@ -372,7 +372,7 @@ def test_a_converter_reads_whole_trees():
     converter = kept("converter")
     assert "heads" in converter.reads
     sentence = Sentence.from_words(["a"], upos=["X"], heads=[0], deprels=["root"])
-    with pytest.raises(UsageError, match="takes no trees of which a part is known"):
+    with pytest.raises(UsageError, match="does not accept partial trees"):
         list(converter.parse_all([sentence], known=lambda _: None))
 
 

@@ -54,8 +54,8 @@ def test_sentences_that_are_too_long_pass_as_they_are(run_cli, models, many, tmp
     assert outcome.code == 0
     said = [line for line in outcome.err.splitlines() if "more than 1,000 words" in line]
     assert said == [
-        f"{tmp_path / 'in'}: 4 sentences of more than 1,000 words (first: line 1) written as read, "
-        "not parsed; split what is to be parsed"
+        f"{tmp_path / 'in'}: 4 sentences of more than 1,000 words (first: line 1) written unchanged, "
+        "not parsed; split them to parse them"
     ]
     assert run_cli("parse", "-m", models / "de.model", many, "-o", tmp_path / "alone").code == 0
     parsed = (tmp_path / "alone").read_text("utf-8")
@@ -72,9 +72,9 @@ def test_sentences_that_are_too_long_for_all_readings_are_named_by_their_lines(r
     outcome = run_cli("parse", "-m", model, text, "-o", tagged)
     told = [line for line in outcome.err.splitlines() if "put one sentence on a line" in line]
     assert [line.partition("txt:")[2][:2] for line in told] == ["2:", "3:", "4:"]
-    assert "a sentence of 160 words, in which 13 tags in doubt are tried, not 16" in told[0]
+    assert "a sentence of 160 words, with 13 uncertain tags tried, not 16" in told[0]
     assert "2 more sentences are as long" in outcome.err
-    assert "words, in which" not in run_cli("parse", "-m", model, tagged).err
+    assert "uncertain tags tried" not in run_cli("parse", "-m", model, tagged).err
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

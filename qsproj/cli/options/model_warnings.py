@@ -50,8 +50,8 @@ def warn_one_side(parser: Parser, path: str) -> None:
     """Warn if a parser of sentence pairs is used for single sentences."""
     if any(layer.parses_pairs for layer in parser.layers()):
         notice(
-            f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
-            "alone; its source side is not used. To parse pairs: qsproj biparse"
+            f"{path}: a parser of both sides of a bitext, of which only the target side "
+            "is used here. To parse pairs: qsproj biparse"
         )
 
 
@@ -76,8 +76,8 @@ def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: st
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
     if tags is not None and tags < _FEW_TAGS:
         notice(
-            f"{path} has learned from {100 * tags:.0f}% of the tags (UPOS) of {name}; give it the tags that "
-            "it was trained on, for instance of qsproj tag"
+            f"{path} knows {100 * tags:.0f}% of the tags (UPOS) of {name}; give it tags like "
+            "those of its training data, for instance from qsproj tag"
         )
 
 
@@ -91,8 +91,7 @@ def warn_unknown(
     words = share_of_known_words(tagger, first) if tagger is not None else None
     if words is not None and words < _FEW:
         notice(
-            f"{path} has learned from {100 * words:.0f}% of the words of {name}, which seems to be of "
-            "another language"
+            f"{path} knows {100 * words:.0f}% of the words of {name}, which seems to be in another language"
         )
     if parser is not None and tagger is None and "forms" in parser.layers()[-1].reads:
         _warn_language(first, load_made(path).get("languages"), path=path, name=name)
@@ -128,7 +127,7 @@ def warn_unknown_relations(
         share = share_of_known_relations(converter, first)
         if share is not None and share < _FEW:
             notice(
-                f"{path} has learned from {100 * share:.0f}% of the relations (DEPREL) of {name}, which "
+                f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, which "
                 "seems to be in another style than its source trees"
             )
 

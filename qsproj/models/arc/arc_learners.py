@@ -126,8 +126,8 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
             self._share /= 2.0
         if np.median(self._shares or [1.0]) < SHORTEST:
             notice(
-                f"found hardly a step of exponentiated gradient that fits a cost of {self._cost:g}, so that "
-                "little is learned; take a smaller --cost"
+                f"few steps of exponentiated gradient are possible with a cost of {self._cost:g}, so "
+                "little is learned; use a smaller --cost"
             )
         self.dual, self._wrong, self._shares = dual, 0.0, []
 

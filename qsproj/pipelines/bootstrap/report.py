@@ -42,14 +42,14 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     yield from _summary(made, examples)
     yield Heading("Confidence of the model")
     yield (
-        "The probability that the model gives to each arc, over sentences of the bitext. No gold tree has "
-        "judged it, and it does not know where the model's own tags are wrong: expect fewer to be right."
+        "The model's probability of each arc, over sentences of the bitext. It is not checked against gold "
+        "trees and ignores tagging errors: expect fewer arcs to be correct."
     )
     yield Table(("probability", "arcs", "share"), _confidences(examples))
     yield Heading("Sentences to annotate next")
     yield (
-        "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "
-        "CoNLL-U, to be corrected and given as --annotated."
+        "Correcting the trees of these sentences, in this order, would improve the model most; --suggest "
+        "FILE writes them as CoNLL-U. Pass the corrected file as --annotated."
     )
     suggested = read_conllu(made.suggested or "")
     rows = [(one.sent_id or "", len(one), comment_value(one, "text") or "") for one in suggested]
@@ -57,10 +57,10 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     lines = Path(made.suggested_words or "").read_text(encoding="utf-8").splitlines()
     words = [line for line in lines if not line.startswith("# ")]
     if words:
-        yield Heading("Words to put into a lexicon")
+        yield Heading("Words to tag in a lexicon")
         yield (
-            "The tags of these words would teach the tagger most. --suggest-words FILE writes them all; "
-            "correct the tags there and give the file as --lexicon."
+            "Tagging these words would improve the tagger most. --suggest-words FILE writes all of them; "
+            "correct the tags there and pass the file as --lexicon."
         )
         yield Table(
             ("word", "tags", "in text", "in bitext", "expected wrong", "example"),
@@ -90,12 +90,12 @@ def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece
     trees = Path(made.trees).read_bytes().count(b"\n\n")
     mean = float(np.mean([confidence for confidence, _ in examples]))
     yield (
-        f"The model learned from {pluralise(trees, 'sentence')} of the bitext. In "
+        f"The model was trained on {pluralise(trees, 'sentence')} of the bitext. In "
         f"{pluralise(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
-        f"{mean:.2f}: expect {100 * (1 - mean):.0f} of 100 heads or more to be wrong."
+        f"{mean:.2f}: expect at least {100 * (1 - mean):.0f} of 100 heads to be wrong."
     )
     yield (
-        "Next: parse text (qsproj parse -m MODEL FILE). To make the model better, correct the sentences "
+        "Next: parse text (qsproj parse -m MODEL FILE). To improve the model, correct the sentences "
         "(qsproj serve --review FILE) and words listed below, and run the command again with --annotated "
         "FILE and --lexicon FILE."
     )
@@ -108,8 +108,8 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
         return
     yield Heading("Frequent words tagged against their links")
     yield (
-        "Most links of these words are to words with another tag. Either links are wrong, as where a word "
-        "has no translation, or the tagger is; a row in a lexicon settles it."
+        "Most links of these words lead to words with another tag. Either the links are wrong, for instance "
+        "because a word has no translation, or the tags are; a line of a lexicon decides."
     )
     yield Table(
         ("word", "in bitext", "linked to", "share", "tagged", "share"),
@@ -123,15 +123,15 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
 def _stages(workspace: Workspace) -> Iterator[Piece]:
     yield Heading("Stages")
     yield Table(
-        ("stage", "what it did", "seconds", ""),
+        ("stage", "result", "seconds", ""),
         [
             (stage.name, stage.report.line, round(stage.seconds, 1), "kept" if stage.kept else "")
             for stage in workspace.stages
         ],
     )
     yield (
-        "The model needs no file of these stages. With --work they are kept for the next run to go on from, "
-        "and may be deleted."
+        "The model does not need the files of these stages. --work keeps them for the next run; they may be "
+        "deleted."
     )
     unused = workspace.unused()
     if unused:

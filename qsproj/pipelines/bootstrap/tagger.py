@@ -83,12 +83,12 @@ class Compared:
         if not self.sentences:
             return ()
         far = (
-            ": the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
+            "; the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
             "words that --suggest-words writes, or sentences --tagged, help most"
         )
         return (
-            f"raw text of {pluralise(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
-            f"{pluralise(self.words, 'word')} the bitext does not have"
+            f"raw text of {pluralise(self.sentences, 'sentence')}: {100 * self.share:.0f}% of its "
+            f"{pluralise(self.words, 'word')} are not in the bitext"
             f"{far if self.share > FAR_APART else ''}",
         )
 

@@ -411,8 +411,7 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
     lines = []
     if verses.cleaned:
         lines.append(
-            f"{path}: took numbers of verses and marks of footnotes out of "
-            f"{pluralise(verses.cleaned, 'verse')}"
+            f"{path}: removed verse numbers and footnote marks from {pluralise(verses.cleaned, 'verse')}"
         )
     if verses.quoted:
         lines.append(f"{path}: read << >> as quotation marks in {pluralise(verses.quoted, 'verse')}")
@@ -423,7 +422,7 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
         )
     if capitals > 0.2 * len(texts):
         lines.append(
-            f"{path}: {pluralise(capitals, 'verse')} in capitals alone: names cannot be told from other "
-            "words, and words of other text are not found; write it as the language does"
+            f"{path}: {pluralise(capitals, 'verse')} only in capitals: names look like other words, "
+            "and words do not match other text; use normal capitalisation"
         )
     return lines

@@ -476,14 +476,14 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
     lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):
         lines.append(
-            f"the annotated sentences are in another style than the source's ({differences}): the parser is "
-            "adapted to theirs as far as they reach; convert one of the two first (qsproj styles) for more"
+            f"the annotated sentences are in another style than the source's ({differences}): the parser "
+            "adapts only in part; convert one of the two first (qsproj convert)"
         )
     seen = {translations[0].target.forms for translations in learned_from}
     if among := sum(sentence.forms in seen for sentence in annotated):
         lines.append(
-            f"{pluralise(among, 'annotated sentence')} {'is' if among == 1 else 'are'} among the bitext that "
-            "was learned from: do not use them for testing"
+            f"{pluralise(among, 'annotated sentence')} {'is' if among == 1 else 'are'} in the training "
+            "bitext: do not use them for testing"
         )
     if len(annotated) < FEW_TREES:
         lines.append(f"fewer than {FEW_TREES} annotated sentences rarely help")

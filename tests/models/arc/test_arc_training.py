@@ -97,7 +97,7 @@ def test_sentences_without_a_head_are_left_out_and_counted():
     bare, tree = make_sentence("a b", "X X", [-1, -1]), make_sentence("a b", "X X", [2, -1])
     usable, skipped = usable_sentences([bare, tree, bare])
     assert (usable, skipped) == ([tree], {"no head given": 2})
-    with pytest.raises(UsageError, match="no sentence of the training data"):
+    with pytest.raises(UsageError, match="no usable sentence in the training data"):
         train_arc_parser([bare], rng=np.random.default_rng(1))
 
 

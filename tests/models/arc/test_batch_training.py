@@ -90,7 +90,7 @@ def test_parsers_are_trained_by_it(sentences):
         (TrainingOptions(optimizer="luck"), "unknown optimizer 'luck'; known: sgd, lbfgs, cg"),
         (
             TrainingOptions(optimizer="cg", objective="mira"),
-            "--optimizer cg is for objectives with one gradient",
+            "--optimizer cg requires an objective that does not change",
         ),
     ],
 )

@@ -159,4 +159,4 @@ def test_steps_that_do_not_fit_are_told(sentences):
             trainer.step(example)
         trainer.regularise()
     assert len(examples) > 1
-    assert "take a smaller --cost" in "".join(told)
+    assert "use a smaller --cost" in "".join(told)

@@ -127,7 +127,7 @@ def test_other_trainers_refuse_clusters(sentences):
     with pytest.raises(UsageError, match="found 65 clusters, expected 1 to 64"):
         trained(sentences, clusters=65)
     with pytest.raises(
-        UsageError, match=r"--optimizer cg is for objectives .*: margin, likelihood; found hidden"
+        UsageError, match=r"--optimizer cg requires an objective .*: margin, likelihood; found hidden"
     ):
         trained(sentences, optimizer="cg")
 

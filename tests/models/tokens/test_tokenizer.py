@@ -265,7 +265,7 @@ def test_the_same_seed_gives_the_same_weights(german, tokenizer):
 
 
 def test_nothing_to_learn_from(tmp_path):
-    with pytest.raises(UsageError, match="no sentence shows its tokens"):
+    with pytest.raises(UsageError, match="no sentence has its original text"):
         trained([replace(one, layout=None) for one in read(tmp_path, ROW.format(1, "a", "_") + "\n")])
 
 

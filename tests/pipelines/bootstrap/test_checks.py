@@ -103,7 +103,7 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         ((sides[0], short), "found 90 lines in .* expected 89 as in "),
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
         ((sides[0], pairs), "pairs: found pairs separated by a tab"),
-        ((pairs, sides[0]), "pairs: found pairs, .*; give the file of pairs alone"),
+        ((pairs, sides[0]), "pairs: found pairs .*; give the file of pairs alone"),
     ):
         with pytest.raises(DataError, match=message):
             check_pairs(source_text(bitext))
