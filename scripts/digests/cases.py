@@ -226,17 +226,6 @@ CASES: dict[str, Case] = {
     "joint-pairs": joint_of_given("joint-pairs", "--factors pairs --source-tree best"),
     "joint-mono": joint_of_given("joint-mono", "--factors mono --labels after --source-tree observed"),
     "joint-synch": joint("joint-synch", f"--factors synch {WORDS}"),
-    # Commands do not offer it.
-    "joint-moved": Case(
-        """
-        python "from scripts.digests.python_only import train_moved; train_moved('joint-moved.joint')"
-        biparse --source new.en.conllu --target new.de.conllu --alignment new.en-de.pharaoh \\
-            -m joint-moved.joint -o joint-moved.de.conllu --source-output joint-moved.en.conllu \\
-            --alignment-output joint-moved.links
-        info joint-moved.joint
-    """,
-        ("english",),
-    ),
     "joint-order-2": joint(
         "joint-order-2", "--epochs 1 --order 2", ("english-order-2",), source="english-order-2"
     ),

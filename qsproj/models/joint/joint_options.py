@@ -89,8 +89,6 @@ class JointTrainingOptions:
     ``epochs``, ``rate``, ``l2``: passes over the pairs; step size of AdaGrad; strength of the L2 penalty per
     epoch. ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given
     the target tree in the objective, where the source tree is inferred. ``propagation``: in training.
-    ``null_source``: also train on each target sentence without a source (thesis 5.3.1); only with
-    ``target_weights="joint"``.
     """
 
     epochs: int = option_field(10, least=1, help="passes over the pairs")
@@ -98,17 +96,17 @@ class JointTrainingOptions:
     l2: float = 100.0
     source_evidence: float = 0.25
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
-    null_source: bool = False
 
     @staticmethod
     def from_header(header: dict[str, Any] | None) -> "JointTrainingOptions | None":
         if header is None:
             return None
         checked(header, {"propagation": anything})
-        return restored(JointTrainingOptions(), header)
+        # Older models also store null_source.
+        known = {name: value for name, value in header.items() if name != "null_source"}
+        return restored(JointTrainingOptions(), known)
 
 
-TARGET_WEIGHTS = ("fixed", "joint")
 LABELS = ("joint", "after")
 TAGS = ("given", "links", "joint")
 
@@ -118,8 +116,7 @@ class BiparseOptions:
     """Training of a joint parser. Raises UsageError when options are incompatible.
 
     ``joint`` is stored with the parser, ``training`` is of the joint weights, ``target_training`` of the
-    target parser. ``target_weights``: ``fixed``, trained on the target trees alone, or ``joint``, trained
-    further with the joint weights (thesis 4.7.3). ``with_dictionary``: whether to count a dictionary from
+    target parser. ``with_dictionary``: whether to count a dictionary from
     the candidate links of the pairs. ``order`` of the target parser: 1, or 2 with factors over several arcs,
     which join those of the pair. ``labels``: ``joint``, relations are predicted with those of the source as
     evidence, or ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file;
@@ -130,7 +127,6 @@ class BiparseOptions:
     joint: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
-    target_weights: str = option_field("fixed", known=("target weights", TARGET_WEIGHTS))
     with_dictionary: bool = False
     order: int = 1
     labels: str = option_field("joint", known=("labels", LABELS))
@@ -140,15 +136,5 @@ class BiparseOptions:
         check(self)
         if self.joint.tag_threshold is not None and self.tags != "joint":
             raise UsageError(f"found tag_threshold and tags {self.tags}, expected tags joint")
-        if self.training.null_source and self.target_weights != "joint":
-            raise UsageError(
-                f"null_source: found target_weights {self.target_weights!r}, expected 'joint': without a "
-                "source there are no other weights to learn"
-            )
         if self.order not in (1, 2):
             raise UsageError(f"found order {self.order}, expected 1 or 2")
-        if self.order == 2 and self.target_weights == "joint":
-            raise UsageError(
-                "order 2: found target_weights 'joint', expected 'fixed': a second-order parser is not "
-                "trained further; or choose order 1"
-            )

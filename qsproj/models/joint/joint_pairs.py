@@ -1,23 +1,124 @@
-"""Training pairs of a joint model: their selection, their examples, and further training."""
+"""Training of a joint parser on pairs: preparation, examples, fit, and further training."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.errors import NothingToLearnError, listed_reasons
+from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
+from qsproj.features.joint_templates import count_dictionary
+from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.tag_choices import TagChoices
+from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TargetTags, learned_tags
 from qsproj.models.tree_decoder import reachable
+from qsproj.training.loop import EpochRecord
 
 NO_LINK = "no candidate link"
 _MORE_EPOCHS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointData:
+    """Inputs of joint training, see :func:`prepare`.
+
+    ``parser``: untrained, with the source and target parsers. ``pairs``: those to learn from. ``target``:
+    scores of their targets. ``skipped``: number of other pairs, by reason. ``stages``: where epochs are kept.
+    """
+
+    parser: JointParser
+    pairs: Sequence[SentencePair]
+    target: joint_trees.TrainedTarget
+    tags: TargetTags
+    skipped: dict[str, int]
+    stages: Checkpoint | None
+
+
+def prepare(
+    pairs: Iterable[SentencePair],
+    source: joint_trees.TreeParser,
+    *,
+    rng: np.random.Generator,
+    options: joint_options.BiparseOptions,
+    target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> JointData:
+    """Select pairs, train taggers and the target parser where they are not given, and score target trees."""
+    usable, skipped = usable_pairs(pairs)
+    if len(usable) < 2:
+        raise NothingToLearnError(
+            f"found {pluralise(len(usable), 'pair')} to learn from, expected two or more with whole target "
+            f"trees and candidate links; left out: {listed_reasons(skipped)}"
+        )
+    tags, training, shape = GIVEN, options.target_training, options.joint
+    if options.tags != "given":
+        if options.tags == "joint":
+            shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
+        tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
+        # Words seen only by the tagger have no other features.
+        training = replace(training, template_set=training.template_set or "words")
+    given = None if isinstance(target, joint_trees.TrainedTarget) else target
+    stages = None
+    if checkpoint is not None:
+        true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
+        parsers = [source] if given is None else [source, given]
+        stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
+    least = shape.least_probability
+    if given is not None:
+        target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
+    elif not isinstance(target, joint_trees.TrainedTarget):
+        target = joint_trees.train_target(
+            usable,
+            rng=rng,
+            training=training,
+            order=options.order,
+            least_probability=least,
+            stages=stages,
+            tags=tags,
+        )
+    parser = JointParser(
+        source=source,
+        target=target.parser,
+        weights=JointWeights.untrained(),
+        options=shape,
+        dictionary=count_dictionary(usable) if options.with_dictionary else None,
+        tagger=tags.tagger,
+    )
+    return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
+
+
+def examples_of(data: JointData) -> list[joint_training.JointExample]:
+    return [
+        joint_example(data.parser, pair, scores, *data.tags.of(number))
+        for number, (pair, scores) in enumerate(zip(data.pairs, data.target.scores, strict=True))
+    ]
+
+
+def fit(
+    data: JointData,
+    examples: Sequence[joint_training.JointExample],
+    *,
+    rng: np.random.Generator,
+    options: joint_options.BiparseOptions,
+    notify: Callable[[str], None] = lambda _: None,
+) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
+    """Train joint weights and the labeller; return the parser, and records of each epoch."""
+    weights, records, statuses = joint_training.train_joint_weights(
+        examples, rng=rng, options=options.training, stages=data.stages, notify=notify
+    )
+    trained = replace(data.parser, weights=weights, training=options.training)
+    if options.labels == "joint":
+        trained = joint_training.with_joint_labeller(
+            trained, data.pairs, examples, rng=rng, unseen=data.target.unseen
+        )
+    return trained, records, statuses
 
 
 def train_on_more_pairs(

@@ -3,24 +3,20 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.run import Status
-from qsproj.conventions import Floats, Heads, Scores
+from qsproj.conventions import Floats, Heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import UsageError, pluralise
-from qsproj.features.atoms import EncodedSentence
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_relations
-from qsproj.models.arc.residual import with_added
 from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint.joint_graph import (
     LEARNED,
@@ -38,7 +34,6 @@ from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_S
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.packing import nested, unnested
-from qsproj.models.tree_decoder import arcs_in
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
@@ -146,9 +141,6 @@ class KeptGraphs:
         return graphs
 
 
-Example = TypeVar("Example")
-Model = TypeVar("Model")
-
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
 # Step size of the target scale. Arc scores trained with a margin are overconfident: the scale has far to go
@@ -198,17 +190,19 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.statuses: list[Counter[Status]] = [Counter()]
 
     def step(self, example: JointExample) -> float:
-        return self.step_above(example, None)[0]
+        free, clamped = self.infer(example)
+        if Status.CONTRADICTION not in (free.status, clamped.status):
+            self.learn(example.pair, free, clamped)
+        words = np.arange(1, len(example.target_heads))
+        chances = free.target[example.target_heads[1:], words]
+        return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
-    def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
-        """Train on one pair; ``added`` float64[n+1, n+1] is added to target arc scores; None: nothing.
+    def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
+        """Return beliefs without the observations and with them.
 
-        Returns loss, and the gradient of minus the log-likelihood by ``added``, zero after a contradiction.
+        The difference of their target arcs is the gradient of minus the log-likelihood by target scores.
         """
-        pair = example.pair
-        scores = self.weights.scores(pair)
-        if added is not None:
-            scores = replace(scores, target=scores.target + added)
+        scores = self.weights.scores(example.pair)
         unknown, *observed = self._graphs.of(example)
         free = self._infer(unknown, scores)
         clamped = self._infer(observed[0], scores)
@@ -216,26 +210,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
             # The source parser's tree is partial evidence beside the target tree.
             clamped = mixed(clamped, self._infer(observed[1], scores), share)
-        gradient = np.zeros_like(free.target)
-        if Status.CONTRADICTION not in (free.status, clamped.status):
-            gradient = free.target - clamped.target
-            self.learn(pair, free, clamped)
-        words = np.arange(1, len(example.target_heads))
-        chances = free.target[example.target_heads[1:], words]
-        return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
-
-    def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
-        """Train the target scale on a target tree without a source; return as :meth:`step_above`."""
-        side = example.pair.structure.target
-        # A tree to train on is not observed.
-        assert side.trees is not None
-        target = side.arcs != NO_VARIABLE
-        scores = np.where(target, self.weights.target_scale * example.pair.target + added, -np.inf)
-        log_z, chances = side.trees.infer(scores)
-        tree = arcs_in(example.target_heads)
-        gradient = np.where(target, chances - tree, 0.0)
-        self._learn_scale(example.pair, gradient, ())
-        return float(log_z - scores[tree].sum()), gradient
+        return free, clamped
 
     def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
         beliefs = pass_messages(graph, scores, self.options.propagation)
@@ -256,14 +231,13 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             self._descent.gather(gather_rows, buckets, slopes)
         self._descent.step()
-        factors = zip(free.target_factors, clamped.target_factors, strict=True)
-        self._learn_scale(pair, free.target - clamped.target, [expected - seen for expected, seen in factors])
-
-    def _learn_scale(self, pair: PreparedPair, arcs: Scores, factors: Sequence[Floats]) -> None:
-        """Update the target scale, given derivatives by the scores of arcs and second-order factors."""
-        kept = pair.structure.target.arcs != NO_VARIABLE
+        arcs, kept = free.target - clamped.target, pair.structure.target.arcs != NO_VARIABLE
         # Not by BLAS, whose order of summation depends on the processor.
         slope = float((arcs[kept] * pair.target[kept]).sum())
+        factors = [
+            expected - seen
+            for expected, seen in zip(free.target_factors, clamped.target_factors, strict=True)
+        ]
         slope += float(
             sum(
                 (own * scores).sum()
@@ -302,28 +276,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.statuses = [+Counter(dict(row)) for row in ends]
 
 
-def _learned(
-    trainer: ResumableTrainer[Example, Model],
-    joint: JointTrainer,
-    examples: Sequence[Example],
-    *,
-    rng: np.random.Generator,
-    stages: Checkpoint | None,
-    notify: Callable[[str], None],
-) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
-    """Train for the number of epochs of ``joint``, the message-passing part of ``trainer``."""
-    model, records = learn_kept(
-        trainer,
-        examples,
-        epochs=joint.options.epochs,
-        rng=rng,
-        description="training jointly",
-        stages=stages,
-        notify=lambda record: notify(epoch_line(record, joint.statuses[record.epoch - 1])),
-    )
-    return model, records, joint.statuses[: len(records)]
-
-
 def train_joint_weights(
     examples: Sequence[JointExample],
     *,
@@ -338,94 +290,16 @@ def train_joint_weights(
     Training continues from the weights ``start``, if given. ``notify`` is called with a line for each epoch.
     """
     trainer = JointTrainer(options, start)
-    return _learned(trainer, trainer, examples, rng=rng, stages=stages, notify=notify)
-
-
-TARGET_RATE = 0.05
-TARGET_L2 = 150.0
-LEAST_TARGET_SCALE = 0.01
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TargetExample:
-    """A training pair (or, not ``with_source``, its target alone), encoded for the target parser."""
-
-    encoded: EncodedSentence
-    joint: JointExample
-    with_source: bool = True
-
-
-class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
-    """Trainer of joint weights and of weights added to the target parser's. Mutable; final."""
-
-    def __init__(self, joint: JointTrainer, template_set: str) -> None:
-        self._joint = joint
-        self._arcs = ArcTrainer(template_set, rule=self._rule)
-
-    def _rule(self, weights: NDArray[Any]) -> AdaGrad:
-        """Return the optimiser of the added weights, and keep it for its state."""
-        self._added = AdaGrad(weights, rate=TARGET_RATE, l2=TARGET_L2)
-        return self._added
-
-    def step(self, example: TargetExample) -> float:
-        features = self._arcs.live.features(example.encoded)
-        learn = self._joint.step_above if example.with_source else self._joint.step_alone
-        loss, slopes = learn(example.joint, self._arcs.live.scores(features))
-        self._arcs.descend(features, slopes)
-        return loss
-
-    def regularise(self) -> None:
-        self._joint.regularise()
-        self._arcs.regularise()
-
-    def averaged(self) -> tuple[ArcScorer, JointWeights]:
-        return self._arcs.averaged(), self._joint.averaged()
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**nested("arcs_", self._added.state()), **nested("links_", self._joint.state())}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        self._added.restore(unnested("arcs_", state))
-        self._joint.restore(unnested("links_", state))
-
-
-def train_target_jointly(
-    examples: Sequence[JointExample],
-    sentences: Sequence[Sentence],
-    target: ArcParser,
-    *,
-    rng: np.random.Generator,
-    options: JointTrainingOptions,
-    stages: Checkpoint | None = None,
-    notify: Callable[[str], None] = lambda _: None,
-) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Train joint weights, and further train the target parser's, which was trained on all ``sentences``.
-
-    The new weights are added to the target parser: in training, to the scores of one that has not seen the
-    sentence; in parsing, to those of the one that has seen all. L2 pulls them to zero, so the target weights
-    stay near those of monolingual training (thesis 4.7.3, where all are trained together).
-
-    Without a source, the result parses worse than the given parser, unless sources were empty in training,
-    too (``options.null_source``). Raises UsageError if the target scale ends close to zero.
-    """
-    trainer = JointTrainer(options)
-    pairs = [
-        TargetExample(target.scorer.encode(sentence), example)
-        for sentence, example in zip(sentences, examples, strict=True)
-    ]
-    if options.null_source:
-        pairs += [replace(pair, with_source=False) for pair in pairs]
-    moving = _Trainer(trainer, target.scorer.template_set)
-    (added, weights), records, statuses = _learned(
-        moving, trainer, pairs, rng=rng, stages=stages, notify=notify
+    weights, records = learn_kept(
+        trainer,
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        description="training jointly",
+        stages=stages,
+        notify=lambda record: notify(epoch_line(record, trainer.statuses[record.epoch - 1])),
     )
-    if weights.target_scale < LEAST_TARGET_SCALE:
-        raise UsageError(
-            f"training has diverged: the target scale is {weights.target_scale:.4f}; "
-            "keep the target weights fixed"
-        )
-    parser = with_added(target, added, scale=weights.target_scale)
-    return parser, weights, records, statuses
+    return weights, records, trainer.statuses[: len(records)]
 
 
 def with_joint_labeller(

@@ -11,15 +11,11 @@ import numpy as np
 from qsproj.bp.run import Status
 from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
-from qsproj.features.joint_templates import count_dictionary
+from qsproj.errors import UsageError, listed_reasons, pluralise
 from qsproj.models.checkpoint import Checkpoint
-from qsproj.models.joint import joint_options, joint_training, joint_trees
-from qsproj.models.joint.joint_pairs import NO_LINK, joint_example, usable_pairs
+from qsproj.models.joint import joint_options, joint_pairs, joint_training, joint_trees
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, load_joint_parser, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
-from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.joint.tag_choices import GIVEN, learned_tags
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.streams import map_blocks
 from qsproj.progress import notice
@@ -79,7 +75,7 @@ class ParsingCounts:
             self.contradictions += parsed.alone
 
     def summary(self) -> str:
-        reasons = {NO_LINK: self.without_links, "contradicting factors": self.contradictions}
+        reasons = {joint_pairs.NO_LINK: self.without_links, "contradicting factors": self.contradictions}
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = self.statuses.total() + self.without_links
         return (
@@ -101,83 +97,33 @@ def train_joint_parser(
     """Train a joint parser on pairs whose targets have complete trees; others are counted as skipped.
 
     Joint weights are learned with scores of target parsers that were not trained on the pair. The thesis
-    learns both together (``target_weights="joint"``), but then the target's lexical features soon explain
-    its own training trees. With the family SYNCH, only the target parser is learned. Manual links are
+    learns both together (4.7.3), but then the target's lexical features soon explain its own training trees.
+    With the family SYNCH, only the target parser is learned. Manual links are
     observed; others are latent. ``target``: result of
     :func:`~qsproj.models.joint.joint_trees.train_target` on these pairs, or a parser not trained on their
     trees. ``checkpoint``: saves completed stages, to resume from.
     """
     options = options or joint_options.BiparseOptions()
-    usable, skipped = usable_pairs(pairs)
-    if len(usable) < 2:
-        raise NothingToLearnError(
-            f"found {pluralise(len(usable), 'pair')} to learn from, expected two or more with whole target "
-            f"trees and candidate links; left out: {listed_reasons(skipped)}"
-        )
-    warn_without_itg(options.joint.families, usable)
-    tags, target_training, shape = GIVEN, options.target_training, options.joint
-    if options.tags != "given":
-        if options.tags == "joint":
-            shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
-        tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
-        # Words seen only by the tagger have no other features.
-        target_training = replace(target_training, template_set=target_training.template_set or "words")
-    stages = None
-    if checkpoint is not None:
-        parsers = [
-            source_parser,
-            *([] if target is None or isinstance(target, joint_trees.TrainedTarget) else [target]),
-        ]
-        true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
-        stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
-    if target is not None and not isinstance(target, joint_trees.TrainedTarget):
-        target = joint_trees.given_target(
-            usable, target, least_probability=shape.least_probability, tags=tags
-        )
-    if target is None:
-        target = joint_trees.train_target(
-            usable,
-            rng=rng,
-            training=target_training,
-            order=options.order,
-            least_probability=shape.least_probability,
-            stages=stages,
-            tags=tags,
-        )
-    untrained = JointParser(
-        source=source_parser,
-        target=target.parser,
-        weights=JointWeights.untrained(),
-        options=shape,
-        dictionary=count_dictionary(usable) if options.with_dictionary else None,
-        tagger=tags.tagger,
+    data = joint_pairs.prepare(
+        pairs, source_parser, rng=rng, options=options, target=target, checkpoint=checkpoint
     )
+    warn_without_itg(options.joint.families, data.pairs)
     if options.joint.families == (joint_options.SYNCH,):
-        joined = replace(synchronous_parser(source_parser, target.parser), options=shape, tagger=tags.tagger)
-        return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
-    examples = [
-        joint_example(untrained, pair, scores, *tags.of(number))
-        for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
-    ]
-    if options.target_weights == "fixed":
-        weights, records, statuses = joint_training.train_joint_weights(
-            examples, rng=rng, options=options.training, stages=stages, notify=notice
+        joined = replace(
+            synchronous_parser(source_parser, data.target.parser),
+            options=data.parser.options,
+            tagger=data.parser.tagger,
         )
-        trained = replace(untrained, weights=weights, training=options.training)
-    else:
-        sentences, start = [pair.target for pair in usable], joint_trees.first_order(target.parser)
-        moved, weights, records, statuses = joint_training.train_target_jointly(
-            examples, sentences, start, rng=rng, options=options.training, stages=stages, notify=notice
-        )
-        trained = replace(untrained, target=moved, weights=weights, training=options.training)
-    if options.labels == "joint":
-        trained = joint_training.with_joint_labeller(trained, usable, examples, rng=rng, unseen=target.unseen)
+        return joined, JointTrainingReport(pairs=len(data.pairs), skipped=data.skipped)
+    trained, records, statuses = joint_pairs.fit(
+        data, joint_pairs.examples_of(data), rng=rng, options=options, notify=notice
+    )
     return trained, JointTrainingReport(
-        pairs=len(examples),
-        skipped=skipped,
+        pairs=len(data.pairs),
+        skipped=data.skipped,
         epochs=tuple(records),
         by_epoch=tuple(statuses),
-        hand=joint_training.count_hand_links(usable),
+        hand=joint_training.count_hand_links(data.pairs),
     )
 
 

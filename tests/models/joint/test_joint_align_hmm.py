@@ -129,9 +129,8 @@ def test_evidence_that_contradicts_an_hmm_is_told_and_teaches_nothing():
     assert infer(prepared, scores, both).status is Status.CONTRADICTION
     trainer = JointTrainer(JointTrainingOptions())
     heads = np.array([-1, 0, 0, 0, 0], dtype=np.int32)
-    _, gradient = trainer.step_above(JointExample(prepared, heads, both), None)
+    trainer.step(JointExample(prepared, heads, both))
     assert trainer.statuses[0][Status.CONTRADICTION] == 1
-    assert not gradient.any()
     assert not trainer.weights.weights.any()
     trainer.step(JointExample(prepared, heads, STATES))
     assert trainer.weights.weights.any()

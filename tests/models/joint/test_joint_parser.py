@@ -16,12 +16,13 @@ from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_pairs import usable_pairs
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.joint.joint_training import epoch_line
 from qsproj.models.joint.joint_trees import train_target
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
-from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pairs, train_joint_parser, usable_pairs
+from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pairs, train_joint_parser
 
 OPTIONS = TrainingOptions(epochs=2)
 BIPARSE = BiparseOptions(target_training=OPTIONS)
@@ -247,8 +248,6 @@ def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source
         train(joint=JointOptions(families=("MONO", "MONOO")))
     with pytest.raises(UsageError, match="unknown source tree 'none'"):
         train(joint=JointOptions(source_tree="none"))
-    with pytest.raises(UsageError, match="unknown target weights 'free'; known: fixed, joint"):
-        train(target_weights="free")
     with pytest.raises(UsageError, match="unknown labels 'none'; known: joint, after"):
         train(labels="none")
     with pytest.raises(UsageError, match="unknown tags 'none'; known: given, links, joint"):

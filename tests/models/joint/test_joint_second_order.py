@@ -370,8 +370,6 @@ def test_arcs_under_other_tags_score_by_the_order_that_scores_the_arcs(pairs, so
     assert np.abs(of_other - grown).max() > 0.01
 
 
-def test_orders_that_are_none_and_weights_that_cannot_move_are_refused():
+def test_orders_that_are_none_are_refused():
     with pytest.raises(UsageError, match="found order 3, expected 1 or 2"):
         BiparseOptions(order=3)
-    with pytest.raises(UsageError, match="order 2: found target_weights 'joint'"):
-        BiparseOptions(order=2, target_weights="joint")
