@@ -43,8 +43,8 @@ EXAMPLES = """examples:
 """
 
 
-# Values of --cut.
-CUTS = {"always": True, "never": False}
+# Values of --cut and --learn-text; by default the data decide.
+WHEN = {"always": True, "never": False}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,10 +124,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cut",
         metavar="WHEN",
         nargs="?",
-        choices=list(CUTS),
+        choices=list(WHEN),
         const="always",
         help="split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
     )
+    learn = advanced.add_argument(
+        "--learn-text",
+        metavar="WHEN",
+        choices=list(WHEN),
+        help="learn tags from --text: always, never (default: if it has words that the bitext lacks)",
+    )
+    only_with("text", learn)
     advanced.add_argument(
         "--unspaced",
         metavar="SIDE",
@@ -162,6 +169,7 @@ def run(options: argparse.Namespace) -> None:
             files = values_of(options, "also", "tagged", "annotated", "text", "alignment")
             files |= {name: tuple(paths) for name, paths in files.items()}
             single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
+            single["learn_text"] = WHEN.get(options.learn_text)
             call = BootstrapCall(
                 texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
             )
@@ -290,7 +298,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
             bitext=tuple(files),
             languages=tuple(pair),
             paired_by=options.paired_by,
-            cut=CUTS.get(options.cut),
+            cut=WHEN.get(options.cut),
         )
         for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
     )

@@ -52,7 +52,8 @@ class BootstrapOptions:
     sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some lines of
     the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas. ``lemmatizer``:
     see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw target text, one sentence a line, best
-    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``unspaced``:
+    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``learn_text``:
+    whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`. ``unspaced``:
     the side written without spaces, by default the target if its language is; see
     :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
     each pair; the bitext must then be tokenised, with spaces between words. ``draws``: number of averaged
@@ -67,6 +68,7 @@ class BootstrapOptions:
     lemmatizer: str | None = None
     text: tuple[str, ...] = ()
     paragraphs: bool = False
+    learn_text: bool | None = None
     unspaced: str | None = None
     alignment: tuple[str, ...] = ()
     draws: int | None = None
@@ -243,6 +245,7 @@ def _declare_bitexts(
         lemmatizer=options.lemmatizer,
         text=options.text,
         paragraphs=options.paragraphs,
+        learn_text=options.learn_text,
         language=language,
         seed=seed,
     )

@@ -18,6 +18,7 @@ from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import track_from
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import tag_stream
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
 
@@ -36,6 +37,7 @@ def tag_target(
     lemmatizer: str | None,
     text: Sequence[str],
     paragraphs: bool,
+    learn_text: bool | None,
     language: str,
     seed: int,
 ) -> StageReport:
@@ -51,6 +53,7 @@ def tag_target(
         raw=[sentence.forms for sentence in raw],
         lexicon=lexicon_of(lexicon, lemmatizer, language),
         language=language,
+        options=TagProjectionOptions(learn_raw=learn_text),
     )
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     tagger.save(paths[0])

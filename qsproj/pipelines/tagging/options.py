@@ -62,6 +62,11 @@ class TagProjectionOptions:
     rounds_of_raw: int = 3
     # power that discounts frequent tags there, see :func:`qsproj.pipelines.tagging.self_training.balanced`
     balance: float = 0.4
+    # whether raw text is learned from; None: if its share of unknown words is at least ``least_unknown``, and
+    # the share of held-out words that are tagged as linked falls by at most ``most_fall``
+    learn_raw: bool | None = None
+    least_unknown: float = 0.05
+    most_fall: float = 0.05
     raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # copies of sentences of each part with a number in digits, where the bitext spells numbers out

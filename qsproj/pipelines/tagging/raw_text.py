@@ -53,6 +53,12 @@ class RawText:
                 rows.setdefault(form, len(rows))
         return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
 
+    def share_unknown(self, vocabulary: Iterable[str]) -> float:
+        """Return the share of words that are not in a vocabulary, whatever their case; 0 without words."""
+        known = {form.lower() for form in vocabulary}
+        words = [form.lower() for forms in self.sentences for form in forms if any(map(str.isalpha, form))]
+        return sum(word not in known for word in words) / max(len(words), 1)
+
     def sets_of(self, forms: Words) -> Sets:
         """Return the allowed tags of the words of a sentence, bool[n, T]."""
         return self.allowed[[self.rows[form] for form in forms]]

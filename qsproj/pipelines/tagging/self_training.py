@@ -88,6 +88,23 @@ class SelfTraining:
             ]
         )
 
+    def further_rounds(
+        self,
+        tagger: Tagger,
+        parts: Sequence[Sequence[int]],
+        allowed: Sets,
+        channels: Sequence[LinkChannel],
+        few: FewTagged,
+        raw: RawText,
+        drawn: Sequence[Words],
+    ) -> Tagger:
+        """Self-train in all rounds, with sentences ``drawn`` from raw text, tagged by the round before."""
+        options = self.options
+        for _ in range(options.rounds_of_raw if drawn else options.rounds):
+            more = as_tagged(tagger, raw, drawn, strength=options.raw_strength, balance=options.balance)
+            tagger = self.next_round(tagger, parts, allowed, channels, few, more)
+        return tagger
+
     def read(
         self, tagger: Tagger, sentences: Sequence[int], allowed: Sets, channel: LinkChannel
     ) -> LogEvidence:
@@ -152,11 +169,11 @@ def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     return np.maximum(evidence, MOST_DOUBTED).astype(np.float32)
 
 
-def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Classes]:
+def word_classes_of(text: LinkedText, raw: Sequence[Words], count: int) -> dict[str, Classes]:
     """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
     if not count:
         return {}
-    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw.sentences)]
+    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw)]
     return {"lowerclass": word_classes(lowered, count)}
 
 

@@ -36,10 +36,9 @@ from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
-    as_tagged,
-    classes_of_both,
     deal_out,
     with_temperature,
+    word_classes_of,
 )
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_sets, type_shares
 from qsproj.progress import track
@@ -111,7 +110,10 @@ def project_tags(
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     shares = type_shares(text, text.votes, allowed, stems=little)
     shares = distributional_tags(text, function_word_prior(text, shares))
-    classes = classes_of_both(text, raw_text, options.classes) if little else {}
+    unknown = raw_text.share_unknown(text.vocabulary)
+    learns_raw = unknown >= options.least_unknown if options.learn_raw is None else options.learn_raw
+    in_classes = raw_text.sentences if learns_raw else ()
+    classes = word_classes_of(text, in_classes, options.classes) if little else {}
     learner = SelfTraining(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 
     parts = deal_out(chosen, rng=rng, options=options)
@@ -142,14 +144,22 @@ def project_tags(
         )
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
-    tagger = learner.second_round(parts, sets, channels, few)
-    drawn = usable_raw(raw_text, rng=rng, options=options)
-    for _ in range(options.rounds_of_raw if drawn else options.rounds):
-        more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
-        tagger = learner.next_round(tagger, parts, allowed, channels, few, more)
+    first = learner.second_round(parts, sets, channels, few)
+    drawn = usable_raw(raw_text, rng=rng, options=options) if learns_raw else []
+    again = partial(learner.further_rounds, first, parts, allowed, channels, few, raw_text)
+    tagger = again(drawn)
+    on_raw = decision_on_raw(raw_text, unknown, drawn, options)
+    if drawn and options.learn_raw is None:
+        before, after = (agreement(one, text, held_out) or 0.0 for one in (first, tagger))
+        if before - after > options.most_fall:
+            drawn, tagger = [], again([])
+            on_raw = (
+                f", raw text not learned from: fewer held-out words would be tagged as linked, "
+                f"{100 * after:.1f}% instead of {100 * before:.1f}%"
+            )
     tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
     report = [
-        summary(text),
+        summary(text) + on_raw,
         *judged,
         f"learned from {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else "")
@@ -202,6 +212,19 @@ def summary(text: LinkedText) -> str:
         f"{pluralise(words, 'target word')} of {pluralise(len(text.vocabulary), 'type')}: "
         f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
     )
+
+
+def decision_on_raw(
+    raw: RawText, unknown: float, drawn: Sequence[Sequence[str]], options: TagProjectionOptions
+) -> str:
+    """Return a clause on whether raw text is learned from, and why; empty without raw text."""
+    if not raw.sentences:
+        return ""
+    lacking = f"{100 * unknown:.0f}% of its words are not in the bitext"
+    if drawn or options.learn_raw is not None:
+        return f", raw text {'' if drawn else 'not '}learned from: {lacking}"
+    least = f", fewer than {100 * options.least_unknown:.0f}%" if unknown < options.least_unknown else ""
+    return f", raw text not learned from: {lacking}{least}"
 
 
 def agreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from qsproj.pipelines.bootstrap import bootstrap
+from qsproj.pipelines.bootstrap import bootstrap, tagger
 from qsproj.pipelines.bootstrap.parser import project
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
@@ -31,7 +31,7 @@ def _tag_options(**changes: Any) -> Ablation:
     def changed(**given: Any) -> Any:
         return usual(**{**changes, **given})
 
-    return Ablation(tag_target, ((tags_through_links, "TagProjectionOptions", changed),))
+    return Ablation(tag_target, ((tagger, "TagProjectionOptions", changed),))
 
 
 def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:

@@ -28,6 +28,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from qsproj.cli.bootstrap import WHEN
 from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_tags
@@ -57,7 +58,6 @@ from scripts.experiments.transfer.many_languages import (
 )
 
 FIELDS = ("strength", "sentences", "share")
-CUTS = {"always": True, "never": False}
 # Heading, kind of tags, measure. All but the calibration error are better when higher.
 COLUMNS = {
     "UPOS": (UNCERTAIN_TAGS, "upos"),
@@ -98,6 +98,7 @@ class Way:
     draws: int | None
     cut: bool | None
     text: bool | None
+    learn_text: bool | None
     sources: tuple[str, ...]
     without: tuple[str, ...]
     soft: SoftProjectionOptions
@@ -108,16 +109,18 @@ class Way:
         parser = argparse.ArgumentParser(prog="--a, --b", add_help=False)
         add = parser.add_argument
         add("--draws", type=int)
-        add("--cut", choices=list(CUTS))
+        add("--cut", choices=list(WHEN))
         add("--text", action=argparse.BooleanOptionalAction)
+        add("--learn-text", choices=list(WHEN))
         add("--sources", nargs="+", default=[ENGLISH], choices=list(TREEBANKS))
         add("--without", nargs=1, action="extend", default=[], choices=list(ABLATIONS))
         add_fields(parser, SoftProjectionOptions(), *FIELDS)
         found = parser.parse_args(_words(text))
         return cls(
             found.draws,
-            CUTS.get(found.cut),
+            WHEN.get(found.cut),
             found.text,
+            WHEN.get(found.learn_text),
             tuple(found.sources),
             tuple(found.without),
             SoftProjectionOptions(**values_of(found, *FIELDS)),
@@ -171,7 +174,11 @@ def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     raw = (language.kind == TESTAMENT) if way.text is None else way.text
     workspace = (_OnlyTags if lab.options.tags else Workspace)(lab.options.work, run=code)
     options = BootstrapOptions(
-        text=(str(corpora.raw_text(code)),) if raw else (), draws=way.draws, soft=way.soft, seed=seed
+        text=(str(corpora.raw_text(code)),) if raw else (),
+        learn_text=way.learn_text,
+        draws=way.draws,
+        soft=way.soft,
+        seed=seed,
     )
     model = None
     with made_again(lab), without(way.without), suppress(_EnoughError):

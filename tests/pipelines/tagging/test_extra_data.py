@@ -7,6 +7,7 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import SetExample, accuracy
+from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.digits import FIGURES, in_digits
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
@@ -167,3 +168,33 @@ def test_a_number_that_may_be_something_else_becomes_no_digits():
     assert [one.forms for one in in_digits([SetExample(("zwei",), evidence)], TAGS, most=9)] == [
         (FIGURES[0],)
     ]
+
+
+def test_raw_text_without_unknown_words_is_not_learned_from():
+    """The tagger is that of no raw text, and a clause of the report says so; the option decides otherwise."""
+    pairs, raw = made_pairs(200), [pair.target.forms for pair in made_pairs(40, seed=3)]
+    known = projected(pairs, raw=raw)
+    assert "raw text not learned from: 0% of its words are not in the bitext, fewer" in known.report[0]
+    taggers = {"known": known, "without": projected(pairs)}
+    for name, learn in (("always", True), ("never", False)):
+        options = TagProjectionOptions(learn_raw=learn)
+        taggers[name] = projected(pairs, raw=raw if learn else RAW, options=options)
+    assert "raw text learned from" in taggers["always"].report[0]
+    assert "raw text not learned from: 24% of its words" in taggers["never"].report[0]
+    found = {name: one.tagger.tag_distribution(Sentence.from_words(RAW[0])) for name, one in taggers.items()}
+    np.testing.assert_array_equal(found["known"], found["without"])
+    np.testing.assert_array_equal(found["never"], found["without"])
+    assert np.abs(found["always"] - found["without"]).max() > 0
+
+
+def test_raw_text_that_lowers_agreement_with_links_is_not_learned_from(monkeypatch):
+    """Agreement of the first tagger, of that with raw text, and of the last one, in this order."""
+    pairs = made_pairs(200)
+    monkeypatch.setattr(tags_through_links, "agreement", lambda *_: next(found))
+    found = iter([0.90, 0.84, 0.89])
+    result = projected(pairs, raw=RAW)
+    assert "fewer held-out words would be tagged as linked, 84.0% instead of 90.0%" in result.report[0]
+    assert next(found, None) is None
+    found = iter([0.90, 0.88, 0.88])
+    kept = projected(pairs, raw=RAW)
+    assert "raw text learned from: 24% of its words are not in the bitext" in kept.report[0]
