@@ -208,7 +208,7 @@ def test_the_keyboard_does_it_all(browsers, server, path):
             page.keyboard.press(key)
         assert page.evaluate("document.activeElement.dataset.word") == "4"
         page.keyboard.press("c")
-        said(page, "Confirm again if that is meant")
+        said(page, "Confirm again to accept this")
         page.keyboard.press("c")
         page.locator("#progress", has_text="1 of 5").wait_for()
         # The old root hangs below the new one, with its relation.
@@ -393,10 +393,10 @@ def test_words_are_cut_and_all_hits_corrected(window, path):
     page.locator("#cut summary").click()
     page.fill("#parts", "Hu nd")
     page.locator("#cut button", has_text="Split").click()
-    said(page, "Saved. Undo takes it back.")
+    said(page, "Saved. Undo reverts it.")
     assert page.locator("#words tr").count() == 6
     page.locator("#undo").click()
-    said(page, "was taken back")
+    said(page, "was reverted")
     assert path.read_text() == DRAFT
     word(page, 2).focus()
     page.keyboard.press("x")
@@ -419,7 +419,7 @@ def test_a_cycle_is_refused_on_the_spot(window, path):
     word(page, 1).locator(".relation button").click()
     page.keyboard.type("two words")
     page.keyboard.press("Enter")
-    said(page, "is no relation")
+    said(page, "is not a relation")
     assert path.read_text() == DRAFT
 
 
@@ -598,7 +598,7 @@ def test_an_unknown_relation_is_asked_for_twice(window):
     page.keyboard.press("r")
     page.keyboard.type("foo")
     page.keyboard.press("Enter")
-    said(page, "foo is no relation of Universal Dependencies, and new in this file. Press Enter again")
+    said(page, "foo is not a relation of Universal Dependencies, and new in this file. Press Enter again")
     page.keyboard.press("Escape")
     assert word(page, 2).locator(".relation").inner_text() == "nsubj"
     for relation, twice in (("foo", True), ("obl:x", False), ("csubj", False)):
@@ -611,7 +611,7 @@ def test_an_unknown_relation_is_asked_for_twice(window):
     page.keyboard.press("t")
     page.keyboard.type("NOWN")
     page.locator("#sentence h2").click()
-    said(page, "Not taken: NOWN is no tag of Universal Dependencies")
+    said(page, "Not accepted: NOWN is not a tag of Universal Dependencies")
     assert word(page, 2).locator(".tag").inner_text() == "X"
 
 
@@ -646,18 +646,18 @@ def test_a_correction_of_many_is_taken_back_at_once(window, path):
     page.keyboard.press("Enter")
     page.locator("#found", has_text="112 words in 5 sentences").wait_for()
     page.locator("#correct").click()
-    page.locator("#found", has_text="foo: not of Universal Dependencies").wait_for()
+    page.locator("#found", has_text="foo: neither in Universal Dependencies").wait_for()
     assert path.read_bytes() == before
     page.locator("#correct").click()
     page.locator("#take-back").click()
-    page.locator("#found", has_text="5 sentences was taken back").wait_for()
+    page.locator("#found", has_text="5 sentences was reverted").wait_for()
     assert path.read_bytes() == before
     page.locator("#correct").click()
     page.locator("#correct").click()
     page.locator("#found", has_text="are corrected").wait_for()
     page.locator("#leave").click()
     page.keyboard.press("u")
-    said(page, "The correction of 5 sentences was taken back.")
+    said(page, "The correction of 5 sentences was reverted.")
     assert path.read_bytes() == before
 
 
@@ -700,7 +700,7 @@ def test_scripts_in_any_cell_or_comment_are_text(browser, serving, tmp_path, wid
         for _ in range(2):
             page.keyboard.press("Enter")
         page.keyboard.press("c")
-        said(page, "Confirm again if that is meant")
+        said(page, "Confirm again to accept this")
         page.keyboard.press("c")
         page.locator("#progress", has_text="1 of 1").wait_for()
         page.locator("#tell").click()
@@ -723,6 +723,6 @@ def test_a_correction_stays_when_the_rest_is_not_inferred(browser, serving, tmp_
         page.route("**/rest", lambda route: route.fulfill(status=503, body="no result within 60 seconds"))
         word(page, 4).locator(".word").click()
         word(page, 3).locator(".word").click()
-        said(page, "The rest is not inferred: no result within 60 seconds")
+        said(page, "No inference: no result within 60 seconds")
         assert word(page, 4).locator(".head").inner_text() == "3 bellt"
         assert page.locator("#state").inner_text() == "changed"

@@ -1,6 +1,6 @@
 "use strict";
 (async () => {
-  // Sentences that were packed take the place of what holds them.
+  // Replace each container of packed sentences by its sentences.
   const unpacked = (text) => {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -15,11 +15,11 @@
   const sentences = [...document.querySelectorAll("article")].map((article) => ({
     article,
     text: `${article.querySelector("h2").textContent} ${article.querySelector("title").textContent}`.toLowerCase(),
-    // Those of now: drawings are set anew when the window changes.
+    // Query the current elements, because drawings are redrawn when the window changes.
     get arcs() { return [...article.querySelectorAll(".arc")]; },
   }));
 
-  // Filters: what does not match is hidden; of a sentence that is shown, other arcs are dimmed.
+  // Filters: hide sentences without a match; in the others, dim arcs that do not match.
   const form = document.querySelector("form");
   const output = form.querySelector("output");
   const relations = new Set(sentences.flatMap(({ arcs }) => arcs.map(relationOf)));
@@ -36,7 +36,7 @@
     const byArc = relation !== "" || below !== null;
     let shown = 0;
     let found = 0;
-    // An arc over several lines is one.
+    // Segments of an arc on several lines belong together.
     const name = (arc) => [arc.parentNode.getAttribute("class"), arc.dataset.head, arc.dataset.dependent, relationOf(arc)].join();
     for (const sentence of sentences) {
       const arcs = sentence.arcs, matching = arcs.filter(matches);
@@ -55,7 +55,7 @@
   form.hidden = false;
   filter();
 
-  // Sentences are set in lines of the window's width when they come into view.
+  // Break a sentence into lines of the window's width when it comes into view.
   if ("fit" in document.querySelector("main").dataset) {
     const known = new WeakMap();
     let waiting = 0;
@@ -81,7 +81,7 @@
     watch();
   }
 
-  // An arc that is pointed at says what it is; what goes with it in the other language stands out, too.
+  // Describe the arc under the pointer, and highlight its counterpart in the other language.
   const tip = document.createElement("div");
   tip.id = "tip";
   tip.hidden = true;
@@ -97,7 +97,7 @@
   const show = (arc, event) => {
     const title = arc.querySelector("title");
     if (title !== null) {
-      // The browser would show it once more.
+      // Otherwise the browser would show the title as well.
       arc.setAttribute("aria-label", title.textContent);
       title.remove();
     }

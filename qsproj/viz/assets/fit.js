@@ -1,5 +1,5 @@
 "use strict";
-// Sets the words of a tree in lines as wide as the window, in the way of qsproj/viz/layout.py and trees.py.
+// Breaks the words of a tree into lines of the window's width, like qsproj/viz/layout.py and trees.py.
 const fitted = (() => {
   const MARGIN = 12, GAP = 18, ROOM = 12, STEP = 7, LEVEL = 24, TEXT = 34, TOKEN = 16, TIP = 6, CORNER = 8, EVERY = 700;
   const ink = document.createElement("canvas").getContext("2d");
@@ -8,7 +8,7 @@ const fitted = (() => {
     return ink.measureText(text).width;
   };
 
-  /** Read words, arcs and multiword tokens out of a drawing; an arc over several lines is one. */
+  /** Read words, arcs and multiword tokens from a drawing; segments of an arc on several lines are joined. */
   const read = (svg) => {
     const forms = [...svg.querySelectorAll(".form")].sort((a, b) => a.dataset.word - b.dataset.word);
     const words = [null, ...forms.map((form) => {
@@ -31,7 +31,7 @@ const fitted = (() => {
     return { words, tokens, arcs: [...arcs.values()], turned: forms[0]?.getAttribute("direction") === "rtl" };
   };
 
-  /** Spread arcs over their words, so that nested ones stay apart. */
+  /** Place the ends of arcs at each word, so that nested arcs do not overlap. */
   const spread = (arcs, words) => {
     const at = new Map();
     for (const arc of arcs) {
@@ -47,7 +47,7 @@ const fitted = (() => {
     }
   };
 
-  /** Break words into lines of at most a width, with room for labels. */
+  /** Break words into lines of limited width, with space for labels. */
   const linesOf = ({ words, arcs }, width) => {
     const lines = [];
     let line = { first: 1, centres: [], right: MARGIN - GAP };
@@ -77,7 +77,7 @@ const fitted = (() => {
     return lines;
   };
 
-  /** Give each arc over a line a level: above all that it spans, not that of one it crosses. */
+  /** Assign each arc on a line a level: above all arcs within its span, different from arcs that it crosses. */
   const levelsOf = (arcs, line) => {
     const clip = (arc) => [Math.max(arc.left, line.first - 1), Math.min(arc.right, line.stop)];
     const length = (arc) => clip(arc)[1] - clip(arc)[0];
@@ -123,7 +123,7 @@ const fitted = (() => {
     return group;
   };
 
-  /** Draw a tree again, as wide as there is room; one with its translation stays as it is. */
+  /** Redraw a tree at the available width; pairs with a translation are unchanged. */
   return (svg, room, known) => {
     const tree = svg.querySelector(".tree.words");
     if (!tree) return known;

@@ -20,7 +20,7 @@ export async function ask(path, { method = "GET", body = null } = {}) {
       body: body ? JSON.stringify(body) : null,
     });
   } catch {
-    throw new Refusal(0, "the server does not answer; nothing is lost here, try again");
+    throw new Refusal(0, "the server does not answer; nothing is lost, try again");
   }
   const isJson = answer.headers.get("content-type")?.startsWith("application/json");
   const told = isJson ? await answer.json() : await answer.text();

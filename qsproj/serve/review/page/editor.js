@@ -104,12 +104,12 @@ export class Editor {
     } else if (this.open_.undo || this.confirmed.length) {
       // Without a change of this sentence, undo the last confirmation in this window.
       if (!this.open_.undo) await this.open(this.confirmed.at(-1));
-      if (this.changed) return this.say("These corrections are not confirmed yet: undo takes them back.");
+      if (this.changed) return this.say("These corrections are not confirmed yet: undo reverts them.");
       const { index, version } = this.open_;
       this.confirmed = this.confirmed.filter((one) => one !== index);
       await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (told) => {
         this.#show(this.#fresh(told));
-        this.say(told.undone > 1 ? `The correction of ${told.undone} sentences was taken back.` : "The last change of this sentence was taken back.");
+        this.say(told.undone > 1 ? `The correction of ${told.undone} sentences was reverted.` : "The last change of this sentence was reverted.");
         await this.hooks.undone(told, { goOn: false });
         await this.hooks.cut(told);
       });
@@ -141,12 +141,12 @@ export class Editor {
   #offer(told) {
     if (told.reason === "doubt") {
       this.doubted = this.tree;
-      this.say(`Not saved: ${told.text}. Confirm again if that is meant.`, true);
+      this.say(`Not saved: ${told.text}. Confirm again to accept this.`, true);
     } else if (told.reason === "file") {
-      this.#choice("Load the file again", () => this.hooks.reload());
+      this.#choice("Reload the file", () => this.hooks.reload());
     } else {
-      this.#choice("Show what is there now", () => { this.#show(this.#fresh(told.sentence)); this.say(""); });
-      this.#choice("Keep this tree, to confirm it over that one", () => {
+      this.#choice("Show the current version", () => { this.#show(this.#fresh(told.sentence)); this.say(""); });
+      this.#choice("Keep this tree, to replace that one", () => {
         this.open_.version = told.sentence.version;
         this.say("Confirm again to save this tree.");
       });
@@ -296,7 +296,7 @@ export class Editor {
       row.classList.toggle("changed", changed);
       row.classList.toggle("moved", moved);
       const shown = this.live && !this.open_.reviewed;
-      const marks = shown ? [...(stays ? [["●", "stays"]] : []), ...(moved ? [["↻", "changed by itself"]] : [])] : [];
+      const marks = shown ? [...(stays ? [["●", "stays"]] : []), ...(moved ? [["↻", "changed by the model"]] : [])] : [];
       place("mark").textContent = marks.map(([mark]) => mark).join("");
       place("mark").title = marks.map(([, text]) => text).join(", ");
       const marked = marks.map(([, text]) => `, ${text}`).join("");
@@ -422,7 +422,7 @@ export class Editor {
   /** Select a word; if one is selected already, make this its head. */
   #take(word) {
     if (this.taken === null) {
-      if (word === 0) return this.say("Take a word first, then its head.");
+      if (word === 0) return this.say("Select a word first, then its head.");
       this.#setTaken(word);
       return this.say(`Choose the head of ${word} ${this.open_.forms[word - 1]}, or Esc.`);
     }
@@ -446,7 +446,7 @@ export class Editor {
       return this.say(`Refused: a cycle, ${cycle}. Give ${head} another head first.`, true);
     }
     const wasRoot = this.tree.heads[word - 1] === 0 && !this.#isLive();
-    const said = wasRoot ? "There is no root now: press 0 on the new one." : "";
+    const said = wasRoot ? "There is no root: press 0 on the new one." : "";
     return this.#change(attached(this.tree, word, head), "heads", word, said);
   }
 
@@ -482,7 +482,7 @@ export class Editor {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // Revert a correction only if no tree allows it; after a timeout it stays.
-      if (error.status !== 409) return this.say(`The rest is not inferred: ${error.message}`, true);
+      if (error.status !== 409) return this.say(`No inference: ${error.message}`, true);
       const at = open.states.indexOf(next);
       if (at > 0) open.states.splice(at, 1);
       if (open === this.open_) this.#update("");
@@ -517,7 +517,7 @@ export class Editor {
     const stays = !this.tree.fixed.heads[word - 1];
     const next = Object.fromEntries(INFERRED.map((column) => [column, this.tree.fixed[column].with(word - 1, stays)]));
     this.open_.states.push({ ...this.tree, fixed: next });
-    this.#update(stays ? "This word stays as it is." : "This word may change.");
+    this.#update(stays ? "This word is fixed." : "This word may change.");
   }
 
   /** Add or remove the link of a word with a word of the translation. */
@@ -538,7 +538,7 @@ export class Editor {
   #editLinks(word) {
     if (!this.open_.translation) return this.say("There is no translation: start with --source and --alignment.");
     const row = this.#row(word), own = this.#linked(word).join(" ");
-    this.#ask(row, row.querySelector(".links"), `numbers of words of the translation for ${this.open_.forms[word - 1]}`, own, null, (text) => {
+    this.#ask(row, row.querySelector(".links"), `word numbers of the translation for ${this.open_.forms[word - 1]}`, own, null, (text) => {
       if (text !== null) this.#relink(word, text.split(/[\s,]+/).filter(Boolean).map(Number));
     });
   }
@@ -554,7 +554,7 @@ export class Editor {
   /** Return the reason to enter a new value twice: it is neither in UD nor in the file. */
   #doubtAbout(column, text, what) {
     const isKnown = !text || [text, text.split(":")[0]].some((one) => this.known[column].has(one));
-    return isKnown ? null : `${text} is no ${what} of Universal Dependencies, and new in this file`;
+    return isKnown ? null : `${text} is not a ${what} of Universal Dependencies, and new in this file`;
   }
 
   /**
@@ -579,10 +579,10 @@ export class Editor {
       if (!why) return close(text);
       if (leaves) {
         close(value, false);
-        return this.say(`Not taken: ${why}. Press Enter twice to take it.`, true);
+        return this.say(`Not accepted: ${why}. Press Enter twice to accept it.`, true);
       }
       doubted = text;
-      return this.say(`${why}. Press Enter again to take it, or Esc.`, true);
+      return this.say(`${why}. Press Enter again to accept it, or Esc.`, true);
     };
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
@@ -616,7 +616,7 @@ export class Editor {
       this.confirmed = [];
       this.#show(this.#fresh(told));
       $("parts").value = "";
-      this.say("Saved. Undo takes it back.");
+      this.say("Saved. Undo reverts it.");
       this.#row(Math.min(word, told.forms.length))?.focus({ preventScroll: true });
       await this.hooks.cut(told);
     });

@@ -54,7 +54,7 @@ function gain(told) {
   const rest = `${told.changed} heads of the other ${told.left} sentences are new.`;
   if (!told.before) return rest;
   if (told.worse) {
-    return `Not taken: trained on the reviewed sentences, the parser was worse on those held out, ${told.after.las} LAS `
+    return `Discarded: trained on the reviewed sentences, the parser was worse on held-out ones, ${told.after.las} LAS `
       + `after ${told.before.las}.`;
   }
   const scores = ({ uas, las }) => `${uas} UAS, ${las} LAS`;
@@ -177,7 +177,7 @@ function doubtAbout(change) {
     return own.has(value) || own.has(value?.split(":")[0]);
   };
   const odd = given.filter((one) => !known(one)).map(([, value]) => value);
-  return odd.length ? `${odd.join(", ")}: not of Universal Dependencies, and new in this file` : null;
+  return odd.length ? `${odd.join(", ")}: neither in Universal Dependencies nor in this file` : null;
 }
 
 /** Show the number of corrected cells by batch of confirmations. */

@@ -73,14 +73,14 @@ export class Search {
     const doubt = this.hooks.doubt(this.change);
     if (doubt && this.doubted !== this.change) {
       this.doubted = this.change;
-      return this.#say(`${doubt}. Correct again if that is meant.`, true);
+      return this.#say(`${doubt}. Press Correct again to accept this.`, true);
     }
     const chosen = this.hits.filter((_, at) => $("hits").rows[at].querySelector("input").checked);
-    if (!chosen.length) return this.#say("No word is ticked.", true);
+    if (!chosen.length) return this.#say("No word is selected.", true);
     const hits = chosen.map((hit) => [hit.index, hit.word, hit.version]);
     const told = await ask("search/correct", { method: "POST", body: { hits, change: this.change } });
     await this.#find();
-    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo takes all of them back.`);
+    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo reverts all of them.`);
     this.corrected = chosen[0].index;
     $("take-back").hidden = false;
     await this.hooks.corrected(this.corrected);
@@ -91,7 +91,7 @@ export class Search {
     const { version } = await ask(`sentences/${this.corrected}`);
     const told = await ask(`sentences/${this.corrected}/undo`, { method: "POST", body: { version } });
     await this.#find();
-    this.#say(`The correction of ${told.undone} ${told.undone === 1 ? "sentence" : "sentences"} was taken back.`);
+    this.#say(`The correction of ${told.undone} ${told.undone === 1 ? "sentence" : "sentences"} was reverted.`);
     await this.hooks.corrected(null);
   }
 }

@@ -79,8 +79,8 @@ export class Words {
     const questions = this.rows.filter((row) => row.words).length;
     $("decided").textContent = `${decided(false)} of ${this.rows.length - questions} words decided`
       + (questions ? `, ${decided(true)} of ${questions} questions answered` : "")
-      + ". A key gives a tag, another one a second tag; Enter takes the first tag of the model, or goes on; b: the context decides; "
-      + "Backspace takes tags away; Space shows contexts, or the words of a question.";
+      + ". A key assigns a tag, another one a second tag; Enter accepts the first tag of the model, or goes on; b: the context decides; "
+      + "Backspace removes tags; Space shows contexts, or the words of a question.";
   }
 
   #decide(at, tags) {
@@ -136,7 +136,7 @@ export class Words {
   #settled(at, word) {
     const one = this.rows[at], own = this.rows.find((row) => !row.words && row.form === word);
     const item = element("li", one.left.includes(word) ? "" : "left-out");
-    const toggle = button(word, "leave this word out of the question, or take it in again", async () => {
+    const toggle = button(word, "exclude this word from the question, or include it again", async () => {
       one.left = one.words.filter((other) => (other === word) !== one.left.includes(other));
       item.classList.toggle("left-out", !one.left.includes(word));
       this.#rowAt(at).querySelector("bdi").firstChild.textContent = one.left.join(" ");
