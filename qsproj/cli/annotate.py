@@ -1,15 +1,15 @@
-"""Correct the most informative sentences in the browser, and retrain the model of a bootstrap on them.
+"""Answer questions about words and correct sentences in the browser; the model learns from them.
 
-DIR is the folder of `qsproj bootstrap --work DIR`. The command opens a page with 200 parsed sentences of the
-raw text (--text), or else of the bitext, the most informative first. After ten corrections, "Train again"
-teaches the model the corrected sentences in the background, which takes seconds, and parses the others
-again. Corrections are never overwritten.
+DIR is the folder of `qsproj bootstrap --work DIR`. The command opens a page with 200 parsed sentences of
+the raw text (--text), or else of the bitext, the most informative first, and with a list of words and
+questions of convention to answer (key w). After each batch, ten sentences or twenty words, the model learns
+from all answers in the background, which takes seconds, and parses the other sentences again; "Save model"
+does so at once. The page says whether words or sentences bring more, how many words of the last drafts were
+right, and when to stop.
 
-DIR/annotate.LANGUAGE.conllu holds the sentences, corrected ones marked Reviewed=Yes in MISC, and
-DIR/annotate.LANGUAGE.words.tsv the most informative words to tag. With --lexicon the page lists these words
-(key w) and writes their tags to that file, which each training reads. Corrections persist when the command is
-stopped and started again. Twenty minutes of correcting words and sentences improve a model more than any
-option of the bootstrap.
+DIR/annotate.LANGUAGE.conllu holds the sentences, corrected ones marked Reviewed=Yes in MISC, and --lexicon
+(default: DIR/annotate.LANGUAGE.lexicon.tsv) the tags of words, which replace those of the bootstrap's
+lexicon. Both stay when the command is stopped, and it goes on with them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from qsproj.cli.options.files import check_files
 from qsproj.cli.options.serving import add_address, add_reviewing
 
 if TYPE_CHECKING:
-    from qsproj.serve.review.relearning import Relearning
+    from collections.abc import Sequence
+
+    from qsproj.corpus.pairs.aligned import AlignedFiles
 
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo --text wo.txt --work wo.work -o wo.model
-  qsproj annotate --work wo.work --lexicon words.wo.tsv -o better.wo.model
+  qsproj annotate --work wo.work -o better.wo.model
 """
 
 
@@ -38,40 +40,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="MODEL", required=True, help="where each trained model is written"
     )
-    parser.add_argument("--lexicon", metavar="FILE", help="words and their tags, read by each training")
+    parser.add_argument("--lexicon", metavar="FILE", help="where tags of words are written (default: in DIR)")
     add_reviewing(parser)
     add_address(parser)
 
 
 def run(options: argparse.Namespace) -> None:
+    from itertools import chain
+
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.listening import check_installed, listen
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
+    from qsproj.serve.review.loop import Loop, in_words
     from qsproj.serve.review.relearning import Relearning
     from qsproj.serve.review.serving import serve_review
     from qsproj.serve.review.session import WORTH, Session
-    from qsproj.serve.review.words import WordList
+    from qsproj.serve.review.words import WordList, concordance_of
 
     check_installed()
     folder = Path(options.work)
     call = BootstrapCall.load(folder, options.language)
     check_files(reads=[*call.options.files], model=options.output)
-    learning = Relearning(call, folder, options.output, options.lexicon)
+    lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")
+    learning = Relearning(call, folder, options.output, lexicon)
     with listen(options.host, options.port) as listening:
-        draft = _draft(learning)
+        print(f"qsproj annotate: making {options.output}", file=sys.stderr, flush=True)
+        made = learning.begin()
+        words = WordList(suggestions=learning.suggestions, lexicon=lexicon)
+        words.concordance = concordance_of(chain.from_iterable(made.corpora), words.known)
         session = Session(
-            draft=Draft(str(draft), who=options.reviewer), train_after=options.train_after, order=WORTH
+            draft=Draft(str(learning.drafts), who=options.reviewer),
+            train_after=options.train_after,
+            order=WORTH,
         )
         session.parts = learning.progress
-        reviewed, left = session.trees()
-        if reviewed:
-            found = learning.parsed(session.draft.sentences, reviewed, left)
-            session.take(found, session.versions())
-        suggestions = str(draft.with_suffix(".words.tsv"))
-        words = WordList(suggestions=suggestions, lexicon=options.lexicon) if options.lexicon else None
+        loop = Loop(
+            session=session,
+            words=words,
+            tokens=_words_in(call.options.text, made.corpora),
+            batch=options.train_after,
+            model=options.output,
+        )
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)
         serve_review(
@@ -82,21 +94,18 @@ def run(options: argparse.Namespace) -> None:
             seconds=options.seconds,
             command="annotate",
             words=words,
+            loop=loop,
         )
+        print(f"qsproj annotate: {in_words(loop.standing())}", file=sys.stderr)
 
 
-def _draft(learning: Relearning) -> Path:
-    """Train the model on the corrections of earlier sessions; return the file of sentences to correct."""
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.pipelines.bootstrap.workspace import copy_to
-    from qsproj.serve.review.correction import is_reviewed
-    from qsproj.serve.review.relearning import OFFERED
+def _words_in(text: Sequence[str], corpora: Sequence[AlignedFiles]) -> int:
+    """Return the number of words of the raw text, or else of the target sides of the bitexts."""
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.files import open_text
 
-    path = learning.folder / f"annotate.{learning.call.language}.conllu"
-    reviewed = list(filter(is_reviewed, read_sentences(str(path)))) if path.exists() else []
-    print(f"qsproj annotate: making {learning.output}", file=sys.stderr, flush=True)
-    made = learning.make(reviewed, offered=OFFERED)
-    if not path.exists():
-        copy_to(made.suggested or "", str(path))
-    copy_to(made.suggested_words or "", str(path.with_suffix(".words.tsv")))
-    return path
+    total = 0
+    for path in text:
+        with open_text(path) as lines:
+            total += sum(len(line.split()) for line in lines)
+    return total or sum(len(sentence) for files in corpora for sentence in read_conllu(files.target))

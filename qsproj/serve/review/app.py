@@ -21,6 +21,7 @@ from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
 from qsproj.serve.review.inference import Fixed, Question
+from qsproj.serve.review.loop import Loop
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.session import DoubtError, Session
 from qsproj.serve.review.tokens import Edit
@@ -38,20 +39,21 @@ def review_app(
     *,
     inference: ComputePool | None = None,
     words: WordList | None = None,
+    loop: Loop | None = None,
 ) -> Starlette:
-    """Return the application; ``words``: the words to tag on the page.
+    """Return the application; ``words``: the words to tag on the page; ``loop``: trains after each batch.
 
     ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`; ``inference`` infers the rest of
     a tree, with :class:`qsproj.serve.review.inference.Inference`.
     """
     session.live = inference is not None
-    review = _Review(session, pool, limits, inference)
-    decided = _Words(session, words, limits)
+    review = _Review(session, pool, limits, inference, loop)
+    decided = _Words(session, words, limits, review.learn_if_due)
     return Starlette(
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
             *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
-            Route("/api/overview", partial(_shown, session.overview), methods=["GET"]),
+            Route("/api/overview", partial(_shown, review.overview), methods=["GET"]),
             Route("/api/sentences", review.sentences, methods=["GET"]),
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
@@ -65,7 +67,7 @@ def review_app(
             Route("/api/words", decided.decide, methods=["PUT"]),
             Route("/api/words/contexts", decided.contexts, methods=["GET"]),
             Route("/api/load", review.load, methods=["POST"]),
-            Route("/api/training", partial(_shown, session.progress), methods=["GET"]),
+            Route("/api/training", partial(_shown, review.progress), methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
         ],
         exception_handlers=EXCEPTION_HANDLERS,
@@ -88,8 +90,10 @@ async def _page_file(name: str, _: Request) -> Response:
 class _Words:
     """Request handlers for the words to tag. Final."""
 
-    def __init__(self, session: Session, words: WordList | None, limits: Limits) -> None:
-        self._session, self._words, self._limits = session, words, limits
+    def __init__(
+        self, session: Session, words: WordList | None, limits: Limits, decided: Callable[[], None]
+    ) -> None:
+        self._session, self._words, self._limits, self._decided = session, words, limits, decided
 
     async def rows(self, _: Request) -> Response:
         none: dict[str, Any] = {"words": [], "questions": [], "tags": []}
@@ -107,7 +111,8 @@ class _Words:
             words.answer(str(given["question"]), given["tags"], given["words"])
         else:
             words.decide(str(given.get("word")), given["tags"])
-        return _json({"decided": len(words.decided)})
+        self._decided()
+        return _json({"decided": len(words.decided), "training": self._session.training})
 
     def _list(self) -> WordList:
         if self._words is None:
@@ -122,10 +127,15 @@ class _Review:
     """
 
     def __init__(
-        self, session: Session, pool: ComputePool | None, limits: Limits, inference: ComputePool | None
+        self,
+        session: Session,
+        pool: ComputePool | None,
+        limits: Limits,
+        inference: ComputePool | None,
+        loop: Loop | None,
     ) -> None:
         self._session, self._pool, self._limits = session, pool, limits
-        self._inference = inference
+        self._inference, self._loop = inference, loop
         # A regular expression may never finish.
         self._searches = ForkedJobs(self._found, processes=2)
         self._task: asyncio.Task[None] | None = None
@@ -230,7 +240,12 @@ class _Review:
             return _json({"reason": "doubt", "text": str(error)}, status=409)
         except FileChangedError as error:
             return _json({"reason": "file", "text": str(error)}, status=409)
-        counts = {"all_reviewed": self._session.reviewed, "sentences": len(self._session.draft.sentences)}
+        self.learn_if_due()
+        counts = {
+            "all_reviewed": self._session.reviewed,
+            "sentences": len(self._session.draft.sentences),
+            "training": self._session.training,
+        }
         return _json(self._session.sentence(shown) | counts | {"undone": undone})
 
     async def load(self, _: Request) -> Response:
@@ -238,7 +253,27 @@ class _Review:
             self._session.load()
         except QsprojError as error:
             raise RequestError(409, str(error)) from None
-        return _json(self._session.overview())
+        return _json(self.overview())
+
+    def overview(self) -> dict[str, Any]:
+        """Return the page's summary; answers of an earlier session are learned now."""
+        loop = self._loop
+        if loop is not None and not any(loop.learned) and any(loop.answered):
+            self._begin()
+        return self._session.overview() | self.progress()
+
+    def progress(self) -> dict[str, Any]:
+        return self._session.progress() | ({} if self._loop is None else {"standing": self._loop.standing()})
+
+    def learn_if_due(self) -> None:
+        """Train in the background once a batch is complete."""
+        if self._loop is not None and self._loop.is_due:
+            self._begin()
+
+    def _begin(self) -> None:
+        if self._pool is not None and not self._session.training:
+            self._session.training = True
+            self._task = asyncio.create_task(self._trained(self._pool))
 
     async def train(self, _: Request) -> Response:
         session = self._session
@@ -248,17 +283,17 @@ class _Review:
             )
         if session.training:
             raise RequestError(409, "training is already running")
-        if session.reviewed < session.train_after:
+        if self._loop is None and session.reviewed < session.train_after:
             raise RequestError(
                 409, f"{session.reviewed} sentences are reviewed, expected {session.train_after}"
             )
-        session.training = True
-        self._task = asyncio.create_task(self._trained(self._pool))
-        return _json(session.progress(), status=202)
+        self._begin()
+        return _json(self.progress(), status=202)
 
     async def _trained(self, pool: ComputePool) -> None:
-        session = self._session
+        session, loop = self._session, self._loop
         readings, versions, (reviewed, left) = session.readings, session.versions(), session.trees()
+        answered = None if loop is None else loop.answered
         try:
             result: Retrained = await pool.run(
                 Reviewed(session.draft.content(), str(session.draft.path), reviewed, left, session.lessons())
@@ -272,6 +307,10 @@ class _Review:
             log(fault=str(error))
         finally:
             session.training = False
+            if loop is not None and answered is not None:
+                loop.learned = answered
+                loop.words.load()
+                self.learn_if_due()
 
 
 def _answer(content_of: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -82,18 +82,30 @@ class Draft:
     def corrections(self) -> list[tuple[str, int, int]]:
         return self._history.corrections()
 
+    def drafts(self) -> list[tuple[str, int, int]]:
+        return self._history.drafts()
+
     def confirm(
-        self, index: int, tree: Tree, *, version: str, columns: Mapping[str, Sequence[str]] | None = None
+        self,
+        index: int,
+        tree: Tree,
+        *,
+        version: str,
+        columns: Mapping[str, Sequence[str]] | None = None,
+        drafted: tuple[int, int] | None = None,
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        Raises StaleError when the sentence no longer has this ``version``, FileChangedError when another
-        program has written the file, UsageError when the tree is invalid; then neither draft nor file change.
+        ``drafted``: of a draft that is confirmed for the first time, the number of cells changed and of words
+        kept. Raises StaleError when the sentence no longer has this ``version``, FileChangedError when
+        another program has written the file, UsageError when the tree is invalid; then neither draft nor file
+        change.
         """
         changed = reviewed(with_cells(self.sentences[index], columns or {}), tree)
         if self._who is not None:
             changed = with_comment(changed, REVIEWED_BY, self._who)
-        self.replace(index, [changed], version=version)
+        self._check_version(index, version)
+        self._replace([(index, 1, [changed])], drafted=drafted)
 
     def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
         """Replace ``count`` sentences by others, and save; raises as :meth:`confirm`."""
@@ -104,10 +116,21 @@ class Draft:
         """Replace sentences by index, in one save; raises FileChangedError."""
         self._replace([(index, 1, [sentence]) for index, sentence in corrected.items()])
 
-    def _replace(self, places: Iterable[tuple[int, int, Sequence[Sentence]]]) -> None:
+    def _replace(
+        self,
+        places: Iterable[tuple[int, int, Sequence[Sentence]]],
+        *,
+        drafted: tuple[int, int] | None = None,
+    ) -> None:
         changes = [
             (
-                Change.now(at, self._blocks[at : at + count], map(self._text_of, sentences), who=self._who),
+                Change.now(
+                    at,
+                    self._blocks[at : at + count],
+                    map(self._text_of, sentences),
+                    who=self._who,
+                    drafted=drafted,
+                ),
                 sentences,
             )
             for at, count, sentences in places

@@ -24,10 +24,20 @@ class Change:
     when: str = ""
     who: str | None = None
     batch: int = -1  # the number of the first change in the same save
+    # of a draft confirmed for the first time: cells changed of those shown, and words left as shown
+    drafted: tuple[int, int] | None = None
 
     @staticmethod
-    def now(at: int, before: Iterable[bytes], after: Iterable[bytes], *, who: str | None) -> Change:
-        return Change(at, list(before), list(after), datetime.now(UTC).isoformat(timespec="seconds"), who)
+    def now(
+        at: int,
+        before: Iterable[bytes],
+        after: Iterable[bytes],
+        *,
+        who: str | None,
+        drafted: tuple[int, int] | None = None,
+    ) -> Change:
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        return Change(at, list(before), list(after), when, who, drafted=drafted)
 
     def reversed(self, at: int) -> Change:
         return replace(self, at=at, before=self.after, after=self.before)
@@ -113,7 +123,8 @@ class History:
     def corrections(self) -> list[tuple[str, int, int]]:
         """Return (time, number of words, number of changed cells) of each confirmation, in order.
 
-        Changes of UPOS, HEAD and DEPREL count, in sentences whose tokenization is unchanged.
+        Changes of UPOS, HEAD and DEPREL count, against the draft that was shown if it was a newer one than
+        the file's, in sentences whose tokenization is unchanged.
         """
         found = []
         for change in self.changes.values():
@@ -124,8 +135,17 @@ class History:
                     for old, new in zip(before, after, strict=True)
                     for one, two in zip(old, new, strict=True)
                 )
-                found.append((change.when, len(after), changed))
+                cells = changed if change.drafted is None else change.drafted[0]
+                found.append((change.when, len(after), cells))
         return found
+
+    def drafts(self) -> list[tuple[str, int, int]]:
+        """Return (time, number of words, number of words left as shown) of each draft confirmed, in order."""
+        return [
+            (change.when, len(_recorded_cells(change.after)), change.drafted[1])
+            for change in self.changes.values()
+            if change.drafted is not None
+        ]
 
     def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
         """Return, by number, the changes that undo a sentence's last change and others of the same save.
@@ -177,6 +197,7 @@ class History:
                     "at": change.at,
                     "before": [block.decode() for block in change.before],
                     "after": [block.decode() for block in change.after],
+                    **({"drafted": change.drafted} if change.drafted is not None else {}),
                 }
                 for number, change in numbered.items()
             ]
@@ -237,6 +258,9 @@ def _steps(content: bytes) -> list[_Step]:
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
             batch = int(record.get("batch", number))
             change = Change(int(record["at"]), before, made, record["when"], record["who"], batch)
+            if "drafted" in record:
+                cells, kept = map(int, record["drafted"])
+                change = replace(change, drafted=(cells, kept))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         if change.at < 0 or not before or not made:

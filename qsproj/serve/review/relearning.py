@@ -1,5 +1,6 @@
 """Learning from the sentences and words annotated so far, in a separate process."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.sharedctypes import RawArray
@@ -22,6 +23,8 @@ from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 from qsproj.serve.review.draft import Named
 from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 
+# Priority of learning, below that of the server.
+NICENESS = 10
 # Number of sentences offered for annotation.
 OFFERED = 200
 # Steps of learning, for the page: model and text read, learned, written.
@@ -33,26 +36,52 @@ class Relearning:
     """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
 
     ``folder``: the workspace, whose stages are reused. ``output``: the path of the model. ``lexicon``: a file
-    that grows while the page is open, or None. ``progress``: number of finished steps, and of all, in memory
+    that grows while the page is open. ``progress``: number of finished steps, and of all, in memory
     shared with the server.
     """
 
     call: BootstrapCall
     folder: Path
     output: str
-    lexicon: str | None = None
+    lexicon: str
     progress: Any = field(default_factory=lambda: RawArray("i", 2))
 
-    def __call__(self, given: Reviewed) -> Retrained:
-        """Learn from the reviewed sentences, and parse the rest."""
-        sentences = list(read_sentences(Named(given.content, given.name)))
-        self.make([sentences[index] for index in given.reviewed])
-        return self.parsed(sentences, given.reviewed, given.left)
+    @property
+    def drafts(self) -> Path:
+        """The file of sentences to correct."""
+        return self.folder / f"annotate.{self.call.language}.conllu"
 
-    def parsed(
-        self, sentences: Sequence[Sentence], reviewed: Sequence[int], left: Sequence[int]
-    ) -> Retrained:
-        """Parse the sentences not yet reviewed with the model at ``output``."""
+    @property
+    def suggestions(self) -> str:
+        """The file of words to tag."""
+        return str(self.drafts.with_suffix(".words.tsv"))
+
+    def begin(self) -> Bootstrapped:
+        """Write drafts, words and model where an earlier session did not; return the bootstrap's files."""
+        made = self._bootstrapped(offered=OFFERED)
+        targets = str(self.drafts), self.suggestions, self.output
+        is_new = not self.drafts.exists()
+        for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):
+            if is_new or not Path(path).exists():
+                copy_to(source or "", path)
+        return made
+
+    def _bootstrapped(self, *, offered: int | None) -> Bootstrapped:
+        return bootstrap(
+            self.call.texts,
+            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
+            options=self.call.options,
+            with_examples=offered is not None,
+            suggested_sentences=offered or OFFERED,
+        )
+
+    def __call__(self, given: Reviewed) -> Retrained:
+        """Learn from the reviewed sentences, parse the rest, and list words anew; the page comes first."""
+        os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
+        sentences = list(read_sentences(Named(given.content, given.name)))
+        made = self.make([sentences[index] for index in given.reviewed], offered=OFFERED)
+        copy_to(made.suggested_words or "", self.suggestions)
+        reviewed, left = given.reviewed, given.left
         model = load_parser(self.output)
         parser = model.retagging() or model
         parsed = {index: parser.parse(sentences[index], confidence=True) for index in left}
@@ -63,13 +92,7 @@ class Relearning:
         """Write the model to ``output``; ``offered``: number of sentences to suggest."""
         options = self.call.options
         self.progress[:] = 0, _STEPS
-        made = bootstrap(
-            self.call.texts,
-            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
-            options=options,
-            with_examples=offered is not None,
-            suggested_sentences=offered or OFFERED,
-        )
+        made = self._bootstrapped(offered=offered)
         words = _lexicon(self.lexicon).tags
         if not annotated and not words:
             copy_to(made.model, self.output)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from qsproj.serve.compute import ComputePool
+    from qsproj.serve.review.loop import Loop
     from qsproj.serve.review.session import Session
     from qsproj.serve.review.words import WordList
 
@@ -31,12 +32,13 @@ def serve_review(
     seconds: float,
     command: str = "serve",
     words: WordList | None = None,
+    loop: Loop | None = None,
 ) -> None:
     """Serve the page of a session; ``pools``: the training process and the inference process."""
     training, inference = pools
     token = token_urlsafe(24)
     limits = Limits(bytes=_PAGE_BYTES, seconds=seconds)
-    answers = review_app(session, training, limits, inference=inference, words=words)
+    answers = review_app(session, training, limits, inference=inference, words=words, loop=loop)
     app = with_access_log(guarded(answers, token=token, host=host), paths=PATHS, headers=HEADERS)
     said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {session.draft.path}"
     running = [pool for pool in pools if pool is not None]

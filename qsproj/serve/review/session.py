@@ -358,8 +358,25 @@ class Session:
         if doubt is not None:
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
-        self.draft.confirm(index, tree, version=version, columns=columns)
+        self.draft.confirm(
+            index, tree, version=version, columns=columns, drafted=self._drafted(index, tree, columns or {})
+        )
         self._reviewed[index] = True
+
+    def _drafted(
+        self, index: int, tree: correction.Tree, columns: Mapping[str, Sequence[str]]
+    ) -> tuple[int, int] | None:
+        """Return the number of cells that differ from the draft shown, and of words that do not."""
+        if self._reviewed[index]:
+            return None
+        shown = self.belief(index)
+        rows = zip(shown.upos, shown.tree.heads, shown.tree.relations, strict=True)
+        given = zip(columns.get("upos", shown.upos), tree.heads, tree.relations, strict=False)
+        differing = [
+            sum(a != b for a, b in zip(one, other, strict=True))
+            for one, other in zip(rows, given, strict=False)
+        ]
+        return sum(differing), differing.count(0)
 
     def undo(self, index: int, *, version: str) -> tuple[int, int]:
         """Undo the last change of a sentence, as :meth:`Draft.undo`.

@@ -61,6 +61,7 @@ class WordList:
     lexicon: str
     concordance: Mapping[str, Sequence[Context]] = field(default_factory=dict)
     words: Sequence[Word] = ()
+    known: set[str] = field(default_factory=set)  # words of this list and of earlier ones
     questions: Mapping[str, QuestionRow] = field(default_factory=dict)
     decided: dict[str, tuple[str, ...]] = field(default_factory=dict)
     answers: dict[str, QuestionRow] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class WordList:
     def load(self) -> None:
         """Read suggestions and decisions."""
         self.words, self.questions = read_suggestions(self.suggestions)
+        self.known |= {one.form for one in self.words}
         self.decided, self.answers = {}, {}
         if not self._lines():
             return
@@ -99,12 +101,18 @@ class WordList:
         ]
         return {"words": rows, "questions": asked, "tags": UNIVERSAL_TAGS}
 
+    def open_wrong(self) -> list[float]:
+        """Return the expected numbers of wrong words of undecided rows, questions first."""
+        asked = [one.counts[-1] for one in self.questions.values() if one.name not in self.answers]
+        listed = [one.more[2] for one in self.words if one.form not in self.decided and len(one.more) > 2]
+        return [float(number) for number in (*asked, *listed)]
+
     def decide(self, form: str, tags: Sequence[str]) -> None:
         """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags.
 
         The word leaves the question that settles it, if any.
         """
-        if form not in {one.form for one in self.words}:
+        if form not in self.known:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
         kept = [

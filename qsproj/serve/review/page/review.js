@@ -12,7 +12,7 @@ let started = false, overview = null, turn = 0, newest = null;
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
 const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
 
-const words = new Words({ open: (index, word) => told(open)(index, word), decided: () => null });
+const words = new Words({ open: (index, word) => told(open)(index, word), decided: watchBatch });
 
 async function start() {
   overview = await ask("overview");
@@ -36,12 +36,15 @@ async function start() {
 function showProgress() {
   $("progress").textContent = `${overview.reviewed} of ${overview.sentences} reviewed`;
   $("trained").textContent = gain(overview.trained);
-  const after = overview.train_after;
+  const after = overview.train_after, standing = overview.standing;
+  $("standing").hidden = !standing;
+  if (standing) $("standing").textContent = whereOneStands(standing);
   $("train").hidden = after === null;
   if (after === null) return;
   const left = Math.max(0, after - overview.reviewed);
-  $("train").disabled = overview.training || left > 0;
-  $("train").textContent = overview.training ? "Training ..." : left ? `Train again (${left} more)` : "Train again";
+  $("train").disabled = overview.training || (standing ? !standing.fresh.some(Boolean) : left > 0);
+  if (standing) $("train").textContent = overview.training ? "Learning ..." : "Save model";
+  else $("train").textContent = overview.training ? "Training ..." : left ? `Train again (${left} more)` : "Train again";
   const [done, all] = overview.parts ?? [0, 0];
   $("parts-done").hidden = !overview.training;
   if (all) Object.assign($("parts-done"), { max: all, value: done });
@@ -60,6 +63,20 @@ function gain(told) {
   const scores = ({ uas, las }) => `${uas} UAS, ${las} LAS`;
   return `Reviewed sentences, held out in ${told.parts} parts: ${scores(told.before)} before, `
     + `${scores(told.after)} after training on the others. ${rest}`;
+}
+
+/** Describe the accuracy of the last drafts, what the next minutes bring, and what to do. */
+function whereOneStands({ answered, fresh, minutes, accuracy, gain, next, stop, model }) {
+  const percent = (share) => Math.round(100 * share), [sentences, words] = answered, [expected, least, most] = gain;
+  const parts = [`${Math.round(minutes)} minutes, ${sentences} sentences, ${words} words`];
+  if (accuracy) {
+    const { share, low, high, words: judged } = accuracy;
+    parts.push(`${percent(share)}% of the last ${judged} words were right (${percent(low)} to ${percent(high)}%)`);
+    parts.push(`ten more minutes: about ${expected} points (${least} to ${most})`);
+  }
+  parts.push(stop ? "stopping now loses little" : `next: ${next === "words" ? "words (key w)" : "sentences"}`);
+  parts.push(fresh.some(Boolean) ? `${model} lacks ${fresh[0]} sentences, ${fresh[1]} words` : `${model} has all of it`);
+  return parts.join(" · ");
 }
 
 /** Show a part of the list; a later request replaces one that is still pending. */
@@ -142,6 +159,7 @@ async function go(step) {
 async function afterChange(sentence, { goOn }) {
   overview.reviewed = sentence.all_reviewed;
   showProgress();
+  if (overview.standing) await watchBatch();
   const row = list.rows.find((one) => one.index === sentence.index);
   if (row) {
     row.reviewed = sentence.reviewed;
@@ -213,7 +231,25 @@ async function train() {
   await watchTraining();
 }
 
+let watching = false;
+
+/** Follow the training that a batch of answers has begun. */
+async function watchBatch() {
+  overview = { ...overview, ...(await ask("training")) };
+  if (overview.training && !watching) watchTraining().catch((error) => editor.say(error.message, true));
+  else showProgress();
+}
+
 async function watchTraining() {
+  watching = true;
+  try {
+    await followTraining();
+  } finally {
+    watching = false;
+  }
+}
+
+async function followTraining() {
   showProgress();
   while (overview.training) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
@@ -221,6 +257,7 @@ async function watchTraining() {
     showProgress();
   }
   showProgress();
+  words.stale = true;
   // New trees and a new order; the open sentence stays open.
   await showList(list.offset < overview.sentences ? list.offset : 0);
   await editor.refresh();

@@ -30,6 +30,7 @@ export class Words {
     this.hooks = hooks;
     this.rows = []; // questions, then words; a question has the words that it settles
     this.saving = Promise.resolve();
+    this.stale = false; // whether training has made a new list
     $("tag-keys").textContent = Object.entries(KEYS).map(([key, tag]) => `${key} ${tag}`).join(" · ");
     $("lexicon").addEventListener("keydown", (event) => this.#pressed(event));
     $("lexicon").addEventListener("click", (event) => this.#clicked(event));
@@ -47,8 +48,10 @@ export class Words {
     this.#count();
   }
 
-  open() {
+  async open() {
     if (!this.rows.length) return;
+    if (this.stale) await this.start();
+    this.stale = false;
     if (!$("deciding").open) $("deciding").showModal();
     this.#go(Math.max(0, this.rows.findIndex((row) => !row.decided.length)));
   }

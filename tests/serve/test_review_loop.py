@@ -1,0 +1,188 @@
+"""The loop of annotation: accuracy from corrections, expectations, batches, advice."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
+from qsproj.serve.requests import Limits
+from qsproj.serve.review.app import review_app
+from qsproj.serve.review.correction import tree_of
+from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
+from qsproj.serve.review.retraining import Retrained
+from qsproj.serve.review.session import Session
+from qsproj.serve.review.words import WordList
+
+LISTED = "der\tDET PRON\t3\t19\t{wrong}\t[der] Hund\nim\tADP\t0\t8\t0.1\tschläft [im]\n"
+
+
+def test_the_interval_holds_what_the_test_of_a_share_does_not_refuse():
+    """Wilson's interval is the shares p with (x/n - p)² n <= z² p(1 - p), here found by trying all."""
+    for right, count in product((0, 1, 7, 20), (20, 50)):
+        low, high = wilson(right / count, count)
+        kept = [
+            p for p in np.arange(1, 2000) / 2000 if (right / count - p) ** 2 * count <= 1.96**2 * p * (1 - p)
+        ]
+        assert (low, high) == pytest.approx((min(kept), max(kept)), abs=2e-3)
+        # It covers the share with about the stated probability.
+    covered = sum(
+        comb(60, right) * 0.3**right * 0.7 ** (60 - right)
+        for right in range(61)
+        if wilson(right / 60, 60)[0] <= 0.3 <= wilson(right / 60, 60)[1]
+    )
+    assert covered == pytest.approx(0.95, abs=0.02)
+
+
+def test_accuracy_is_that_of_the_last_drafts():
+    early, late = [Passed(at, 20, 2) for at in range(20)], [Passed(20 + at, 20, 15) for at in range(10)]
+    found = accuracy_of([*early, *late])
+    assert (found["share"], found["words"]) == (0.75, 160)
+    assert found["low"] < 0.75 < found["high"]
+    # Words of a sentence are right or wrong together: the interval widens.
+    uneven = [Passed(at, 20, 20 if at % 4 else 0) for at in range(8)]
+    wide = accuracy_of(uneven)
+    assert wide["share"] == 0.75
+    assert wide["high"] - wide["low"] > 1.5 * (found["high"] - found["low"])
+    assert accuracy_of([]) is None
+
+
+def test_intervals_cover_the_accuracy_of_uneven_sentences():
+    rng, covered = np.random.default_rng(1), 0
+    for _ in range(300):
+        shares = rng.beta(2, 1, size=12)
+        found = accuracy_of([Passed(at, 15, int(rng.binomial(15, one))) for at, one in enumerate(shares)])
+        covered += found["low"] <= 2 / 3 <= found["high"]
+    assert covered > 0.88 * 300
+
+
+def test_what_ten_minutes_bring_follows_the_corrections():
+    def passed(first, last, count=40, words=20):
+        shares = np.linspace(first, last, count)
+        return [Passed(at, words, round(words * one)) for at, one in enumerate(shares.tolist())]
+
+    nothing, doubt = expected_gain([], 0.0)
+    rising, _ = expected_gain(passed(0.4, 0.8), 40.0)
+    level, sure = expected_gain(passed(0.6, 0.6), 40.0)
+    falling, _ = expected_gain(passed(0.8, 0.4), 40.0)
+    assert rising > 0.02 > level > falling == 0.0
+    assert 0.01 < nothing < 0.05
+    assert sure < doubt
+    # The first minutes bring more than later ones.
+    assert expected_gain([], 60.0)[0] < nothing
+
+
+@pytest.fixture
+def loop(tmp_path):
+    """A loop over ten drafts and two words, the first of which is wrong everywhere."""
+    write_conllu(list(read_conllu("corpora/de.conllu"))[:10], tmp_path / "draft.conllu")
+    (tmp_path / "words.tsv").write_text(f"{SUGGESTIONS_HEADER}\n{LISTED.format(wrong='60.0')}")
+    words = WordList(suggestions=str(tmp_path / "words.tsv"), lexicon=str(tmp_path / "lexicon.tsv"))
+    session = Session(draft=Draft(str(tmp_path / "draft.conllu")), train_after=3)
+    return Loop(session=session, words=words, tokens=1000, batch=3, model="better.model")
+
+
+def confirm(session, index, change=False):
+    sentence = session.draft.sentences[index]
+    tags = ["X", *sentence.upos[1:]] if change else list(sentence.upos)
+    session.confirm(index, tree_of(sentence), version=session.draft.version(index), columns={"upos": tags})
+
+
+def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop, tmp_path):
+    session = loop.session
+    sentence = session.draft.sentences[0]
+    # A new draft, wrong in one head that the person puts right: the file's was right.
+    heads = list(tree_of(sentence).heads)
+    heads[0] = 3 if heads[0] != 3 else 4
+    new = {0: (tuple(heads), sentence.deprels, (None,) * len(sentence), sentence.upos)}
+    session.take(Retrained(new, {}), session.versions())
+    confirm(session, 0)
+    confirm(session, 1, change=True)
+    confirm(session, 1)  # confirmed again: no draft
+    words = [len(one) for one in session.draft.sentences]
+    expected = [(words[0], words[0] - 1), (words[1], words[1] - 1)]
+    assert [one[1:] for one in session.draft.drafts()] == expected
+    assert session.draft.corrections()[0][2] == 1
+    # They are there after a restart, and go when undone.
+    again = Session(draft=Draft(str(tmp_path / "draft.conllu")))
+    assert [one[1:] for one in again.draft.drafts()] == expected
+    again.undo(0, version=again.draft.version(0))
+    assert [one[1:] for one in again.draft.drafts()] == expected[1:]
+
+
+def test_standing_says_what_is_next_and_when_to_stop(loop):
+    start = loop.standing()
+    assert (start["next"], start["accuracy"], start["stop"]) == ("words", None, False)
+    assert start["a_minute"]["words"] == pytest.approx(6.01)
+    loop.words.decide("der", ["DET"])
+    assert loop.standing()["next"] == "sentences"
+    for index in range(10):
+        confirm(loop.session, index)
+    # An hour later nothing was wrong in any draft.
+    history = loop.session.draft._history
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    for number, change in enumerate(history.changes.values()):
+        object.__setattr__(change, "when", (begin + timedelta(minutes=2 * number)).isoformat())
+    there = loop.standing()
+    assert there["accuracy"]["share"] == 1.0
+    assert 15 < there["minutes"] < 22
+    assert there["fresh"] == [10, 1]
+    line = in_words(there)
+    assert "10 sentences and 1 words answered" in line
+    assert "100% were right in the draft" in line
+    assert not there["stop"]
+    # After hours, with few wrong words left in the list, there is little more to gain.
+    loop.tokens = 10**6
+    more = "".join(f"word{number}\tNOUN\n" for number in range(3000))
+    (Path(loop.words.lexicon)).write_text(f"der\tDET\n{more}")
+    loop.words.load()
+    assert loop.standing()["stop"]
+    assert "stopping here loses little" in in_words(loop.standing())
+
+
+def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving, loop):
+    """Of the pool there is only what it must do here: take its time."""
+    import time
+
+    from qsproj.serve.compute import ComputePool
+    from tests.serve.client import until
+
+    def work(given):
+        time.sleep(0.5)
+        return Retrained({}, {"reviewed": len(given.reviewed), "left": len(given.left), "changed": 0})
+
+    def app(pools):
+        pools.append(ComputePool(work, processes=1))
+        return review_app(loop.session, pools[0], Limits(), words=loop.words, loop=loop)
+
+    with serving(app) as client:
+
+        def put(path, **body):
+            return client.ask(path, data=json.dumps(body).encode(), method="PUT").json
+
+        for index in range(3):
+            shown = client.ask(f"/api/sentences/{index}").json
+            answer = put(
+                f"/api/sentences/{index}",
+                version=shown["version"], heads=shown["heads"], relations=shown["relations"], columns={},
+            )  # fmt: skip
+            assert answer["training"] == (index == 2)
+        # The page answers, and what is answered meanwhile is not lost.
+        put("/api/words", word="der", tags=["PRON"])
+        state = client.ask("/api/training").json
+        assert state["training"]
+        assert state["standing"]["fresh"] == [3, 1]
+        until(lambda: not client.ask("/api/training").json["training"])
+        standing = client.ask("/api/training").json["standing"]
+        assert standing["fresh"] == [0, 1]
+        # Save model: what is new is learned at once.
+        assert client.ask("/api/training", data=b"{}").status == 202
+        until(lambda: client.ask("/api/training").json["standing"]["fresh"] == [0, 0])
