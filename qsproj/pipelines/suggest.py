@@ -25,6 +25,25 @@ from qsproj.progress import track
 SENTENCE_COST = 10.0
 
 
+# Corrections for each wrong tag or arc: the page infers the rest of a sentence after each correction, which
+# saves a third of them (docs/results/few-trees.md).
+CORRECTIONS = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """Seconds of a person: for a word of a list, to read a word, to correct a cell, to confirm a sentence."""
+
+    listed_word: float = 4.0
+    read_word: float = 1.0
+    correction: float = 3.0
+    confirmation: float = 2.0
+
+    def of_draft(self, words: int, corrections: float) -> float:
+        """Return the time to read a parsed sentence, to correct it and to confirm it."""
+        return self.read_word * words + self.correction * corrections + self.confirmation
+
+
 def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
     """Return the probability that the likeliest head of each word is wrong, float64[n].
 
@@ -47,6 +66,11 @@ def tag_kinds(sentence: Sentence) -> list[Kind]:
     return list(zip(tags, tags[1:], tags[2:], strict=False))
 
 
+def word_kinds(sentence: Sentence) -> list[Kind]:
+    """Return the kind of each word for a tagger: its form, in lower case."""
+    return [(form.lower(), "", "word") for form in sentence.forms]
+
+
 def source_kinds(sentence: Sentence) -> list[Kind]:
     """Return the kind of each word for a converter: in the source tree, the head's tag, relation and tag."""
     tags = ("", *sentence.upos)
@@ -61,7 +85,10 @@ def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence without a trusted tree, and the uncertainty of each word, float64[n], at least 0."""
+    """A sentence without a trusted tree, and the uncertainty of each word, float64[n], at least 0.
+
+    Or of each of the m kinds that the ranking finds in the sentence, float64[m].
+    """
 
     sentence: Sentence
     uncertainties: NDArray[np.float64]
@@ -96,18 +123,21 @@ def rank(
     count: int | None = None,
     words: int | None = None,
     sentence_cost: float = 2.0,
+    costs: Costs | None = None,
     kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds,
 ) -> Iterator[Candidate]:
     """Yield the candidates in the best order of annotation.
 
     Greedily maximises the sum over words of uncertainty x occurrences of the kind among the candidates /
-    (1 + occurrences in annotated or yielded sentences), per word of cost. Ties go to the earlier candidate.
+    (1 + occurrences in annotated or yielded sentences), per word or second of cost. Ties go to the earlier
+    candidate.
     Values only decrease, so only those at the top are updated.
 
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
     words in total; sentences too long for the rest are skipped. ``sentence_cost``: fixed annotation cost per
-    sentence, in words; higher costs prefer long sentences. ``kinds``: :func:`tag_kinds` or
-    :func:`source_kinds`; None: ranked by uncertainty alone. Raises UsageError for a limit out of range.
+    sentence, in words; higher costs prefer long sentences. ``costs``: expected seconds instead. ``kinds``:
+    :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises UsageError for a
+    limit out of range.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
     search: Minoux 1978.
@@ -125,7 +155,11 @@ def rank(
     def gain(index: int) -> float:
         candidate = candidates[index]
         weights = 1.0 if counts is None else counts.weights(index)
-        return float((candidate.uncertainties * weights).sum()) / (len(candidate.sentence) + sentence_cost)
+        worth = float((candidate.uncertainties * weights).sum())
+        if costs is None:
+            return worth / (len(candidate.sentence) + sentence_cost)
+        corrections = CORRECTIONS * float(candidate.uncertainties.sum())
+        return worth / costs.of_draft(len(candidate.sentence), corrections)
 
     heap = [(-gain(index), index) for index in range(len(candidates))]
     heapq.heapify(heap)

@@ -22,7 +22,13 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
+from qsproj.models.tagging.tagger_training import (
+    LogEvidence,
+    SetExample,
+    SetTrainingOptions,
+    mean_tagger,
+    train_on_sets,
+)
 from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
@@ -48,15 +54,17 @@ class Answers:
 class AnswerOptions:
     """Learning from answers; chosen on halves of development files of Wolof and Armenian.
 
-    ``first``: fine-tuning of the tagger before it tags raw text. ``rounds``, ``training``: of learning from
-    raw text and answers. ``raw_sentences``: the largest number of them, drawn by chance. ``raw_strength``,
-    ``strength``: weights of a raw sentence and of a corrected one. ``balance``: see
+    ``first``: fine-tuning of the tagger before it tags raw text. ``rounds``, ``draws``, ``training``: of
+    learning from raw text and answers, as the mean of some taggers, which differ by .7 UPOS.
+    ``raw_sentences``: the largest number of them, drawn by chance. ``raw_strength``, ``strength``: weights of
+    a raw sentence and of a corrected one. ``balance``: see
     :func:`qsproj.pipelines.tagging.self_training.balanced`. ``temperature``: divisor of the tagger's
     potentials. ``trees``: fine-tuning of the parser.
     """
 
     first: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=10))
     rounds: int = 2
+    draws: int = 3
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=4))
     raw_sentences: int = 1500
     raw_strength: float = 3.0
@@ -124,16 +132,18 @@ def learned_tagger(
         current = train_on_sets(
             corrected(1.0), tags=tags, extractor=extractor, rng=rng, options=options.first, start=current
         )
-    for _ in range(options.rounds if text.sentences or known else 0):
+    if not known and not text.sentences:
+        return tagger
+    for _ in range(options.rounds):
         read = as_tagged(
             current, text, text.sentences, strength=options.raw_strength, balance=options.balance
         )
-        current = train_on_sets(
-            [*read, *corrected(options.strength)],
-            tags=tags,
-            extractor=extractor,
-            rng=rng,
-            options=options.training,
+        examples = [*read, *corrected(options.strength)]
+        current = mean_tagger(
+            [
+                train_on_sets(examples, tags=tags, extractor=extractor, rng=rng, options=options.training)
+                for _ in range(options.draws)
+            ]
         )
     learned = with_temperature(current, options.temperature)
     return replace(

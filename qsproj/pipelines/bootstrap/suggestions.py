@@ -20,7 +20,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.bootstrap.questions import Asked, asked_questions
-from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
+from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
 # Number of candidates for suggested sentences.
@@ -208,17 +208,23 @@ def write_suggested_words(
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
-    """Yield the parsed sentences, with ``ArcProb`` in MISC, that are most useful to annotate, best first.
+    """Yield the parsed sentences, with ``ArcProb`` in MISC, that teach most by the second, best first.
 
-    The uncertainty of a word is the probability that its tag or its arc is wrong.
+    A tag teaches all words of the form, an arc all words with the same tags around them.
     """
     candidates = []
     for sentence in parsed:
         arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
         tags = tagger.tag_distribution(sentence).max(axis=1)
-        candidates.append(Candidate(sentence, 1.0 - arcs * tags))
-    for candidate in rank(candidates, annotated=annotated, count=count, sentence_cost=SENTENCE_COST):
+        candidates.append(Candidate(sentence, 1.0 - np.concatenate([tags, arcs])))
+    for candidate in rank(
+        candidates, annotated=annotated, count=count, costs=Costs(), kinds=_tag_and_arc_kinds
+    ):
         yield candidate.sentence
+
+
+def _tag_and_arc_kinds(sentence: Sentence) -> list[Kind]:
+    return [*word_kinds(sentence), *tag_kinds(sentence)]
 
 
 def write_suggestions(
