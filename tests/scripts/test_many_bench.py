@@ -103,7 +103,7 @@ def test_ways_are_learned_and_scored(tmp_path):
     sides = (read_conllu(f"corpora/{code}.conllu") for code in ("en", "de"))
     lines = (f"{' '.join(one.forms)}\t{' '.join(other.forms)}\n" for one, other in zip(*sides))
     pairs.write_bytes(lzma.compress("".join(lines).encode()))
-    ways = ["--share 0.5", "--without balance", "--text", "--cut always"]
+    ways = ["--share 0.5", "--without balance", "--text --learn-text always", "--cut always"]
     options = argparse.Namespace(
         a="--draws 1",
         b=[f"--draws 1 {way}" for way in ways],
@@ -113,6 +113,7 @@ def test_ways_are_learned_and_scored(tmp_path):
         tested=20,
         tags=False,
         again=None,
+        kept=False,
         jobs=1,
         work=tmp_path / "work",
     )
@@ -124,6 +125,9 @@ def test_ways_are_learned_and_scored(tmp_path):
     assert ["split at clauses" in " ".join(one["log"]) for one in rows] == [False] * 4 + [True]
     figures = many_bench.run(lab)
     assert figures.tables["changes"].names == options.b
+    options.kept, options.seeds = True, [1, 2]
+    assert many_bench.every_run(lab, [options.a])[options.a].keys() == {("de-news", 1)}
+    options.kept, options.seeds = False, [1]
     options.tags, options.b = True, []
     (only,) = many_bench.every_run(lab, [options.a]).values()
     assert only["de-news", 1][UNCERTAIN_TAGS].keys() == {"upos"}

@@ -10,7 +10,7 @@ What is in use is ``--a``; each ``--b`` is a change to compare with it. Both are
 
 Stages are kept in ``--work``: a change of the last ones takes minutes. Stages of changed code are made again when their
 versions are raised, or with ``--again STAGE``. A run that was stopped goes on where it was. Figures are recorded for the
-page when all languages are measured.
+page when all languages are measured; ``--kept`` records those that are, where a change was measured on some languages.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from typing import Any
 from qsproj.cli.bootstrap import WHEN
 from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import pluralise
 from qsproj.models.parser import load_tags
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger import Tagger
@@ -224,6 +225,8 @@ def every_run(lab: Lab, ways: Sequence[str]) -> dict[str, Runs]:
     options = lab.options
     asked = list(itertools.product(ways, options.languages, options.seeds))
     missing = [one for one in asked if lab.cache.kept(*_name(one), **_source(lab, one)) is None]
+    if options.kept:
+        asked, missing = [one for one in asked if one not in missing], []
     if options.jobs != 1 and len(missing) > 1:
         _train_sources(lab, ways)
     for _ in map_in_order(partial(_kept, lab), missing, workers=Workers(jobs=options.jobs)):
@@ -316,7 +319,7 @@ def gains(before: Runs, after: Runs, column: str) -> dict[str, float]:
     return {
         code: mean(values(after, code, column)) - mean(values(before, code, column))
         for code in codes_in(before)
-        if values(before, code, column)
+        if values(before, code, column) and values(after, code, column)
     }
 
 
@@ -325,7 +328,7 @@ def change_row(name: str, before: Runs, after: Runs) -> list[str]:
     found = {column: gains(before, after, column) for column in COLUMNS}
     losers = {
         code: min(found[column][code] for column in DECISIVE if code in found[column])
-        for code in codes_in(before)
+        for code in codes_in(after)
     }
     losing = [f"{code} {loss:+.1f}" for code, loss in losers.items() if loss < -NOISE]
     main = found["LAS"] or found["UPOS"]
@@ -358,7 +361,7 @@ def sign_test(up: int, down: int) -> float:
 def run(lab: Lab) -> Figures:
     options = lab.options
     # Figures of some languages are printed and not recorded.
-    options.dev = options.tags or set(options.languages) != set(LANGUAGES)
+    options.dev = options.tags or not (options.kept or set(options.languages) == set(LANGUAGES))
     every = every_run(lab, list(dict.fromkeys([options.a, *options.b])))
     before, changed = every[options.a], {text: every[text] for text in options.b}
     tables = {
@@ -378,14 +381,16 @@ def run(lab: Lab) -> Figures:
             [
                 [
                     text,
-                    code,
+                    LANGUAGES[code].name,
                     *(_cell(gains(before, after, column).get(code), "+.1f") for column in COLUMNS),
                 ]
                 for text, after in changed.items()
-                for code in codes_in(before)
+                for code in codes_in(after)
             ],
         )
-    return Figures(tables=tables)
+    seeds = pluralise(len(options.seeds), "seed")
+    said = f"`{options.a}`, " if options.a else ""
+    return Figures(tables=tables, values={"run": f"{said}{seeds}, {options.tested} sentences"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -398,6 +403,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
     add("--tags", action="store_true", help="train taggers only, and score their tags")
     add("--again", choices=STAGES, metavar="STAGE", help="make this stage and later ones with this code")
+    add("--kept", action="store_true", help="show and record what is kept, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
     folder = DEFAULT_CACHE / "many-bench"
     add("--work", type=Path, default=folder, metavar="FOLDER", help="where stages are kept")
