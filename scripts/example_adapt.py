@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
         scores = qsproj.evaluate(gold, trees)
         print(f"{name:14} UAS {scores.uas:.1f}  LAS {scores.las:.1f}  of the new style")
 
-    # Which trees to look at first: those with an arc that the converter is least sure of.
+    # Trees to check first: those with the least confident arc.
     chances = [converter.arc_probabilities(sentence) for sentence in rest]
     doubt = [
         min(p[head, word] for word, head in enumerate(tree.heads[1:], 1))

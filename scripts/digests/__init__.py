@@ -1,1 +1,1 @@
-"""Digests of tiny models and of what they write: whether a change of the code changes what comes out."""
+"""Digests of tiny models and their outputs, which show whether a change of the code changes results."""

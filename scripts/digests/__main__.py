@@ -1,11 +1,11 @@
-"""Make digests of tiny models anew and compare them with those on record.
+"""Compute digests of tiny models and compare them with the recorded ones.
 
     python -m scripts.digests                     # all cases: a minute once kernels are compiled
-    python -m scripts.digests first-order soft    # those that a change could touch: seconds
+    python -m scripts.digests first-order soft    # cases that a change could affect: seconds
     python -m scripts.digests --list
-    python -m scripts.digests soft --write        # a change was meant: say in the commit which, and why
+    python -m scripts.digests soft --write        # for an intended change: say in the commit which changed and why
 
-Where digests differ, the parts of models and the files that do are told.
+If digests differ, the differing parts of models and files are listed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a case (default: all)")
-    parser.add_argument("--write", action="store_true", help="put what is found on record")
-    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument("--write", action="store_true", help="record the new digests")
+    parser.add_argument("--list", action="store_true", help="list the cases")
     options = parser.parse_args()
     if options.list:
         print(*CASES, sep="\n")

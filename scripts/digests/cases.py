@@ -1,7 +1,7 @@
-"""What is trained and run: for each case the commands, and the cases whose files these read.
+"""Cases: for each, the commands to run, and the cases whose files they read.
 
-Commands are lines of ``qsproj``, or of Python, run in a folder that begins with :data:`INPUTS`. Files of cases have names
-of their own. A case is as small as it can be without leaving out what it is named for.
+Commands are lines of ``qsproj``, or of Python, run in a folder that initially contains :data:`INPUTS`. File names differ
+between cases. Each case is as small as its purpose allows.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ CASES: dict[str, Case] = {
     """,
         ("joint",),
     ),
-    # Other annotation styles, what to annotate next, and all in one.
+    # Other annotation styles, suggestions for annotation, and a model for raw text.
     "styles": Case("""
         convert --to prague all.de.conllu -o styles.prague.conllu
         convert --from prague --to coordination=moscow,auxiliaries=head styles.prague.conllu \

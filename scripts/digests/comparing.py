@@ -1,8 +1,9 @@
-"""Digests made anew, in a process that computes as any other processor would, and compared with those on record.
+"""Computation of digests that do not depend on the processor, and their comparison with the recorded ones.
 
-Numba compiles for the processor at hand, NumPy and OpenBLAS choose code by it, and each may add up in another
-order on another. So the process that makes digests computes as on :data:`PROCESSOR`, which every processor with
-AVX2 can, with one thread for linear algebra. What other versions of the libraries would compute is not compared.
+Numba compiles for the current processor, NumPy and OpenBLAS select code for it, and each may add numbers in another
+order on another processor. So the process that computes digests is restricted to :data:`PROCESSOR`, whose instructions
+every processor with AVX2 has, and to one thread for linear algebra. Digests are not comparable between versions of the
+libraries.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ENVIRONMENT = {
     "OPENBLAS_CORETYPE": "Haswell",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
-    # What NumPy chooses by the processor at hand, beyond AVX2.
+    # Instructions beyond AVX2, which NumPy uses depending on the processor.
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     "QSPROJ_NOTICES": "0",
 }

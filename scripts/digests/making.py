@@ -1,4 +1,4 @@
-"""Running the cases in this process, and the digests of the files that they leave behind."""
+"""Run the cases in this process, and compute digests of the files that they write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models with options that the command line does not offer."""
+"""Models with options that the command line does not have."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What measures qsproj on real data and writes the tables of docs/: ``python -m scripts.experiments.NAME``."""
+"""Experiments on real data, whose figures make the pages of docs/results: ``python -m scripts.experiments``."""

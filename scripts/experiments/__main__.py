@@ -1,7 +1,7 @@
-"""Run all experiments, one after another, and write all pages again: ``python -m scripts.experiments``.
+"""Run all experiments and write all pages of results: ``python -m scripts.experiments``.
 
-What an earlier run kept for the same code, options and data is not measured again, so a run that was stopped goes on
-where it was. At the end stands which figures changed, and which experiments failed.
+Figures of an earlier run with the same code, options and data are reused, so an interrupted run resumes. At the end,
+the changed figures and the failed experiments are listed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ def main(arguments: list[str] | None = None) -> int:
         write_pages()
         return 0
     chosen = options.only or record_names()
+    if options.list:
+        print(*chosen, sep="\n")
+        return 0
     before = {name: read_record(name).figures for name in record_names()}
     failed = [name for name in chosen if not run(name, options)]
     for name in chosen:
         for line in changes(before[name], read_record(name).figures):
             print(f"{name}: {line}")
     for name in failed:
-        print(f"{name}: failed; its record is as before", file=sys.stderr)
+        print(f"{name}: failed; its record is unchanged", file=sys.stderr)
     return 1 if failed else 0
 
 
@@ -38,9 +41,16 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, metavar="FOLDER", help="kept figures")
-    parser.add_argument("--quick", action="store_true", help="on a small copy of the data; prints only")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=DEFAULT_CACHE,
+        metavar="FOLDER",
+        help="folder of stored figures (default: %(default)s)",
+    )
+    parser.add_argument("--quick", action="store_true", help="use a small copy of the data, and only print")
     parser.add_argument("--pages", action="store_true", help="only write the pages from the records")
+    parser.add_argument("--list", action="store_true", help="only list the experiments that would run")
     parser.add_argument(
         "--only", nargs="+", choices=record_names(), metavar="NAME", help="run these (default: all)"
     )
@@ -48,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(name: str, options: argparse.Namespace) -> bool:
-    """Run one experiment in a process of its own; return whether it succeeded."""
+    """Run one experiment in a separate process; return whether it succeeded."""
     command = [sys.executable, "-m", f"scripts.experiments.{name}", "--cache", str(options.cache)]
     print(f"{name}: running", file=sys.stderr, flush=True)
     return subprocess.run(command + ["--quick"] * options.quick, check=False).returncode == 0

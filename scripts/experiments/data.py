@@ -1,7 +1,7 @@
-"""Make the folder of real data, as far as it has names: ``python -m scripts.experiments.data FOLDER``.
+"""Download the folder of real data, as far as possible: ``python -m scripts.experiments.data FOLDER``.
 
-What it makes is what QSPROJ_DATA names, laid out as docs/guides/data.md tells. Files that are there stay as they are; what
-has to be got by hand is said at the end.
+QSPROJ_DATA names this folder; docs/guides/data.md describes it. Existing files are kept. Files that must be obtained by
+hand are listed at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BY_HAND = (
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A file of the folder, without .conllu.gz; the dataset and part it is made of; what is changed in it."""
+    """A file of the folder, without .conllu.gz; its dataset and part; its change."""
 
     path: str
     name: str
@@ -38,7 +38,7 @@ class Made:
 
 
 def with_parallel_ids(room: str) -> Callable[[Iterable[str]], Iterator[str]]:
-    """Return what names sentences that translate each other alike: by the number at the end of their sent_id."""
+    """Return a function that adds equal ids to translations, from the number at the end of their sent_id."""
 
     def change(lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
@@ -50,7 +50,7 @@ def with_parallel_ids(room: str) -> Callable[[Iterable[str]], Iterator[str]]:
 
 
 def without_sentences(ids: set[str]) -> Callable[[Iterable[str]], Iterator[str]]:
-    """Return what leaves sentences out, by their sent_id."""
+    """Return a function that removes sentences, by their sent_id."""
 
     def change(lines: Iterable[str]) -> Iterator[str]:
         block: list[str] = []
@@ -101,7 +101,7 @@ FILES = (
 
 
 def make(folder: Path, store: Store, *, mirror: str | None = None) -> bool:
-    """Make what is missing of the folder; say what cannot be made, and return whether all could."""
+    """Create the missing files of the folder; report those that cannot be downloaded, and return whether all could."""
     whole = True
     for name, rows in groupby(FILES, key=lambda row: row.name):
         missing = [row for row in rows if not _place(folder, row).exists()]
@@ -131,7 +131,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--mirror", metavar="URL", help="as of `qsproj data get`")
+    parser.add_argument("--mirror", metavar="URL", help="as in `qsproj data get`")
     options = parser.parse_args()
     whole = make(options.folder, Store(default_folder()), mirror=options.mirror)
     print(BY_HAND, file=sys.stderr)

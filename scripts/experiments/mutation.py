@@ -1,10 +1,10 @@
-"""Whether tests notice when the code is wrong: change it in one place at a time, and run the tests of its room.
+"""Measure whether tests notice errors: change the code in one place at a time, and run the tests of its package.
 
     python -m scripts.experiments.mutation qsproj/training/em.py qsproj/models/arc/arc_training.py --sample 20 --seed 1
 
-Comparisons, constants and signs are swapped, terms, arguments and statements dropped, conditions turned round. A change
-that no test notices *survives*: it is printed with its line. Some survivors change nothing that can be seen (a bound
-that is never met); the others want a test. Everything runs in a copy of the checkout.
+Mutations swap comparisons, constants and signs, drop terms, arguments and statements, and negate conditions. A change
+that no test notices *survives*: it is printed with its line. Some survivors have no visible effect (a bound that is
+never reached); the others need a test. Everything runs in a copy of the checkout.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-# Times what the tests take unchanged, and seconds on top, after which a change counts as noticed: it runs for
-# ever. In processor time, so that a busy machine does not matter; what waits for ever is given up after WAIT seconds.
+# A mutation counts as noticed if its tests take longer than PATIENCE times the unchanged code plus GRACE seconds of
+# processor time (which a busy machine does not affect), or wait longer than WAIT seconds.
 PATIENCE, GRACE, WAIT = 4.0, 30.0, 3600.0
-# What pytest says when a test failed, or when tests could not be collected; what says that time ran out.
+# Exit codes of pytest for failed tests and for errors in collection; the signal for the time limit.
 NOTICED = (1, 2, -signal.SIGXCPU)
 
 
@@ -95,7 +95,7 @@ Node = ast.expr | ast.stmt
 
 
 def measured_nodes(tree: ast.AST) -> Iterator[Node]:
-    """Yield what runs: no annotations, no docstrings, nothing that is only said in errors."""
+    """Yield the executed code: without annotations, docstrings and texts of errors."""
     for child in running_parts(tree):
         if isinstance(child, ast.Raise | ast.Import | ast.ImportFrom | ast.JoinedStr):
             continue
@@ -115,7 +115,7 @@ def running_parts(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def variants(node: Node) -> Iterator[str]:
-    """Yield what a node may become, as source in parentheses where it is an expression."""
+    """Yield the mutations of a node as source, expressions in parentheses."""
     if isinstance(node, ast.stmt):
         if isinstance(node, ast.AugAssign) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
@@ -127,7 +127,7 @@ def variants(node: Node) -> Iterator[str]:
 
 
 def changed_expressions(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield what an expression may become."""
+    """Yield the mutations of an expression."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         yield ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
     elif isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
@@ -151,7 +151,7 @@ def changed_expressions(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def other_values(value: object) -> Iterator[float | bool]:
-    """Yield what a constant may become; texts stay."""
+    """Yield the mutations of a constant; strings are not mutated."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -170,7 +170,7 @@ def room_tests(path: Path) -> str:
 
 
 def run_tests(folder: Path, tests: list[str], limit: float = math.inf) -> tuple[int, float]:
-    """Run tests on a copy; return pytest's exit code and the processor time, of which there is a limit."""
+    """Run tests on a copy; return pytest's exit code and the processor time, which is limited."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     before = children_seconds()
@@ -229,12 +229,14 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", type=Path, help="modules of qsproj, from the top of the checkout")
     parser.add_argument(
-        "--sample", type=int, default=20, help="how many changes are tried (default 20; 0: all)"
+        "files", nargs="+", type=Path, help="modules of qsproj, as paths from the top of the checkout"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--tests", nargs="+", help="run these (default: those of each file's room)")
+    parser.add_argument(
+        "--sample", type=int, default=20, help="number of changes to try (default: 20; 0: all)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="random seed of the sample")
+    parser.add_argument("--tests", nargs="+", help="tests to run (default: those of each file's package)")
     options = parser.parse_args(arguments)
     try:
         report(options)
@@ -243,7 +245,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    """Try a sample of changes, and print those that survive."""
+    """Run a sample of mutations, and print the survivors."""
     missing = [path for path in options.files if not (CHECKOUT / path).is_file()]
     if missing:
         raise UsageError(f"{missing[0]}: found no such file, expected a path from the top of the checkout")

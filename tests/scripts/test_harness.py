@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.errors import UsageError
-from scripts.experiments.__main__ import changes
+from scripts.experiments.__main__ import changes, main
 from scripts.experiments.harness import build, page
 from scripts.experiments.harness.build import CHECKOUT, Build, files_of, this_build
 from scripts.experiments.harness.cache import Cache, said
@@ -18,6 +18,7 @@ from scripts.experiments.harness.page import (
     Figures,
     Record,
     read_record,
+    record_names,
     records_of,
     render,
     write_pages,
@@ -296,3 +297,10 @@ def test_a_small_copy_keeps_the_beginning(tmp_path):
 
 def test_another_process_returns_what_it_found():
     assert in_own_process(listed, ["a", "b"]) == "a and b"
+
+
+def test_the_experiments_that_would_run_are_listed(capsys):
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.split() == list(record_names())
+    assert main(["--list", "--only", "transfer.bootstrap"]) == 0
+    assert capsys.readouterr().out == "transfer.bootstrap\n"

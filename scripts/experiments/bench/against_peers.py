@@ -1,7 +1,7 @@
-"""Inference over trees against peers: ``python against_peers.py OUTPUT PEER N`` writes how many times as fast it is.
+"""Compare inference over trees with another package: ``python against_peers.py OUTPUT PEER N`` writes the speed-up.
 
-Calls of either are timed in turn, processor time, in the same process. It runs with any commit's package, and
-imports nothing else of ours.
+Calls of both are timed in turn in one process, in processor time. The script runs with the package of any commit, and
+imports nothing else of the checkout.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _arborescence(scores: list[Scores]) -> tuple[Callable[[], object], Callable[
     from qsproj.trees import nonprojective
 
     find_best = import_module("ufal.chu_liu_edmonds").chu_liu_edmonds
-    # [dependent, head]; what is no arc is NaN.
+    # [dependent, head]; NaN where there is no arc.
     turned = [np.ascontiguousarray(one.T) for one in scores]
     for one in turned:
         one[0] = np.nan

@@ -1,4 +1,4 @@
-"""Rows on inference over trees against peers, and on parsing both sides of a bitext."""
+"""Rows for inference over trees, compared with other packages, and for parsing both sides of a bitext."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def biparser(bench: Bench) -> Path:
 
 
 def biparsing(bench: Bench, side: Side) -> float:
-    """Return the milliseconds that a pair takes: those of many pairs less those of a few."""
+    """Return the milliseconds for one more pair: the difference between many pairs and a few."""
     model = biparser(bench)
     taken = [
         side.qsproj("biparse", "-m", model, *pairs(bench, LINKED, LINKED + count), "-o", os.devnull).seconds

@@ -1,4 +1,4 @@
-"""Rows on parsing, tagging and the start of commands."""
+"""Rows for parsing, tagging and the start of commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ output = Path(sys.argv.pop(1))
 atexit.register(lambda: output.write_text(str(time.process_time())))
 run()
 """
-# Of the treebank that a second-order parser is trained on: its time a sentence hardly depends on it.
+# Share of the treebank for training a second-order parser: its time per sentence depends little on it.
 SHARE = 6
 
 
@@ -81,7 +81,7 @@ def tagging_start(bench: Bench, side: Side) -> float:
 
 
 class FirstRun(NamedTuple):
-    """Processor time of all processes of a command, and of the one that is waited for."""
+    """Processor time of all processes of a command, and of its main process."""
 
     all: float
     waited_for: float
@@ -89,7 +89,7 @@ class FirstRun(NamedTuple):
 
 @cache
 def first_run(side: Side, folder: Path, corpora: Path) -> FirstRun:
-    """Return what the demo takes where nothing is compiled yet, measured once."""
+    """Measure the time of the demo without compiled kernels, once."""
     own = folder / f"seconds-{side.name}"
     environment = {"NUMBA_CACHE_DIR": str(folder / f"compiled-{side.name}")}
     spent = side.run("-c", TIMED, own, "demo", "--corpora", corpora, environment=environment)

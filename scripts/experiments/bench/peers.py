@@ -1,4 +1,4 @@
-"""Peers: parsers that are run where they are installed, and what is reported of others."""
+"""Other parsers: those that are run if installed, and the published figures of others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripts.experiments.bench.sides import Bench
 
 HEADER = ["parser", "sentences/s", "whence"]
 TIMES = 4
-# Of EWT, to train on: the time of a transition-based parser does not depend on what it has learned.
+# Training sentences of EWT: the time of a transition-based parser does not depend on its weights.
 SHARE = 12
 ON_A_GPU = "reported by its makers with version 1.1.1: Penn Treebank, GTX 1080 Ti"
 REPORTED = (
@@ -21,7 +21,7 @@ REPORTED = (
 
 
 def peers(bench: Bench) -> list[list[str]]:
-    """Return a row for each peer; one that could be run is left out where it is not installed."""
+    """Return a row for each parser; parsers that are not installed are left out."""
     try:
         return [_udpipe(bench), *REPORTED]
     except ModuleNotFoundError:
@@ -29,7 +29,7 @@ def peers(bench: Bench) -> list[list[str]]:
 
 
 def _udpipe(bench: Bench) -> list[str]:
-    """Measure UDPipe 1 as our parser is: words and tags given, reading and writing, EWT test."""
+    """Measure UDPipe 1 under the same conditions: words and tags given, reading and writing, EWT test."""
     udpipe = import_module("ufal.udpipe")
     fault = udpipe.ProcessingError()
     reader = udpipe.InputFormat.newConlluInputFormat()

@@ -1,7 +1,7 @@
-"""What users wait for, against an older commit: processor time of whole commands, both in turn in one run.
+"""Measure the processor time of whole commands, and compare it with an older commit in the same run.
 
-Rows that were measured before stay on the page with the commit that they were measured at; ``--rows`` names what is
-to be measured now. Ratios are medians of pairs: of two runs of either commit, one after the other.
+Rows measured earlier stay on the page with their commit; ``--rows`` selects the rows to measure now. Ratios are medians
+over pairs of runs, one of each commit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(lab: Lab) -> Figures:
 
 
 def known() -> dict[str, dict[str, list[str]]]:
-    """Return what the page has: the rows of its tables by name."""
+    """Return the rows of the page's tables by name."""
     try:
         tables = read_record(EXPERIMENT.record).figures.tables
     except UsageError:
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         nargs="+",
         metavar="WORD",
-        help="measure rows with one of these words in their names; `peers` for others (default: all)",
+        help="measure rows whose names contain one of these words; `peers`: other tools (default: all)",
     )
 
 

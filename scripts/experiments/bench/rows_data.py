@@ -1,4 +1,4 @@
-"""Data that the rows are measured on, and runs that two rows are read off."""
+"""Data of the rows, and runs that two rows share."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def bitext(bench: Bench, language: str) -> list[str]:
 
 @cache
 def spent_once(side: Side, *command: str | Path) -> Spent:
-    """Return what a command takes: its time and its memory are rows of their own, of one run."""
+    """Run a command once, to measure its time and its memory, which are separate rows."""
     return side.qsproj(*command)

@@ -1,11 +1,11 @@
-"""What each stage of `qsproj bootstrap` takes of a large bitext: processor time, and memory of all processes.
+"""Measure processor time and memory of each stage of `qsproj bootstrap` on a large bitext.
 
     python -m scripts.experiments.bench.scale --pairs 100000 300000 1000000 --minutes 7
 
-The pairs are those of the bitext en-de of at most --longest words, over and over; the number of the round stands before
-both sides, as pairs that were there before would be left out. An E-step through a quasi-synchronous grammar reads what the
-stages made. What each stage took is kept when it is done: with --minutes the run ends after the stage in which the time is
-over, and the same command goes on from there. The page says what is not measured yet.
+The pairs of the bitext en-de with at most --longest words are repeated as often as needed; the number of the repetition
+precedes both sides, because repeated pairs would be left out. An E-step of a quasi-synchronous grammar reads the output
+of the stages. The figures of each stage are stored when it ends: with --minutes, the run ends after the current stage
+when the time is over, and the same command continues it. The page shows which figures are missing.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ Row = dict[str, float]
 
 @dataclass(frozen=True)
 class Size:
-    """A bitext of so many pairs, and what was measured of it."""
+    """A bitext of a given number of pairs, and its figures."""
 
     lab: Lab
     pairs: int
 
     def row(self, name: str) -> Row | None:
-        """Return what a stage took, where that is kept."""
+        """Return the stored figures of a stage, if any."""
         found: Row | None = self.lab.cache.kept(name, **self._source(name))
         return found
 
     @property
     def missing(self) -> list[str]:
-        """What is not measured yet."""
+        """The missing figures."""
         return [name for name in STAGES if self.row(name) is None]
 
     def measure(self, *, until: float) -> None:
-        """Run the stages of which nothing is kept, as long as there is time."""
+        """Run the stages without stored figures until the time is over."""
         self._work.mkdir(parents=True, exist_ok=True)
         lines = watch(self._command, go_on=lambda: time.monotonic() < until)
         for stage, taken in by_stage(lines):
@@ -89,7 +89,7 @@ class Size:
 
     @property
     def _work(self) -> Path:
-        """Where stages are kept, of all sizes: not those of another build, which nothing is known of."""
+        """The folder of stages of all sizes, for this build."""
         return self.lab.cache.unfinished("bootstrap", **self._source(WITHOUT_PAIRS))
 
     @property
@@ -102,7 +102,7 @@ class Size:
 
 
 def by_stage(lines: Iterable[Taken]) -> Iterator[tuple[str, Taken]]:
-    """Yield each stage that was made, not kept, and what was taken since the stage before."""
+    """Yield each stage that ran, and the resources used since the stage before."""
     seconds = peak = 0.0
     for line, more, most in lines:
         print(line, file=sys.stderr, flush=True)
@@ -114,7 +114,7 @@ def by_stage(lines: Iterable[Taken]) -> Iterator[tuple[str, Taken]]:
 
 
 def write_pairs(source: Path, path: Path, *, pairs: int, longest: int) -> None:
-    """Write so many pairs of at most ``longest`` words a side."""
+    """Write a given number of pairs of at most ``longest`` words a side."""
     with lzma.open(source, "rt", encoding="utf-8") as lines:
         sides = [line.rstrip("\n").split("\t")[:2] for line in lines]
     short = [side for side in sides if max(len(one.split()) for one in side) <= longest]
@@ -123,7 +123,7 @@ def write_pairs(source: Path, path: Path, *, pairs: int, longest: int) -> None:
 
 
 def run(lab: Lab) -> Figures:
-    """Measure what is not kept, as long as there is time."""
+    """Measure missing figures until the time is over."""
     until = time.monotonic() + 60 * lab.options.minutes
     sizes = [Size(lab, pairs) for pairs in (QUICK_PAIRS if lab.options.quick else lab.options.pairs)]
     for size in sizes:
@@ -146,7 +146,7 @@ def run(lab: Lab) -> Figures:
 
 
 def seconds_table(pairs: Sequence[int], stages: dict[str, list[Row]]) -> Table:
-    """Show the processor time of each stage, and what each pair more costs from one size to the next."""
+    """Return the processor time of each stage, and the increase per pair from one size to the next."""
     columns = {stage: [row.get("seconds", NAN) for row in rows] for stage, rows in stages.items()}
     columns["all"] = [sum(seconds) for seconds in zip(*columns.values(), strict=True)]
     steps = list(itertools.pairwise(pairs))
@@ -176,7 +176,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 300_000, 1_000_000])
     parser.add_argument("--longest", type=int, default=8, help="words a side (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--minutes", type=float, default=600, help="after which no stage is begun")
+    parser.add_argument(
+        "--minutes", type=float, default=600, help="no stage starts after this time (default: %(default)s)"
+    )
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)

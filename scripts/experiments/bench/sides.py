@@ -1,6 +1,6 @@
-"""Two commits side by side: the same command by either, in turn, in processes of their own.
+"""Run the same command with two commits, in turn, in separate processes.
 
-What counts is processor time, of a process and of those that it starts: others may be at work on the machine.
+Processor time of a process and its children is measured, because the machine may be shared.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Side:
     source: Path
 
     def run(self, *arguments: str | Path, environment: dict[str, str] | None = None) -> Spent:
-        """Run Python with this commit's package; return what that took.
+        """Run Python with this commit's package; return the resources used.
 
         ``arguments`` are those of Python. Bytecode is kept, as it is where qsproj is installed.
         """
@@ -73,13 +73,13 @@ class Side:
         return self.run("-m", "qsproj", *self._spelling(str(command)), *rest)
 
     def _spelling(self, command: str) -> tuple[str, ...]:
-        """Return what a command is called on this side: earlier commits have some as modes of others."""
+        """Return the name of a command on this side: in earlier commits, some were modes of other commands."""
         file = self.source / "qsproj" / "cli" / "train_tagger.py"
         return (command,) if file.exists() else FORMER.get(command, (command,))
 
 
 def base_side(lab: Lab) -> Side:
-    """Return the old side: the base commit, taken out of the history once."""
+    """Return the old side: the base commit, checked out once."""
     folder = lab.cache.folder / f"commit-{BASE}"
     if not folder.exists():
         packed = subprocess.run(
@@ -92,7 +92,7 @@ def base_side(lab: Lab) -> Side:
 
 @dataclass(frozen=True)
 class Bench:
-    """What a row is measured with.
+    """The environment in which rows are measured.
 
     Attributes
     ----------
@@ -155,5 +155,5 @@ HEADER = ["what", BASE, "now", "ratio", "commit"]
 
 
 def chosen(rows: Sequence[Row], names: Sequence[str] | None) -> list[Row]:
-    """Return the rows whose names hold one of the words given; all of them without."""
+    """Return the rows whose names contain one of the given words, or all rows."""
     return [row for row in rows if names is None or any(name in row.what for name in names)]

@@ -1,4 +1,4 @@
-"""Rows on training, and on aligning many pairs."""
+"""Rows for training, and for aligning many pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def train(bench: Bench, side: Side, data: Path, *options: str) -> float:
 
 
 def align(bench: Bench, side: Side) -> Spent:
-    """Return what aligning many pairs takes, measured once."""
+    """Measure the alignment of many pairs, once."""
     pairs = [f"{pair}\n" for pair in bitext(bench, "de")[:PAIRS]]
     few, many = kept(bench, "few.tsv", "".join(pairs[:200])), kept(bench, "many.tsv", "".join(pairs))
     for path in (few, many):

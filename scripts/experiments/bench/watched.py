@@ -1,4 +1,4 @@
-"""A command watched from outside: processor time and memory of all its processes, between the lines it says."""
+"""Measure processor time and memory of all processes of a command, between the lines that it prints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Taken(NamedTuple):
-    """What was taken up to a line, since the line before: processor seconds, and the most megabytes at a time."""
+    """Resources used between two lines: processor seconds, and peak memory in megabytes."""
 
     line: str
     seconds: float
@@ -43,7 +43,7 @@ class _Peak:
         self._most = max(self._most, sum(map(_megabytes, _processes(self._session))))
 
     def taken(self) -> float:
-        """Return the most since the last call, with what there is now."""
+        """Return the peak since the last call, including the current value."""
         self._look()
         most, self._most = self._most, 0.0
         return most
@@ -54,7 +54,7 @@ class _Peak:
 
 
 def watch(command: Sequence[str], *, go_on: Callable[[], bool]) -> Iterator[Taken]:
-    """Run a command, and yield each line of its standard error with what it took.
+    """Run a command, and yield each line of its standard error with the resources used.
 
     It is told to end when ``go_on`` says no after a line.
 
@@ -88,7 +88,7 @@ def watch(command: Sequence[str], *, go_on: Callable[[], bool]) -> Iterator[Take
 
 
 def _processes(session: int) -> Iterator[int]:
-    """Yield the processes of a session: the one that began it, and all that it started."""
+    """Yield the processes of a session: its leader and all descendants."""
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if int(_stat(path)[3]) == session:
@@ -96,14 +96,14 @@ def _processes(session: int) -> Iterator[int]:
 
 
 def _seconds(process: int) -> float:
-    """Return the processor time of a process, and of those that it waited for."""
+    """Return the processor time of a process and its finished children."""
     with suppress(OSError):
         return sum(map(int, _stat(Path(f"/proc/{process}"))[11:15])) / _TICKS
     return 0.0
 
 
 def _megabytes(process: int) -> float:
-    """Return the memory of a process; what several share is divided by their number."""
+    """Return the memory of a process; shared memory is divided by the number of processes."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):

@@ -1,1 +1,1 @@
-"""What all experiments share: data, builds, kept figures, tables, pages, and the way from a command to its page."""
+"""Shared parts of all experiments: data, builds, stored figures, tables and pages."""

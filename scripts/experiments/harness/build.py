@@ -1,7 +1,7 @@
-"""What a figure was made by: the code, the versions of what it runs on, and the processor.
+"""The build behind a figure: code, versions of the packages, and processor.
 
-Code is the source of ``qsproj/`` and of the experiment's own files, not the commit: a change of a page in ``docs/``
-must not throw away a run of hours. The commit is recorded beside it.
+Code is the source of ``qsproj/`` and of the experiment's own files, not the commit, so a change of a page in ``docs/``
+does not invalidate a run of hours. The commit is recorded as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIGITS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """What made a figure.
+    """The build that made a figure.
 
     Attributes
     ----------
@@ -47,12 +47,12 @@ class Build:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What must agree for figures to stand in one table; the commit need not."""
+        """The parts of a build that must agree within a table; the commit need not."""
         return {"code": self.code, "versions": self.versions, "processor": self.processor}
 
     @property
     def described(self) -> str:
-        """Say in a line what made the figures."""
+        """Return a line that describes the build."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return f"commit {self.commit}, source {self.code}; {versions}; {self.processor}"
 
@@ -62,7 +62,7 @@ class Build:
 
 @dataclass(frozen=True)
 class UnrecordedBuild:
-    """The build of figures made before builds were recorded: what the history of the page says of it."""
+    """The build of figures older than the record of builds, as described by the history of the page."""
 
     commit: str
     versions: str
@@ -73,7 +73,7 @@ class UnrecordedBuild:
 
 
 def this_build(experiment: Path) -> Build:
-    """Return what the figures of an experiment's file would be made by now."""
+    """Return the current build of an experiment's file."""
     return Build(
         code=source_hash(experiment), versions=dict(versions()), processor=processor(), commit=commit()
     )
@@ -94,7 +94,7 @@ def source_hash(experiment: Path) -> str:
 
 
 def files_of(experiment: Path) -> set[Path]:
-    """Return an experiment's file and those that it imports, however indirectly, of what measures."""
+    """Return an experiment's file and the measuring files that it imports, directly or indirectly."""
     found: set[Path] = set()
     waiting = [experiment.resolve()]
     while waiting:

@@ -1,8 +1,7 @@
-"""Figures and models that are kept, each with the build, the options and the data that it came from.
+"""Stored figures and models, each with its build, options and data.
 
-Nothing is kept under a name alone. The key of an entry is a hash of the build, of the options, and of the content of
-the files that it read: what differs in any of them is measured again, beside what is there. So a table cannot mix
-builds.
+The key of an entry is a hash of the build, the options and the content of the input files. If any of these changes, the
+figure is measured again and the old one is kept, so a table never mixes builds.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ CHUNK = 1 << 20
 
 
 class Source(TypedDict, total=False):
-    """What figures depend on beside the code, as arguments of :meth:`Cache.figures` and :meth:`Cache.file`."""
+    """Inputs that figures depend on besides the code: arguments of :meth:`Cache.figures` and :meth:`Cache.file`."""
 
     options: Mapping[str, Any]
     data: Iterable[Path]
@@ -31,7 +30,7 @@ class Source(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of entries, and which commits made those that were used.
+    """A folder of entries, and the commits of the entries used.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class Cache:
         data: Iterable[Path] = (),
         experiment: Path | None = None,
     ) -> Any:
-        """Return what ``measure`` gives, as JSON does it, now or as it was kept.
+        """Return the result of ``measure`` as JSON, measured now or stored.
 
         ``options`` are what it depends on beside the code, ``data`` the files that it reads.
         """
@@ -78,7 +77,7 @@ class Cache:
         data: Iterable[Path] = (),
         experiment: Path | None = None,
     ) -> Any | None:
-        """Return the figures that are kept; None where there are none."""
+        """Return the stored figures, or None."""
         source = self._source(name, options, data, experiment)
         path = self._folder(source) / f"{file_name(name)}.json"
         return (
@@ -95,7 +94,7 @@ class Cache:
         data: Iterable[Path] = (),
         experiment: Path | None = None,
     ) -> Path:
-        """Return the path of a folder for what is not done yet, by the same code, options and data."""
+        """Return the path of a folder for unfinished work with the same code, options and data."""
         return self._folder(self._source(name, options, data, experiment)) / file_name(name)
 
     def file(
@@ -107,7 +106,7 @@ class Cache:
         data: Iterable[Path] = (),
         experiment: Path | None = None,
     ) -> Path:
-        """Return the path of a file that ``make`` writes; what it returns is kept beside it (see :meth:`said`)."""
+        """Return the path of a file that ``make`` writes; its return value is stored as well (see :meth:`said`)."""
         source = self._source(name, options, data, experiment)
         path = self._folder(source) / file_name(name)
         if not beside(path).exists():
@@ -139,13 +138,13 @@ class Cache:
 
 
 def check_source(source: Mapping[str, Any], experiment: Path) -> None:
-    """Refuse to keep what was made while the code changed: nobody could say by which."""
+    """Raise an error if the code changed during a measurement, because its build is then unknown."""
     if this_build(experiment).code != source["build"]["code"]:
         raise UsageError(f"{source['name']}: found other code than when the run began; run it again")
 
 
 def said(path: Path) -> Any:
-    """Return what was returned when the file of a cache was made."""
+    """Return the stored return value of the function that made a file."""
     return json.loads(beside(path).read_text(encoding="utf-8"))["said"]
 
 

@@ -1,7 +1,7 @@
 """Run an experiment: measure, record its figures, write the pages that show them.
 
-Options that all experiments have: ``--cache FOLDER`` keeps figures and models, ``--quick`` takes a small copy of the
-data and prints.
+Options of all experiments: ``--cache FOLDER`` stores figures and models; ``--quick`` uses a small copy of the data and
+only prints.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ DEFAULT_CACHE = Path(tempfile.gettempdir()) / "qsproj-experiments"
 
 @dataclass(frozen=True)
 class Lab:
-    """Where an experiment finds its data and keeps what it made; ``options`` are those of its command line."""
+    """The data and cache of an experiment; ``options`` are those of its command line."""
 
     data: Path
     cache: Cache
     options: argparse.Namespace
 
     def treebank_path(self, name: str) -> Path:
-        """Return where a treebank is; that of a language that has a Testament, beside it."""
+        """Return the path of a treebank; that of a language with a Testament is in the folder of the Testament."""
         folder = "bible" if name.startswith("got-") else "treebanks"
         return self.data / folder / f"{name}.conllu.gz"
 
@@ -87,7 +87,7 @@ class Experiment:
 
     @property
     def command(self) -> str:
-        """What runs it, from the top of the checkout."""
+        """The command that runs it from the top of the checkout."""
         path = Path(self.file).resolve().relative_to(CHECKOUT).with_suffix("")
         return f"python -m {'.'.join(path.parts)}"
 
@@ -116,11 +116,13 @@ class Experiment:
             type=Path,
             default=DEFAULT_CACHE,
             metavar="FOLDER",
-            help="where figures and models are kept, by build, options and data (default: %(default)s)",
+            help="folder of stored figures and models, by build, options and data (default: %(default)s)",
         )
-        parser.add_argument("--quick", action="store_true", help="on a small copy of the data; prints only")
         parser.add_argument(
-            "--fewer", action="store_true", help="record the figures even where tables would lose cells"
+            "--quick", action="store_true", help="use a small copy of the data, and only print"
+        )
+        parser.add_argument(
+            "--fewer", action="store_true", help="record the figures even if tables lose cells"
         )
         if self.add_arguments is not None:
             self.add_arguments(parser)
@@ -146,7 +148,7 @@ class Experiment:
         write_pages()
 
     def made_by(self, lab: Lab) -> str:
-        """Say what made the figures: one build, of which kept ones may have had other commits."""
+        """Return a description of the build, and the commits of stored figures."""
         build = this_build(Path(self.file).resolve())
         others = ", ".join(sorted(lab.cache.commits - {build.commit}))
         kept = f"; some figures kept from commits {others} of the same source" if others else ""

@@ -129,7 +129,7 @@ def made(records: Mapping[str, Record]) -> str:
 
 
 def figure(asked: str, records: Mapping[str, Record]) -> str:
-    """Return what one place of a template shows.
+    """Return the figure for one placeholder of a template.
 
     Raises
     ------

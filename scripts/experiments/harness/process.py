@@ -1,4 +1,4 @@
-"""Measuring in a process of its own: its peak memory and its processor time are then its own."""
+"""Run a function in a separate process, to measure its peak memory and processor time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ Result = TypeVar("Result")
 def in_own_process(
     measure: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
 ) -> Result:
-    """Call a function of a module in a new interpreter, and return what it returns."""
+    """Call a function of a module in a new interpreter, and return its result."""
     with ProcessPoolExecutor(max_workers=1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(measure, *arguments, **options).result()

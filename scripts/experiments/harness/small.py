@@ -1,4 +1,4 @@
-"""A small copy of the data, on which every experiment runs through in minutes: for trying, not for figures."""
+"""A small copy of the data, to try experiments in minutes; its figures are meaningless."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def small_copy(data: Path, folder: Path) -> Path:
 
 
 def sentences(lines: gzip.GzipFile, count: int) -> Iterator[bytes]:
-    """Yield the lines of so many sentences, the first."""
+    """Yield the lines of the first ``count`` sentences."""
     ended = 0
     for line in lines:
         yield line

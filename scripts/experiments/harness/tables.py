@@ -1,4 +1,4 @@
-"""Tables as pages show them: cells are text, so that what is computed from a table is what its reader would compute."""
+"""Tables of text cells, as pages show them, so figures derived from a table agree with its printed digits."""
 
 from __future__ import annotations
 

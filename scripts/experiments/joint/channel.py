@@ -1,8 +1,8 @@
-"""What a noisy channel teaches, and of what (thesis 5.3.2): kinds of source trees, target trees, punctuation.
+"""Measure the gain of a noisy channel by kind of source trees, number of target trees, and punctuation (thesis 5.3.2).
 
-First-order target parsers on gold tags. Beside target trees there are 400 pairs without, the last ones in the random
-order; tested are the first 250 sentences of the dev file, and as many from the middle of the training file, which
-nothing was learned from.
+First-order target parsers on gold tags. Besides the target trees there are 400 pairs without, the last ones in the
+random order. The test data are the first 250 sentences of the dev file, and as many from the middle of the training
+file, which no parser was trained on.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ CHANNELS = {
     ALL_FAMILIES: BiparseOptions(labels="after"),
 }
 COMPARED = (ALONE, BEST, GOLD)
-# What the bitexts offer, and with how many digits it is shown.
+# Statistics of the bitexts, and their number of digits.
 OFFERED = (("length", 1), ("links", 2), ("arcs", 2), ("parallel", 1), ("English", 1))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One joint model, as the channel, and what is learned through it; of size 0, the bitext alone."""
+    """One joint model used as the channel, and the training through it; size 0 uses only the bitext."""
 
     corpus: str
     size: int
@@ -85,7 +85,7 @@ BITEXTS = (Row("lines", 0), Row("partut", 0))
 
 @dataclass(frozen=True)
 class Setting:
-    """A corpus, and what all parsers of one number of target trees share."""
+    """A corpus, and the parts that all parsers with the same number of target trees share."""
 
     lab: Lab
     corpus: str
@@ -99,12 +99,12 @@ class Setting:
 
     @property
     def others(self) -> list[SentencePair]:
-        """The pairs whose target trees are not looked at."""
+        """The pairs whose target trees are not used."""
         return self.pairs[0][::-1][:OTHERS]
 
     @property
     def tests(self) -> dict[str, list[SentencePair]]:
-        """What parsers are tested on, by the keys of PARTS."""
+        """The test data, by the keys of PARTS."""
         train, dev = self.pairs
         return {"dev": dev[:TESTED], "held out": train[len(train) // 2 :][:TESTED]}
 
@@ -142,7 +142,7 @@ class Setting:
         return dict(counts)
 
     def offered(self) -> Figures:
-        """Describe what the pairs without target trees offer."""
+        """Return statistics of the pairs without target trees."""
         words = sum(len(pair.target) for pair in self.others)
         arcs = [same for pair in self.others for same in parallel_arcs(pair)]
         likely = sum(
@@ -192,7 +192,7 @@ def run(lab: Lab) -> PageFigures:
 
 
 def chosen(lab: Lab, row: Row, condition: str, measure: Callable[[], Figures]) -> Figures | None:
-    """Return the figures of a chosen row, measured unless they are kept; of others, what is kept."""
+    """Return the figures of a chosen row, measured if necessary; for other rows, stored figures."""
     kept = Kept(lab, row.corpus)
     if row.name in lab.options.rows:
         return kept.measured(row.size, condition, measure)
@@ -209,7 +209,7 @@ def score(found: Found, row: Row, explained: str, part: str, *, kinds: Sequence[
 
 
 def by_explained(found: Found, rows: Sequence[Row], explained: Iterable[str]) -> Table:
-    """Lay out UAS by what is explained."""
+    """Return the table of UAS by generated source trees."""
     header = [f"{CORPORA[row.corpus].language}, {name}" for row in rows for name in PARTS.values()]
     cells = [
         [name, *(score(found, row, name, part, kinds=(PUNCTUATION, WORDS)) for row in rows for part in PARTS)]
@@ -233,7 +233,7 @@ def by_trees(found: Found) -> Table:
 
 
 def punctuation(found: Found) -> Table:
-    """Lay out what is right of Swedish punctuation, and of all else."""
+    """Return the table of accuracy for Swedish punctuation and for other words."""
     kinds = {PUNCTUATION: "punctuation", WORDS: "all else"}
     header = [f"{kind}, {name}" for name in PARTS.values() for kind in kinds.values()]
     cells = [
@@ -244,7 +244,7 @@ def punctuation(found: Found) -> Table:
 
 
 def bitexts(offers: Mapping[str, Figures]) -> Table:
-    """Lay out what the pairs without target trees offer."""
+    """Return the table of statistics of the pairs without target trees."""
     rows = [
         [CORPORA[row.corpus].language, *(f"{offers[row.corpus][key]:.{digits}f}" for key, digits in OFFERED)]
         if row.corpus in offers

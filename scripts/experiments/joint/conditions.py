@@ -1,4 +1,4 @@
-"""The conditions of joint parsing: what is trained on a number of pairs, and how it parses others."""
+"""The conditions of joint parsing: models trained on a number of pairs, and their parses of other pairs."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def trained(
     *,
     order: int = 1,
 ) -> Measure:
-    """Return what trains a joint model and scores it."""
+    """Return a function that trains a joint model and scores it."""
     joint = JointOptions(families=families, source_tree=source_tree)
     chosen = BiparseOptions(order=order, joint=joint, training=options or JointTrainingOptions())
 
@@ -210,7 +210,7 @@ def measure_missing(
     conditions: Sequence[str],
     measures: Mapping[str, Callable[[Setting], Figures]],
 ) -> None:
-    """Measure those conditions of a corpus, with a number of training pairs, that are not kept."""
+    """Measure the missing conditions of a corpus with a number of training pairs."""
     kept = Kept(lab, corpus)
     missing = kept.missing(size, conditions)
     if not missing:

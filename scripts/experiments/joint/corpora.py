@@ -1,4 +1,4 @@
-"""Corpora on which joint parsing is measured: pairs with gold trees on both sides, and their candidate links."""
+"""Corpora for joint parsing: pairs with gold trees on both sides, and their candidate links."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Where to train and to test.
+    """Training and test data of a corpus.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ def second_order_source_parser(lab: Lab) -> GraphParser:
 
 
 def link_files(lab: Lab, corpus: Corpus) -> list[Path]:
-    """Return the files that the links of a corpus are learned from."""
+    """Return the files of the aligner's training data for a corpus."""
     files = [path for part in corpus.aligned for path in part.paths(lab)]
     return [*files, lab.data / corpus.bitext[0]] if corpus.bitext else files
 
@@ -196,7 +196,7 @@ def links_of(lab: Lab, corpus: Corpus) -> Path:
 
 
 def bitext_words(lab: Lab, corpus: Corpus) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the words of the other bitext that the aligner learns from, where there is any."""
+    """Yield the words of the other bitext for the aligner, if any."""
     if corpus.bitext is not None:
         name, languages = corpus.bitext
         yield from islice(read_word_pairs(str(lab.data / name), None, languages=languages), BITEXT_PAIRS)
@@ -214,7 +214,7 @@ def aligned_bitext(lab: Lab, corpus: Corpus) -> Iterator[tuple[tuple[str, ...], 
 
 
 def respelling(conversion: str | None) -> Callable[[str], str]:
-    """Return what converts a word to another script; it needs the extra ``measure``. None: nothing does."""
+    """Return a function that transliterates a word, which needs the extra ``measure``, or None."""
     if conversion is None:
         return str
     try:

@@ -1,4 +1,4 @@
-"""Figures of joint parsing by corpus, number of trees and condition, each measured once for a build."""
+"""Figures of joint parsing by corpus, number of trees and condition, measured once for each build."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Kept:
     corpus: str
 
     def source(self, size: int, condition: str) -> Source:
-        """Say what a figure depends on beside the code."""
+        """Return the inputs that a figure depends on besides the code."""
         files = [*link_files(self.lab, CORPORA[self.corpus]), self.lab.treebank_path("english-ewt-train")]
         return {"options": {"corpus": self.corpus, "size": size, "condition": condition}, "data": files}
 
     def measured(self, size: int, condition: str, measure: Callable[[], Figures]) -> Figures:
-        """Return a figure, measured unless it is kept."""
+        """Return a figure, measured if it is not stored."""
         figures: Figures = self.lab.cache.figures(self._name(size), measure, **self.source(size, condition))
         return figures
 
     def folder(self, size: int) -> Path:
-        """Return where trainings on so many pairs keep what they have done."""
+        """Return the folder of unfinished trainings with a given number of pairs."""
         return self.lab.cache.unfinished(f"{self._name(size)} state", **self.source(size, "state"))
 
     def missing(self, size: int, conditions: Iterable[str]) -> list[str]:
@@ -42,7 +42,7 @@ class Kept:
         return [name for name in conditions if self._kept(size, name) is None]
 
     def results(self, sizes: Iterable[int], conditions: Iterable[str]) -> Results:
-        """Return all figures that are kept, by size."""
+        """Return all stored figures, by size."""
         names = list(conditions)
         found = {
             size: {name: kept for name in names if (kept := self._kept(size, name)) is not None}

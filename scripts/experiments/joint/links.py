@@ -1,7 +1,7 @@
-"""What is learned of links, and what hand alignments are worth to the joint model (thesis 4.7.1, 4.7.6).
+"""Measure the model of links, and the gain from hand alignments in the joint model (thesis 4.7.1, 4.7.6).
 
-The one bitext here with hand alignments, XL-WA English-Spanish (350 pairs), has no trees: its words are tagged,
-and its Spanish trees parsed, by models of treebanks; these trees are then what is learned from and tested on.
+XL-WA English-Spanish (350 pairs), the only bitext here with hand alignments, has no trees. Its words are tagged, and its
+Spanish trees parsed, by models of treebanks; these trees serve as training and test data.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Learned:
-    """What is learned of links, beyond ALIGN and fertilities with the features that they always have."""
+    """A model of links, beyond ALIGN and fertilities with their default features."""
 
     tagged: bool = True
     dictionary: bool = False
@@ -202,7 +202,7 @@ def joint_accuracy(setting: Setting, learned: Learned, *, source_tree: str) -> F
 
 
 def choosing(lab: Lab) -> dict[str, Figures]:
-    """Choose among the aligner's links by what hand alignments have taught: trained on dev, tested on test.
+    """Select among the aligner's links by a model of hand alignments: trained on dev, tested on test.
 
     On dev itself, each fold is aligned by what the others have taught.
     """

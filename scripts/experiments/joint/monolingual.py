@@ -1,7 +1,7 @@
-"""Parsers of the target alone that bitext has taught (thesis 5.3); tags are gold.
+"""Measure parsers of the target alone, trained with a bitext (thesis 5.3); tags are gold.
 
-Beside a number of pairs with target trees there are up to 1,000 more, the last ones in the random order, whose target
-trees are not looked at.
+Besides the pairs with target trees there are up to 1,000 more, the last ones in the random order, whose target trees are
+not used.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CONDITIONS = (
 def parsers(
     joint: JointParser, train: list[SentencePair], others: list[SentencePair]
 ) -> Iterator[tuple[str, TreeParser]]:
-    """Yield what the joint model's target parser becomes, by condition."""
+    """Yield the target parsers after training with the joint model, by condition."""
     trees = [pair.target for pair in train]
 
     def through_channel(model: JointParser, options: NoisyChannelOptions | None = None) -> ArcParser:
@@ -62,7 +62,7 @@ def parsers(
         return train_noisy_channel(model, trees, others, rng=rng, options=options)[0]
 
     yield ALONE, joint.target
-    # Weights of zero: the two sides do not meet, and what is handed over is the target parser's own belief.
+    # Weights of zero: the sides do not interact, so the result is the target parser's own belief.
     apart = replace(
         joint, weights=JointWeights.untrained(), options=JointOptions(families=(), source_tree="best")
     )
@@ -78,7 +78,7 @@ def parsers(
 
 
 def measure(lab: Lab, corpus: str, size: int) -> None:
-    """Measure all conditions of a corpus, unless they are kept."""
+    """Measure all missing conditions of a corpus."""
     kept = Kept(lab, corpus)
     if not kept.missing(size, CONDITIONS):
         return

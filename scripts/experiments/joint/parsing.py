@@ -1,7 +1,7 @@
-"""Joint parsing of four corpora with numbers of training trees, of both orders; tags are gold.
+"""Measure joint parsing of four corpora by number of training trees, first and second order; tags are gold.
 
-Figures that are kept are not measured again; a run that was broken off goes on, within a training, too. ``--corpora``
-with no name after it measures nothing and makes the page of what is kept.
+Stored figures are not measured again; an interrupted run resumes, even within a training run. ``--corpora`` without a
+name measures nothing and makes the page from stored figures.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SOURCE_GIVEN = (PIPELINED, TRUE_SOURCE, SECOND_PIPELINED)
 
 
 def conditions_of(corpus: str, size: int) -> tuple[str, ...]:
-    """Return what is measured on a corpus with a number of training pairs."""
+    """Return the conditions measured on a corpus with a number of training pairs."""
     if corpus == DEV:
         return ON_DEV
     if size > MANY_TREES:
@@ -71,7 +71,7 @@ def links(lab: Lab, names: Sequence[str]) -> Table:
 
 
 def dev_table(results: Results) -> Table:
-    """Show what was measured on dev: what families are worth, and what helps to infer the source tree."""
+    """Return the table of dev figures: families of factors, and aids to infer the source tree."""
     shown = (("target", 2), ("source", 2), ("milliseconds", 1))
     rows = [
         [str(size), name, *(f"{row[key]:.{digits}f}" if key in row else "" for key, digits in shown)]
@@ -82,7 +82,7 @@ def dev_table(results: Results) -> Table:
 
 
 def tables_of(named: dict[str, Results]) -> dict[str, Table]:
-    """Lay out all figures but those of links, by corpus; figures that are not there are empty cells."""
+    """Return the tables of all figures except those of links, by corpus; missing figures are empty cells."""
     tables: dict[str, Table] = {}
     for name in SHOWN:
         results = named[name]

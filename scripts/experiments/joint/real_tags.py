@@ -1,4 +1,4 @@
-"""Relations and tags of joint parsing: decided alone, and with those of the source; by number of training trees."""
+"""Measure relations and tags in joint parsing, with and without those of the source, by number of trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def bare(sentence: Sentence) -> Sentence:
 
 
 def english_tagger(lab: Lab) -> Tagger:
-    """Return a tagger of English that was trained beside the corpora."""
+    """Return a tagger of English trained on other data than the corpora."""
 
     def train(path: Path) -> None:
         sentences = list(islice(lab.treebank("english-ewt-train"), ENGLISH_SENTENCES))

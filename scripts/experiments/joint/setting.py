@@ -1,4 +1,4 @@
-"""A number of training pairs, what all conditions share of what is learned from them, and how long that takes."""
+"""A number of training pairs, the models that all conditions share, and their training time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ UNTIMED = 10
 
 @dataclass(frozen=True)
 class Setting:
-    """A number of training pairs, and what all conditions share of what is learned from them."""
+    """A number of training pairs, and the models that all conditions share."""
 
     source: TreeParser
     train: list[SentencePair]
     test: list[SentencePair]
-    # Where training keeps what it has done, so that a run that was broken off goes on; None: nowhere.
+    # Folder for the state of training, to resume interrupted runs; None: no state is kept.
     folder: Path | None = None
     # The pairs of the training file after those that are trained on.
     rest: Sequence[SentencePair] = ()
@@ -43,12 +43,12 @@ class Setting:
 
     @cached_property
     def first_order(self) -> TimedTarget:
-        """The same, and how long it took."""
+        """The first-order setting, and its training time."""
         return self._target(1)
 
     @cached_property
     def second_order(self) -> TimedTarget:
-        """The same, of the second order."""
+        """The second-order setting, and its training time."""
         return self._target(2)
 
     def of_order(self, order: int) -> TimedTarget:
@@ -57,13 +57,13 @@ class Setting:
 
     @property
     def with_second_source(self) -> Setting:
-        """The same with the source parser of the second order; what is kept of the target serves both."""
+        """The setting with a second-order source parser; both share the stored target parser."""
         assert self.second_source is not None
         return replace(self, source=self.second_source())
 
     @property
     def warming(self) -> Setting:
-        """A few of the pairs: training on them loads and compiles kernels, and nothing is kept."""
+        """A few of the pairs: training on them loads and compiles kernels, and stores nothing."""
         return replace(self, train=self.train[:UNTIMED], folder=None)
 
     def _target(self, order: int) -> TimedTarget:
@@ -75,13 +75,13 @@ class Setting:
         return TimedTarget(trained, seconds_since(start, state))
 
     def checkpoint(self, name: str) -> TimedCheckpoint | None:
-        """Return where a training is kept; its time counts from now."""
+        """Return the folder of a training; its time is measured from now on."""
         return None if self.folder is None else going_on(self.folder / name)
 
 
 @dataclass(frozen=True)
 class TimedTarget:
-    """A target parser, and the processor seconds that it took with the scores of others."""
+    """A target parser, and the processor seconds of its training, including the cross-fitted scores."""
 
     trained: TrainedTarget
     seconds: float
@@ -89,7 +89,7 @@ class TimedTarget:
 
 @dataclass(frozen=True)
 class TrainedJointly:
-    """A joint parser, how its training went, and its processor seconds with those of the target parser."""
+    """A joint parser, its training report, and its processor seconds with those of the target parser."""
 
     parser: JointParser
     report: JointTrainingReport
@@ -102,7 +102,7 @@ def seconds_since(start: float, state: TimedCheckpoint | None) -> float:
 
 
 def train_jointly(setting: Setting, options: BiparseOptions) -> TrainedJointly:
-    """Train a joint model beside the target parser that others share."""
+    """Train a joint model with the shared target parser."""
     target = setting.of_order(options.order)
     described = f"{options} {type(setting.source).__name__}"
     state = setting.checkpoint(hash_of([described.encode()])[:DIGITS])

@@ -1,4 +1,4 @@
-"""How long a training took, in all runs together: one that was broken off goes on, and so does its time."""
+"""Training time, summed over all runs of an interrupted and resumed training."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class TimedCheckpoint(Checkpoint):
     def write(
         self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
     ) -> None:
-        """Write the state of a stage, and how long it took to get there."""
+        """Write the state of a stage, and the time spent so far."""
         super().write(stage, header, arrays, rng)
         write_json(self.folder / SECONDS, self.seconds)
 
 
 def going_on(folder: Path) -> TimedCheckpoint:
-    """Return the checkpoint of a training that goes on from what the folder has; time counts from now."""
+    """Return the checkpoint of a training resumed from the folder; its time is measured from now on."""
     kept = folder / SECONDS
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else 0.0
     checkpoint = TimedCheckpoint(folder=folder, resume=True, before=before)

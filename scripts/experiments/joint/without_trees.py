@@ -1,7 +1,7 @@
-"""Joint parsing without target trees: what was learned of English and Italian, beside projected parsers of others.
+"""Measure joint parsing without target trees: a model of English and Italian, with projected parsers of other languages.
 
-Projected parsers learn from a part of each bitext, tagged by taggers of other treebanks. Tested is the whole of PUD, with
-gold tags; nothing is learned or chosen on its trees.
+Projected parsers are trained on a part of each bitext, with tags of taggers of other treebanks. Test data are all of PUD
+with gold tags; its trees are used neither for training nor for choosing settings.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LANGUAGES = {
     "es": ("Spanish", "spanish-gsd-dev"),
     "sv": ("Swedish", "swedish-talbanken-dev"),
 }
-# What is learned of both sides comes from so many pairs; the Italian parser is projected through the rest.
+# Number of pairs for training the joint model; the Italian parser is projected through the others.
 LENDER, LENT = "partut", 400
 PROJECTED_PAIRS, LONGEST = 4000, 40
 WAYS = {JOINT: "joint", PIPELINED: "best"}
@@ -70,7 +70,7 @@ def projected(pairs: Iterable[SentencePair]) -> ArcParser:
 
 
 def parsed_pairs(lab: Lab, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    """Parse the source sides; trees of target sides, where there are any, are left out."""
+    """Parse the source sides; drop the trees of target sides."""
     parser = source_parser(lab)
     for pair in pairs:
         bare = replace(pair.target, heads=np.full(len(pair.target) + 1, -1, dtype=np.int32))
@@ -104,7 +104,7 @@ def projected_parser(lab: Lab, language: str) -> ArcParser:
 
 
 def lender(lab: Lab, source_tree: str) -> JointParser:
-    """Return what is learned of English and Italian, beside an Italian parser that is projected, too."""
+    """Return the joint model of English and Italian, trained with a projected Italian parser."""
 
     def make(path: Path) -> None:
         train, _ = pairs_of(lab, CORPORA[LENDER])
@@ -160,7 +160,7 @@ def run(lab: Lab) -> PageFigures:
 
 
 def figures_of(lab: Lab, language: str) -> dict[str, Figures]:
-    """Return the figures of a language by way to parse: measured where it is chosen, or else kept."""
+    """Return the figures of a language by parsing method: measured if chosen, else stored."""
     corpus = corpus_of(language)
     treebanks = [lab.treebank_path(name) for name in (LANGUAGES[language][1], "english-ewt-train")]
     found = {}
@@ -186,7 +186,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         choices=list(LANGUAGES),
         default=list(LANGUAGES),
-        help="languages to measure; others are of what is kept (default: all)",
+        help="languages to measure; others show stored figures (default: all)",
     )
 
 

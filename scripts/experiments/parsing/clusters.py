@@ -1,4 +1,4 @@
-"""Hidden clusters of arcs, three decoders, and words that choose their heads greedily: Smith and Smith 2007, 5 and 6.
+"""Measure hidden clusters of arcs, three decoders, and greedily chosen heads: Smith and Smith 2007, 5 and 6.
 
 Every parser is trained on a dev file and tested on the test file, with gold tags, lemmas and features.
 """
@@ -20,7 +20,7 @@ from scripts.experiments.parsing.objective_runs import (
     shape,
 )
 
-# How many clusters; what the paper trains is non-projective, what suits these treebanks is not.
+# Numbers of clusters; the paper trains non-projective parsers, but projective ones suit these treebanks.
 CLUSTERS = (2, 4, 8)
 NONE = {projective: Way(objective="likelihood", projective=projective) for projective in (False, True)}
 HIDDEN = {
@@ -78,7 +78,7 @@ def rows(results: Results, *, projective: bool) -> dict[str, Callable[[str], str
 
 
 def times(results: Results) -> Table:
-    """Tell how long an epoch takes beside that without clusters, on all treebanks that have both."""
+    """Return the time of an epoch relative to that without clusters, on all treebanks with both."""
     lines = []
     for clusters in CLUSTERS:
         pairs = [

@@ -1,6 +1,6 @@
-"""Weaker hard constraints than a tree, in training and in parsing (thesis table 3.3).
+"""Measure hard constraints weaker than a tree, in training and in parsing (thesis table 3.3).
 
-LINK and one hard constraint, over all arcs: nothing is pruned.
+The graphs have LINK and one hard constraint over all arcs, without pruning.
 """
 
 from __future__ import annotations

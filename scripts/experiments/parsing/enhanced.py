@@ -1,8 +1,8 @@
-"""Enhanced dependencies: learned, by rules, and a copy of the tree; on gold trees, on parsed ones, and on own tags.
+"""Measure enhanced dependencies: trained, by rules, and a copy of the tree; on gold trees, parsed trees and predicted tags.
 
-ELAS and EULAS are those of IWPT 2021; *added* is F1 of edges between words that the tree lacks, gold edges
-by the gold tree, others by the parsed one. Rules: lemmas of markers in relations, heads shared by conjuncts, subjects of
-xcomp, relative clauses.
+ELAS and EULAS are those of IWPT 2021. *Added* is the F1 of edges between words that the tree lacks: gold edges compared
+with the gold tree, others with the parsed one. Rules: lemmas of markers in relations, heads shared by conjuncts, subjects
+of xcomp, relative clauses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def copied(sentence: Sentence) -> Sentence:
 
 
 def by_rules(sentence: Sentence) -> Sentence:
-    """Return a parsed sentence with the DEPS that rules tell."""
+    """Return a parsed sentence with the DEPS derived by rules."""
     tree = Tree(sentence)
     graph: list[list[Edge]] = []
     for word in range(1, len(sentence) + 1):
@@ -86,7 +86,7 @@ def learned(enhancer: Enhancer, parser: ArcParser | None, sentence: Sentence) ->
 
 
 def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, float]:
-    """Return ELAS, EULAS and F1 of added edges, those that the tree beside them lacks, in percent."""
+    """Return ELAS, EULAS and F1 of added edges, which the given tree lacks, in percent."""
     found_scores = cut_scores(gold, trees)
     right = wanted = found = 0
     for one, other in zip(gold, trees, strict=True):

@@ -1,4 +1,4 @@
-"""The scores that a second-order parser gives to the parts of a sentence's trees, laid out for exact inference."""
+"""Scores of a second-order parser for a sentence, in the layout of exact inference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def exact_scores(graph: SentenceGraph, links: Scores, scores: Sequence[Scores]) 
 
 
 def score_of_tree(graph: SentenceGraph, links: Scores, scores: Sequence[Scores], heads: Heads) -> float:
-    """Return the score of a tree by asking every factor, slowly: what :func:`exact_scores` must agree with."""
+    """Return the score of a tree as the sum over all factors: a slow oracle of :func:`exact_scores`."""
     states = (heads[graph.dependents] == graph.heads).astype(np.int32)
     groups = graph.with_scores(links, scores).groups[: 1 + len(graph.families)]
     return float(sum(group.log_score(states[group.edges]) for group in groups))

@@ -1,4 +1,4 @@
-"""Which features of arcs exist, by the criteria of thesis 2.8.3: accuracy and size.
+"""Measure accuracy and size with features of arcs selected by the criteria of thesis 2.8.3.
 
 Every parser is trained on a dev file and tested on the test file, with gold tags, lemmas and features.
 """

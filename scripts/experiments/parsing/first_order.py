@@ -1,7 +1,7 @@
-"""First-order parsing measured: accuracy beside published peers, speed, memory.
+"""Measure first-order parsing: accuracy beside published parsers, speed, memory.
 
-Every row is trained in a process of its own, so that its peak memory is its own. All tokens are scored,
-punctuation included; lemmas and features are gold. Tags are gold, or those of a tagger trained on the same trees.
+Every row is trained in a separate process, to measure its peak memory. All tokens are scored, including punctuation;
+lemmas and features are gold. Tags are gold, or those of a tagger trained on the same trees.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from scripts.experiments.parsing.treebank_rows import SEED, add_rows_argument
 
 @dataclass(frozen=True)
 class Row:
-    """What is trained and tested; ``every`` takes one training sentence in so many."""
+    """Training and test data; ``every`` uses one of that many training sentences."""
 
     name: str
     train: str

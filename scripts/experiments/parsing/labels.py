@@ -1,4 +1,4 @@
-"""Relations inside the tree beside relations after the tree: accuracy, calibration, time.
+"""Compare relations decoded jointly with the tree and after it: accuracy, calibration, time.
 
 First-order parsers trained by ``qsproj train`` with and without ``--labels joint``, on gold tags, lemmas and features.
 All tokens are scored, punctuation included. Settings were chosen on parts of the dev files of Danish, Dutch and German,
@@ -168,7 +168,7 @@ def accuracy(results: dict[str, Any]) -> Table:
 
 
 def named_by(results: dict[str, Any]) -> Table:
-    """Lay out the LAS of the same trees by what names their relations."""
+    """Return the table of LAS of the same trees by labeller."""
     rows, all_scores = [], []
     for name, found in results.items():
         joint = found["joint"]
@@ -182,7 +182,7 @@ def named_by(results: dict[str, Any]) -> Table:
 
 
 def calibration(results: dict[str, Any]) -> Table:
-    """Lay out calibration errors, and what scores are divided by."""
+    """Return the table of calibration errors and temperatures."""
     rows = []
     for name, found in results.items():
         after, joint = found["after"], found["joint"]

@@ -1,7 +1,7 @@
-"""Search error under the scores that a second-order parser has learned.
+"""Measure search error under the scores of trained second-order parsers.
 
-As search_error.py, but the scores of LINK, GRAND and CHILDSEQ are those of parsers trained by belief propagation,
-and graphs are pruned as those parsers prune them.
+As search_error.py, but the scores of LINK, GRAND and CHILDSEQ are those of parsers trained by belief propagation, and
+graphs are pruned as by those parsers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from qsproj.trees.second_order import SecondOrderScores
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.parsing.exact_scores import exact_scores, scored_graph
+from scripts.experiments.parsing.parsing_methods import Measured, compare, methods_table
 from scripts.experiments.parsing.treebank_rows import SEED
-from scripts.experiments.parsing.ways_to_parse import Measured, compare, ways_table
 
-# One training sentence in so many.
+# Use one of this many training sentences.
 EVERY = 12
 MODELS = {"GRAND": ("grand",), "GRAND + CHILDSEQ": ("grand", "childseq")}
 
@@ -88,7 +88,7 @@ def run(lab: Lab) -> Figures:
     results = {name: list(map(Measured.of, kept)) for name, kept in found.items()}
     some = next(iter(results.values()))
     return Figures(
-        tables={name: ways_table(measured) for name, measured in results.items()},
+        tables={name: methods_table(measured) for name, measured in results.items()},
         values={"sentences": f"{len(some):,}", "words": f"{sum(one.words for one in some):,}"},
     )
 

@@ -1,6 +1,6 @@
-"""Parsing without projectivity, factor by factor (thesis table 3.2).
+"""Measure non-projective parsing, factor by factor (thesis table 3.2).
 
-All parsers of a treebank share the first-order parsers that prune.
+All parsers of a treebank share the first-order parsers for pruning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chapter 3 of the thesis: crossing arcs (3.1), and search error under weaker constraints (3.4.4)."""
+"""Measure crossing arcs (thesis 3.1), and search error under weaker constraints (3.4.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def crossing_of(lab: Lab, part: str, language: str) -> dict[str, Any]:
 
 
 def crossing_table(lab: Lab) -> Table:
-    """Say how far the treebanks are from projective: those that parsers are trained and tested on."""
+    """Return the table of crossing arcs in the treebanks for training and testing."""
     rows = []
     for language, treebank in TREEBANKS.items():
         dev, test = (

@@ -1,7 +1,7 @@
-"""Parsers trained for one objective each, by the settings of the command, and what they find on test files.
+"""Parsers trained with one objective each, by the settings of the command, and their scores on test files.
 
-Each is trained on a dev file and tested on the test file, with gold tags, lemmas and features. Figures are kept by this
-file: several pages show them.
+Each is trained on a dev file and tested on the test file, with gold tags, lemmas and features. This file stores the
+figures, because several pages show them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """How a parser is trained: options as of TrainingOptions."""
+    """The settings of a training, as of TrainingOptions."""
 
     objective: str
     projective: bool
@@ -116,7 +116,7 @@ def every_tree(scores: Sequence[Scores], inference: TreeDecoder) -> Iterator[tup
 
 
 def clustered_trees(scores: Sequence[Scores], inference: TreeDecoder) -> Iterator[tuple[str, list[Heads]]]:
-    """Yield what is found under the scores of arcs in their best clusters, where there are some."""
+    """Yield the scores of trees under arcs in their best clusters, if there are clusters."""
     if scores:
         yield f"{shape(inference.projective)} {MAX_Z}", list(map(inference.best, scores))
 
@@ -141,7 +141,7 @@ def counts(gold: Sequence[Sentence], trees: Sequence[Heads]) -> dict[str, Any]:
 
 
 class Results:
-    """What was measured of the chosen treebanks, and what is kept of others.
+    """Figures of the chosen treebanks, measured now, and stored figures of others.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Results:
         self._asked = asked
 
     def of(self, language: str, way: Way) -> dict[str, Any] | None:
-        """Return the figures of one parser; None where it is neither asked for nor kept."""
+        """Return the figures of one parser, or None if it is neither chosen nor stored."""
         lab, treebank = self._lab, TREEBANKS[language]
         source: Source = {
             "options": asdict(way),
@@ -204,5 +204,5 @@ def add_treebanks_argument(parser: argparse.ArgumentParser) -> None:
         choices=list(TREEBANKS),
         default=list(TREEBANKS),
         metavar="NAME",
-        help="measure on these, and show others that are kept (default: all)",
+        help="measure on these; others show stored figures (default: all)",
     )

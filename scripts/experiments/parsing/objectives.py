@@ -1,7 +1,7 @@
-"""Objectives of training compared on the same features: McDonald et al. 2006, Koo et al. 2007, Smith and Smith 2007.
+"""Compare training objectives on the same features: McDonald et al. 2006, Koo et al. 2007, Smith and Smith 2007.
 
 Every parser is trained on a dev file and tested on the test file, with gold tags, lemmas and features. Settings were
-chosen on parts of the dev file of Danish: what an objective takes there it takes everywhere.
+chosen on parts of the Danish dev file and used for all treebanks.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def add_treebanks_arguments(parser: argparse.ArgumentParser) -> None:
             choices=list(TREEBANKS),
             default=list(TREEBANKS),
             metavar="NAME",
-            help=f"measure {what} on these, and show others that are kept (default: all)",
+            help=f"measure {what} on these; others show stored figures (default: all)",
         )
 
 

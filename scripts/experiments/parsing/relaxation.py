@@ -1,4 +1,4 @@
-"""Relaxation: how few factors give the parses of the full graph (thesis 5.6; Riedel and Smith 2010).
+"""Measure how few factors give the parses of the full graph (relaxation; thesis 5.6, Riedel and Smith 2010).
 
 Parsers are trained on full graphs; only parsing is relaxed, by the gain of factors.
 """
@@ -25,7 +25,7 @@ from scripts.experiments.parsing.treebank_rows import SEED, differences, right_h
 
 GAINS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 FIRST_ORDER = "first order"
-# Factors are counted in one sentence of so many.
+# Factors are counted in one of this many sentences.
 COUNTED = 5
 # First-order pruning, as by default.
 PRUNED = 3e-3
@@ -35,7 +35,7 @@ FILES = ("english-ewt-train", "english-ewt-test")
 
 @dataclass(frozen=True)
 class Setting:
-    """How one file was parsed, what came of it, and what it took."""
+    """The settings, scores and time of one parse of a file."""
 
     name: str
     right: list[int]

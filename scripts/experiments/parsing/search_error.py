@@ -1,7 +1,7 @@
-"""Belief propagation against exact inference (thesis figures 2.7-2.9).
+"""Compare belief propagation with exact inference (thesis figures 2.7-2.9).
 
-Graphs are those of English-EWT test: LINK scores of a first-order parser, GRAND and CHILDSEQ scores estimated
-from the trees of English-EWT train by counting.
+Graphs are those of English-EWT test: LINK scores of a first-order parser, GRAND and CHILDSEQ scores estimated from
+counts in the trees of English-EWT train.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from qsproj.models.arc.training_options import TrainingOptions
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.parsing.second_order_counts import CountModel, count_model, model_scores
-from scripts.experiments.parsing.ways_to_parse import (
+from scripts.experiments.parsing.parsing_methods import (
     RUNS,
     WAYS,
     Measured,
     compare,
     mean_ms,
-    ways_table,
+    methods_table,
 )
+from scripts.experiments.parsing.second_order_counts import CountModel, count_model, model_scores
 
-# One training sentence in so many teaches the parser; all of them are counted.
+# The parser is trained on one of this many sentences; counts use all of them.
 EVERY = 4
 MODELS = ("GRAND", "GRAND + CHILDSEQ", "GRAND + CHILDSEQ, pruned")
 # Pruned graphs have no arc whose first-order probability is less, unless it is in the best tree.
@@ -73,7 +73,7 @@ def pruned(arcs: Scores, parser: ArcParser) -> Scores:
 
 
 def joined(sentences: Sequence[Sentence], start: int, length: int) -> Sentence:
-    """Return the words of successive sentences as one sentence of a given length; its heads mean nothing."""
+    """Return the words of successive sentences as one sentence of a given length, with meaningless heads."""
     words: list[tuple[str, ...]] = []
     while len(words) < length:
         one = sentences[start % len(sentences)]
@@ -127,7 +127,7 @@ def run(lab: Lab) -> Figures:
     results = {model: list(map(Measured.of, kept)) for model, kept in found["sentences"].items()}
     tables: dict[str, Table] = {}
     for model, measured in results.items():
-        tables[model] = ways_table(measured)
+        tables[model] = methods_table(measured)
         rows = [
             [length, *(f"{times[way]:.1f}" for way in LONG_WAYS)]
             for length, times in found["joined"][model].items()

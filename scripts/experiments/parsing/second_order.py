@@ -1,7 +1,7 @@
-"""Second-order parsing against first-order: accuracy, significance, time.
+"""Compare second-order with first-order parsing: accuracy, significance, time.
 
-Each row is trained with the defaults of ``qsproj train`` with ``--order 1`` and ``--order 2``. All tokens are
-scored, punctuation included; tags, lemmas and features are gold.
+Each row is trained with the defaults of ``qsproj train`` with ``--order 1`` and ``--order 2``. All tokens are scored,
+including punctuation; tags, lemmas and features are gold.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def measure(train: list[Sentence], test: list[Sentence]) -> dict[str, object]:
 
 
 def p_value(gains: Counts) -> str:
-    """Return the p-value of a sum of differences, as far as it is exact."""
+    """Return the exact p-value of a sum of differences, or a bound if it is negligible."""
     p = exact_paired_test(gains)
     return f"{p:.2g}" if p > NEGLIGIBLE else f"< {NEGLIGIBLE:g}"
 

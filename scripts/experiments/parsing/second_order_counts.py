@@ -1,4 +1,4 @@
-"""Scores of grandparents and siblings by counting: realistic second-order graphs without a trained model."""
+"""Scores of grandparents and siblings from counts: realistic second-order graphs without a trained model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from qsproj.trees.second_order import SecondOrderScores, second_order_scores
 
 # Observations that a back-off distribution is worth.
 PRIOR = 20.0
-# What the log-ratios count beside LINK scores that have seen neighbouring tags too. On English-EWT dev, 0.3 and
+# Weight of the log-ratios beside LINK scores, which also use neighbouring tags. On English-EWT dev, 0.3 and
 # 0.5 gave exact MBR parses the most right heads, of 0.15 to 1.
 WEIGHT = 0.4
 
 
 @dataclass(frozen=True)
 class CountModel:
-    """How much likelier a dependent is given its grandparent or previous sibling: log-ratios, tag by tag.
+    """Log-ratios of a dependent's probability given its grandparent or previous sibling, by tag.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The treebanks on which second-order parsers are measured, and how an experiment goes through them."""
+"""The treebanks for second-order parsers, and iteration over them in an experiment."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from scripts.experiments.harness.experiment import Lab
 SEED = 1
 # Right heads of each test sentence, int64[S].
 Counts = NDArray[np.int64]
-# Measures what training sentences teach of test sentences.
+# Trains on the training sentences and returns figures of the test sentences.
 Measure = Callable[[list[Sentence], list[Sentence]], Any]
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is trained and tested; ``every`` takes one training sentence in so many."""
+    """Training and test data; ``every`` uses one of that many training sentences."""
 
     name: str
     train: str
@@ -49,7 +49,7 @@ SMALL_ROWS = ROWS[:4]
 
 
 def add_rows_argument(names: Sequence[str]) -> Callable[[argparse.ArgumentParser], None]:
-    """Return what declares which rows are measured."""
+    """Return a function that adds the option to select rows."""
 
     def add(parser: argparse.ArgumentParser) -> None:
         text = "measure these, and show others that are kept (default: all)"
@@ -64,7 +64,7 @@ def of_row(row: Row, lab: Lab, measure: Measure) -> Any:
 
 
 def measured(lab: Lab, rows: Sequence[Row], measure: Measure) -> dict[str, Any]:
-    """Return by name the results of the chosen rows, and of others that are kept."""
+    """Return by name the results of the chosen rows, and stored results of others."""
     results: dict[str, Any] = {}
     for row in rows:
         source: Source = {

@@ -1,4 +1,4 @@
-"""Search error of a projective second-order model where a hard constraint weaker than PTREE decodes (thesis 3.4.4)."""
+"""Search error of a projective second-order model decoded with a hard constraint weaker than PTREE (thesis 3.4.4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.parsing.learned_search_error import learned_scores, train_parsers
 from scripts.experiments.parsing.treebank_rows import percent
 
-# From the weakest to the strongest; the last is what the model is trained with.
+# From the weakest to the strongest; the last is the constraint of training.
 CONSTRAINTS = {
     "NOT2": "not2",
     "ATMOST1": "atmost1",
@@ -32,7 +32,7 @@ MODEL = {"GRAND": ("grand",)}
 
 @dataclass(frozen=True)
 class Way:
-    """What one constraint finds: words with other heads than exact inference, than PTREE, and right heads."""
+    """Errors with one constraint: heads that differ from exact inference and from PTREE, and correct heads."""
 
     unlike_exact: int
     unlike_ptree: int

@@ -1,6 +1,6 @@
-"""Adaptation between annotation styles: accuracy by number of trees, speed.
+"""Measure adaptation between annotation styles: accuracy by number of trees, speed.
 
-Source trees of Naija and PUD are gold, as are their tags; those of English-EWT are gold, or parsed.
+Source trees and tags of Naija and PUD are gold; those of English-EWT are gold or parsed.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def ewt(lab: Lab, part: str, style: str, limit: int | None = None) -> Trees:
 
 
 def parser_trees(lab: Lab, style: str) -> Trees:
-    """Return all trees after the first 100, those that converters are trained on."""
+    """Return all trees after the first 100, for training converters."""
     return ewt(lab, "train", style)[max(TABLE_SIZES) :]
 
 

@@ -1,6 +1,6 @@
-"""Two annotation styles at once: one text parsed in the old style and the new one, in one graph (thesis 5.1.4).
+"""Measure joint parsing of two annotation styles of one text (thesis 5.1.4).
 
-A few sentences have trees in both styles, all others in the old one. Tags are gold, those of the old style's file.
+A few sentences have trees in both styles, all others only in the old one. Tags are those of the old style's file (gold).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ OTHER_CASES = tuple(
 
 
 def trees_of(lab: Lab, corpus: str, style: str) -> dict[str, Trees]:
-    """Return the trees of a corpus in a style: ``train``, ``dev`` where there is one, ``test``."""
+    """Return the trees of a corpus in a style: ``train``, ``dev`` if any, ``test``."""
     if corpus == "EWT":
         limits = {"train": None, "dev": DEV, "test": TABLE_TEST}
         return {part: ewt(lab, part, style, limit) for part, limit in limits.items()}
@@ -111,7 +111,7 @@ def files_of(lab: Lab, case: Case) -> list[Path]:
 
 
 def measure(lab: Lab, case: Case) -> dict[str, dict[str, Scores]]:
-    """Score what each part of the corpus has in ROWS."""
+    """Return the scores of the rows in ROWS for each part of the corpus."""
     old, new = (trees_of(lab, case.corpus, style) for style in (case.old, case.new))
     for part, trees in old.items():
         new[part] = [

@@ -1,8 +1,8 @@
-"""A parser of raw text from a bitext and an English treebank, nothing tagged: `qsproj bootstrap`, measured.
+"""Measure `qsproj bootstrap`: a parser of raw text from a bitext and an English treebank, without tags.
 
-Tests: the whole of PUD, and development and test files of German-GSD, Spanish-GSD, Swedish-Talbanken and Czech-CAC;
-words are given, tags are the model's own. Nothing was chosen on PUD or on test files. Each run is kept as it is made, and ``--languages`` and ``--ways`` say
-which are made now: the others are shown where they are kept, else their cells stay empty.
+Tests: all of PUD, and development and test files of German-GSD, Spanish-GSD, Swedish-Talbanken and Czech-CAC. Word
+segmentation is gold, tags are predicted. Nothing was chosen on PUD or on test files. Each run is stored when it ends;
+``--languages`` and ``--variants`` select the runs to make now. Other cells show stored figures, or are empty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.transfer.bootstrap_runs import DEV, LANGUAGES, PUD, TEST, WAYS, Row, row
+from scripts.experiments.transfer.bootstrap_runs import DEV, LANGUAGES, PUD, TEST, VARIANTS, Row, row
 from scripts.experiments.transfer.by_tags import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS
 
 SCORES = {"UPOS": "upos", "UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "LAS": "las", "ECE": "ece"}
@@ -23,12 +23,12 @@ OF_READINGS = ("UAS", "LAS, no subtypes", "ECE")
 # The line of a stage, which ends with the time it took.
 STAGE = re.compile(r"[\w-]+: .* \((kept|\d+ s)\)")
 
-# By language and way; None where it is not measured.
+# By language and variant; None if not measured.
 Rows = Mapping[tuple[str, str], Row | None]
 
 
 def score_table(rows: Rows, test: str) -> Table:
-    """Show what the models score on one test."""
+    """Return the table of scores on one test."""
     lines = [
         [*names, *cells(found, test, UNCERTAIN_TAGS, SCORES), *cells(found, test, GOLD_TAGS, OF_GOLD_TAGS)]
         for names, found in rows.items()
@@ -38,7 +38,7 @@ def score_table(rows: Rows, test: str) -> Table:
 
 
 def readings_table(rows: Rows) -> Table:
-    """Show what averaging over uncertain tags is worth on development files."""
+    """Return the table of gains from averaging over uncertain tags, on development files."""
     lines = [
         [
             *names,
@@ -56,7 +56,7 @@ def cells(found: Row | None, test: str, tags: str, names: Iterable[str]) -> list
 
 
 def runs_table(rows: Rows) -> Table:
-    """Show what each run took."""
+    """Return the table of resources of each run."""
     lines = []
     for names, found in rows.items():
         shown = [""] * 4
@@ -70,9 +70,9 @@ def runs_table(rows: Rows) -> Table:
 
 
 def run(lab: Lab) -> Figures:
-    # The trees of English first, in all languages, as what follows finds stages of these runs.
-    rows = {(name, way): row(lab, language, way) for way in WAYS for language, name in LANGUAGES.items()}
-    ordered = {(name, way): rows[name, way] for name in LANGUAGES.values() for way in WAYS}
+    # English trees first, in all languages, because later runs reuse their stages.
+    rows = {(name, way): row(lab, language, way) for way in VARIANTS for language, name in LANGUAGES.items()}
+    ordered = {(name, way): rows[name, way] for name in LANGUAGES.values() for way in VARIANTS}
     return Figures(
         tables={
             **{test: score_table(ordered, test) for test in (PUD, DEV, TEST)},
@@ -91,7 +91,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run these (default: all)",
     )
     parser.add_argument(
-        "--ways", nargs="*", default=list(WAYS), choices=WAYS, metavar="WAY", help="run these (default: all)"
+        "--variants",
+        nargs="*",
+        default=list(VARIANTS),
+        choices=VARIANTS,
+        metavar="NAME",
+        help="run these (default: all)",
     )
 
 

@@ -1,6 +1,6 @@
-"""Runs of `qsproj bootstrap`, each in a process of its own on one core, and what their models score.
+"""Runs of `qsproj bootstrap`, each in a separate process on one core, and the scores of their models.
 
-What a killed run had made stays in a workspace beside the kept figures: the next run goes on from there.
+A workspace beside the stored figures keeps the stages of an interrupted run, and the next run resumes from them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scripts.experiments.transfer.by_tags import Part, scores_by_tags
 from scripts.experiments.transfer.stages import timed
 
 ENGLISH, OTHERS = "English", "other treebanks too"
-WAYS = (ENGLISH, OTHERS)
+VARIANTS = (ENGLISH, OTHERS)
 LANGUAGES = {"de": "German", "es": "Spanish", "sv": "Swedish", "cs": "Czech"}
 PUD, DEV, TEST = "PUD", "dev", "test"
 # The treebank of a language, beside PUD: its development file and its test file.
@@ -44,9 +44,9 @@ def tests_of(lab: Lab, language: str) -> dict[str, Path]:
 
 
 def row(lab: Lab, language: str, way: str) -> Row | None:
-    """Return what a run took and what its model scores, by test and by tags; None where it is not asked for.
+    """Return resources and scores of a run, by test and tags, or None if it is not chosen.
 
-    The options ``languages`` and ``ways`` say what is run now; what is kept is always returned.
+    The options ``languages`` and ``variants`` select the runs to make now; stored runs are always returned.
     """
     also = other_treebanks(lab, language) if way == OTHERS else []
     treebank, bitext = lab.treebank_path("english-ewt-train"), lab.bitext_path(language)
@@ -56,7 +56,7 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
     tests = tests_of(lab, language).values()
     name, options, this = f"{language} {way}", {"language": language, "way": way}, Path(__file__)
     found: Row | None = lab.cache.kept(name, options=options, data=[*data, *tests], experiment=this)
-    if found is None and language in lab.options.languages and way in lab.options.ways:
+    if found is None and language in lab.options.languages and way in lab.options.variants:
         make = partial(bootstrap, command, work=lab.cache.folder / "bootstrap")
         model = lab.cache.file(f"{name}.model", make, options=options, data=data, experiment=this)
         measure = partial(measured, lab, language, model)
@@ -65,7 +65,7 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
 
 
 def bootstrap(command: Iterable[str | Path], path: Path, *, work: Path) -> dict[str, Any]:
-    """Run the command; return what it took, see :func:`~scripts.experiments.transfer.stages.timed`."""
+    """Run the command; return its resources, see :func:`~scripts.experiments.transfer.stages.timed`."""
     words = list(map(str, command))
     print(f"qsproj bootstrap {' '.join(words)}", file=sys.stderr, flush=True)
     return timed(["bootstrap", *words, "--jobs", "1", "--work", str(work), "-o", str(path)])

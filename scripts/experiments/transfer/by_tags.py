@@ -1,4 +1,4 @@
-"""Parsers tested with gold tags and with those of a tagger that has not seen the trees: its best, or all it doubts."""
+"""Test parsers with gold tags and with those of a tagger that has not seen the trees: best tags, or all uncertain ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pud_parts(stages: Stages, language: str) -> list[Part]:
 
 
 def dev_parts(stages: Stages, language: str) -> list[Part]:
-    """Return the halves of a development treebank: the tagger of either learned from the other half.
+    """Return the halves of a development treebank, each tagged by a tagger trained on the other.
 
     Beside that, it learned from the other treebanks that the tagger of the language learns from, but no raw text.
     """
@@ -59,7 +59,7 @@ def dev_parts(stages: Stages, language: str) -> list[Part]:
 def scores_by_tags(
     parser: Parser, parts: Sequence[Part], *, kinds: Iterable[str] = EVERY_KIND
 ) -> dict[str, Scores]:
-    """Score a parser, by the kind of tags that it is given."""
+    """Return the scores of a parser, by kind of input tags."""
     gold = [sentence for part in parts for sentence in part.gold]
     return {
         kind: scores(gold, chain.from_iterable(parsed(parser, part, kind) for part in parts))

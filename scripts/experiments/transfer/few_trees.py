@@ -1,8 +1,8 @@
-"""A few target trees beside a projected parser: what `--annotated` is worth, by how many there are.
+"""Measure the gain from a few target trees (`--annotated`) for a projected parser, by their number.
 
-Tested on sentences 601-1000 of PUD, with the first of 1-600 annotated, and on the ends of two parallel treebanks,
-LinES (Swedish) and ParTUT (Italian); tags are gold or a tagger's, on annotated and tested sentences alike. Nothing was
-chosen on PUD.
+Tests: sentences 601-1000 of PUD, with the first of 1-600 annotated, and the ends of two parallel treebanks, LinES
+(Swedish) and ParTUT (Italian). Tags are gold or predicted, both on annotated and on test sentences. Nothing was chosen on
+PUD.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from scripts.experiments.transfer.stages import Stages
 
 SETTINGS = ("German", "Spanish", "Swedish", "Swedish LinES", "Italian ParTUT")
 TAGGER_TAGS = "the tagger's tags"
-# What trees are annotated with, and how tests are then tagged.
+# Tags of the annotated trees, and the corresponding tags of tests.
 KINDS = {GOLD_TAGS: (GOLD_TAGS,), TAGGER_TAGS: (BEST_TAGS, UNCERTAIN_TAGS)}
 SIZES = (10, 50, 100)
-# So many of the projected trees are mixed with those that are annotated.
+# Number of projected trees mixed with the annotated ones.
 MIXED_IN = 2000
 OF_TREES = TrainingOptions(template_set="words", projective=True, single_root=True)
 SCORES = {"UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "ECE": "ece"}
@@ -52,14 +52,14 @@ TUNED, WITHOUT, SUGGESTED = (
     "fine-tuned, suggested trees",
 )
 WAYS = (ALONE, PROJECTED, MIXED, WITHOUT, TUNED, SUGGESTED)
-# By what is learned from, and how tests are tagged.
+# By training data and tags of the tests.
 ByWay = dict[str, dict[str, Scores]]
 # By setting and tags, and the number of trees; None where it is not measured.
 Results = Mapping[tuple[str, str], Mapping[str, ByWay] | None]
 
 
 def suggested(pool: Trees, size: int, parser: ArcParser) -> Trees:
-    """Choose those that `qsproj suggest` would put first, by the projected parser."""
+    """Return the sentences that `qsproj suggest` ranks first with the projected parser."""
     candidates = [Candidate(one, word_uncertainties(parser, one)) for one in pool if len(one)]
     return [candidate.sentence for candidate in islice(rank(candidates), size)]
 
@@ -75,7 +75,7 @@ def tuned(parser: ArcParser, trees: Trees, *, alone: float | None = None) -> Arc
 
 
 def measure(setting: Setting, name: str, tags: str) -> dict[str, ByWay]:
-    """Return scores by the number of trees and what is learned from: means over the draws."""
+    """Return mean scores over the draws, by number of trees and training data."""
     material = setting.material(tags)
     ranked = suggested(material.pool, max(SIZES), material.parser)
     found = {}
@@ -108,7 +108,7 @@ def mean_scores(rows: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
 
 
 def results_of(lab: Lab, name: str, tags: str) -> dict[str, ByWay] | None:
-    """Return what is kept, or measure it, where the setting is asked for."""
+    """Return stored results, or measure them if the setting is chosen."""
     if name not in lab.options.settings:
         return None
     setting = settings(Stages(lab))[name]
@@ -122,13 +122,13 @@ def results_of(lab: Lab, name: str, tags: str) -> dict[str, ByWay] | None:
 
 
 def found_of(results: Results, name: str, kind: str, size: int) -> dict[str, Scores] | None:
-    """Return scores by what is learned from; None where they are not measured."""
+    """Return scores by training data; None if they are not measured."""
     of = results[name, next(tags for tags, kinds in KINDS.items() if kind in kinds)]
     return {way: row[kind] for way, row in of[str(size)].items()} if of else None
 
 
 def setting_table(results: Results, name: str) -> Table:
-    """Show one setting; what is not measured stays empty."""
+    """Return the table of one setting; missing figures are empty cells."""
     lines = []
     for kind in EVERY_KIND:
         found = [found_of(results, name, kind, size) for size in SIZES]
@@ -139,7 +139,7 @@ def setting_table(results: Results, name: str) -> Table:
 
 
 def tables_of(results: Results) -> dict[str, Table]:
-    """Lay out what is measured."""
+    """Return the tables of all figures."""
     return {name: setting_table(results, name) for name in SETTINGS}
 
 
@@ -155,7 +155,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=list(SETTINGS),
         choices=SETTINGS,
         metavar="NAME",
-        help="measure these, or show what is kept (default: all)",
+        help="measure these; others show stored figures (default: all)",
     )
 
 

@@ -1,8 +1,8 @@
-"""Where few_trees.py takes its projected parsers, the sentences that are annotated, and those that are tested.
+"""The projected parsers, annotated sentences and test sentences of few_trees.py.
 
-PUD: the parser of soft.py, projected through the bitext from English alone; sentences 1-600 are annotated, the others
-tested. LinES and ParTUT: the bitext is that of the parallel treebank itself, English trees are gold, links are learned
-from it alone; its last sentences are tested and not among the bitext, the annotated ones are of it.
+PUD: the parser is projected through the bitext from English alone; sentences 1-600 are annotated, the others tested.
+LinES and ParTUT: the bitext is the parallel treebank itself, with gold English trees and links trained on it alone. Its
+last sentences are tested and not part of the bitext; the annotated sentences are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Trees = Sequence[Sentence]
 
 @dataclass(frozen=True)
 class Material:
-    """A projected parser with the trees that it learned from, and gold trees.
+    """A projected parser with its training trees, and gold trees.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Pud:
         return SoftParsers(self.stages, self.language)
 
     def material(self, tags: str) -> Material:
-        """Return what there is, with gold tags or the tagger's."""
+        """Return the material, with gold or predicted tags."""
         made = self.parsers.projected()
         tagger = load_tags(self.stages.tagger(self.language))
         trees = words_and_tags(self.stages.lab.pud(self.language))
@@ -105,7 +105,7 @@ class ParallelTreebank:
         return load_tags(self.stages.tagger_of(name, self.language, self.of_tagger(), raw=False))
 
     def material(self, tags: str) -> Material:
-        """Return what there is, with gold tags or the tagger's on the side of the target."""
+        """Return the material, with gold or predicted tags on the target side."""
         tagger = self.tagger()
         source, target = (words_and_tags(read_conllu(self.path(side))) for side in ("en", self.language))
         held_out = min(TESTED, len(target) // 3)

@@ -1,7 +1,7 @@
-"""The ladder of methods (thesis, table 4.3) on real data, and what links are worth (table 4.2).
+"""Measure the ladder of methods (thesis, table 4.3) on real data, and the accuracy of links (table 4.2).
 
-Taggers, source parser, tagged and parsed bitexts are those of projection.py. Every row is one call of
-`qsproj project`, named in the report.
+Taggers, source parser, tagged and parsed bitexts are those of projection.py. Every row is one call of `qsproj project`,
+named in the report.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ BY_ARCS = replace(EM_FROM_ARCS, sibling_pairs=0)
 
 
 def generator() -> np.random.Generator:
-    """Return what relations are learned by; they are not scored here."""
+    """Return the generator for training relations, which are not scored here."""
     return np.random.default_rng(1)
 
 
@@ -113,7 +113,7 @@ THESIS = {
 
 DIRECT_IN_THESIS = ("*Spanish, thesis*", "64.3", "28.4", "72.0", "30.8")
 
-# UAS with gold tags and with predicted tags, and what training said.
+# UAS with gold tags and with predicted tags, and the report of training.
 Scored = tuple[float, float, list[str]]
 
 
@@ -129,7 +129,7 @@ def score(parse: Callable[[Sentence], Sentence], tests: list[list[Sentence]]) ->
 
 
 def climb(rung: Rung, number: int | None, pairs: Pairs, tests: list[list[Sentence]]) -> Scored:
-    """Train and test one row with so many pairs."""
+    """Train and test one row with a given number of pairs."""
     start = time.process_time()
     projected = rung.project(pairs[:number])
     took = f"{time.process_time() - start:.1f} s of processor time"

@@ -1,8 +1,8 @@
-"""A language that has only a New Testament: whole bootstraps, what annotation adds, what tags cost.
+"""Measure bootstraps of languages with only a New Testament, the gain from annotation, and the cost of wrong tags.
 
-Settings were chosen on development files; test files are only reported. Stages are kept in a workspace in the cache, so
-that a change of the last of them is measured in minutes. Each figure is kept as it is measured: ``--rows`` says which
-rows are measured now. ``--quick`` shows that it runs.
+Settings were chosen on development files; test files are only reported. Stages are stored in a workspace in the cache,
+so a change of late stages is measured in minutes. Each figure is stored when it is measured; ``--rows`` selects the rows
+to measure now. ``--quick`` tests that the experiment runs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ SORTS = ("known", "unknown", "ADJ", "NOUN", "VERB", "DET", "PRON", "SCONJ", "PUN
 
 @dataclass(frozen=True)
 class Row:
-    """A bootstrap: what it is given beside English trees and a New Testament."""
+    """A bootstrap: its inputs besides English trees and a New Testament."""
 
     target: str
     sources: tuple[str, ...] = ("en",)
@@ -79,7 +79,7 @@ class Row:
 
     @property
     def given(self) -> str:
-        """What a table calls it."""
+        """Its name in a table."""
         found = [" and ".join(SOURCES[one] for one in self.sources)]
         found += ["raw text"] * self.raw
         found += [f"{len(OTHERS)} other treebanks"] * self.also
@@ -157,7 +157,7 @@ def text_of(sentence: Sentence) -> str:
 
 
 def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
-    """Make a model by a bootstrap; return what it left, and the model."""
+    """Run a bootstrap; return its outputs and the model."""
     more: dict[str, Any] = {"text": (str(raw_file(lab, row.target)),)} if row.raw else {}
     if row.also:
         more["also"] = tuple(
@@ -191,7 +191,7 @@ def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
 
 
 def trees_to_annotate(lab: Lab, row: Row, model: TextParser) -> list[Sentence]:
-    """Return gold trees of the first half of the development sentences: those that are suggested, or drawn."""
+    """Return gold trees of the first half of the development sentences, suggested or random."""
     pool, _ = halves_of_dev(lab, row.target)
     if row.drawn:
         return [pool[i] for i in np.random.default_rng(1).permutation(len(pool))[: row.trees]]
@@ -220,7 +220,7 @@ def known_words(done: Bootstrapped) -> set[str]:
 
 
 def measured(lab: Lab, row: Row) -> dict[str, Any]:
-    """Score a bootstrap, words given, with its own tags; of those in EXAMINED, tags by sorts and tags made right."""
+    """Score a bootstrap with gold words and predicted tags; for those in EXAMINED, also tags by kind and corrected tags."""
     done, model = made(lab, row)
     scored = {}
     if not row.annotated:
@@ -242,7 +242,7 @@ def measured(lab: Lab, row: Row) -> dict[str, Any]:
 
 
 def took(lab: Lab, row: Row) -> dict[str, Any]:
-    """Run the command as a user does, nothing kept from before; return seconds and the peak of memory."""
+    """Run the command without stored stages, as a user does; return seconds and peak memory."""
     read: dict[str, list[str | Path]] = {
         "--treebank": [lab.treebank_path(name) for name in TREEBANKS["en"]],
         "--bitext": [bitext_path(lab, "en", row.target)],
@@ -305,7 +305,7 @@ def run(lab: Lab) -> Figures:
 
 
 def rows_found(lab: Lab, rows: Iterable[Row]) -> dict[Row, Any]:
-    """Return what is known of rows, once those that are asked for are measured."""
+    """Return the stored figures of rows, after measuring the chosen ones."""
     found: dict[Row, Any] = {}
     for row in rows:
         data = [bitext_path(lab, source, row.target) for source in row.sources]

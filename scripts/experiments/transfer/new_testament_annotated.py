@@ -1,8 +1,8 @@
-"""What a few trees, or a few words of a lexicon, add to a New Testament, in the target's own treebank.
+"""Measure the gain from a few trees, or from a lexicon of a few words, for a parser made from a New Testament.
 
-Trees are of the first half of a development file, suggested by the model that has none (`--suggest`) or drawn; words are those
-that its report asks for, with all tags that they have in the gold files. The second half is scored.
-Each figure is kept as it is measured: ``--rows`` says which rows are measured now.
+Trees are from the first half of a development file, suggested by the model without annotation (`--suggest`) or random.
+Words are those that its report suggests, with all their tags in the gold files. The second half is scored. Each figure
+is stored when it is measured; ``--rows`` selects the rows to measure now.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The main job on real data: projection of English trees to other languages.
+"""Measure the projection of English trees to other languages on real data.
 
-Every stage is one qsproj command in a process of its own, timed. No target tree is trained on: the target's treebanks
-give UPOS only.
+Every stage is a timed qsproj command in a separate process. No target tree is used for training; treebanks of the target
+supply only UPOS.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def system_table(stages: Stages, language: str) -> Table:
 
 
 def stages_table(stages: Stages, language: str) -> Table:
-    """Show what each stage took."""
+    """Return the table of resources of each stage."""
     made = {
         **stages.main_job(language),
         "project, train the target parser": model_of(stages, language, PARTIAL),

@@ -1,13 +1,13 @@
-"""Count what an annotator has to do until the trees are gold, with live inference and without.
+"""Count the actions of an annotator until the trees are gold, with and without live inference.
 
-A simulated annotator corrects the first wrong cell of a sentence (tag, head, relation without subtype, word by word),
-over and over, as the page of `qsproj serve --review` lets it: without live inference a correction changes that cell
-alone, and a new root hangs the old one below itself; with it, the rest follows under all that was corrected.
-Drafts are made from words alone by bootstrapped models of the first pairs of a bitext.
+A simulated annotator repeatedly corrects the first wrong cell of a sentence (tag, head, relation without subtype, word by
+word), as on the page of `qsproj serve --review`. Without live inference, a correction changes only that cell, and a new
+root becomes the head of the old one; with it, the rest is inferred given all corrections. Drafts are parsed from words
+alone by bootstrapped models of the first pairs of a bitext.
 
-A bootstrapped model also learns from gold trees of a development file: sentences by `--order worth`, and by chance.
+A bootstrapped model is also trained on gold trees of a development file: sentences by `--order worth`, and random ones.
 
-Chosen on development files, with --dev, which prints and writes no page; the page reports PUD and test files.
+Settings were chosen on development files with --dev, which prints and writes no page; the page reports PUD and test files.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ COLUMNS = TAG, HEAD, RELATION = ("tag", "head", "relation")
 
 @dataclass(frozen=True)
 class Way:
-    """How the annotator works: whether the rest is inferred, in which order, and what counts as confirmed."""
+    """Settings of the annotator: live inference, order of sentences, and cells confirmed by reading."""
 
     name: str
     live: bool
     order: str = READING
-    # what stands before a correction was read, and stays: "words above stay" on the page
+    # cells before a correction are fixed, because they were read: "words above stay" on the page
     above: bool = False
 
 
@@ -82,7 +82,7 @@ WAYS = (
 
 @dataclass
 class State:
-    """A sentence under correction: what is shown, what is gold, and what the annotator has fixed. Mutable."""
+    """A sentence under correction: the displayed tree, the gold tree and the fixed cells. Mutable."""
 
     parser: TextParser
     sentence: Sentence
@@ -112,7 +112,7 @@ class State:
         return bool(above == word)
 
     def attach(self, word: int) -> None:
-        """Do as the page does without live inference: a new root takes the old one below itself."""
+        """Change a head as on the page without live inference: a new root becomes the head of the old one."""
         head = self.gold[word, HEAD]
         if head == ROOT and ROOT in self.heads:
             old = self.heads.index(ROOT) + 1
@@ -122,7 +122,7 @@ class State:
         self.heads[word - 1] = head
 
     def infer(self) -> None:
-        """Take over the rest as it is inferred; where the model has no such tree, leave it."""
+        """Infer the rest of the tree; leave it unchanged if the model has no such tree."""
         n = len(self.sentence)
         words = range(1, n + 1)
         fixed = Fixed(
@@ -196,7 +196,7 @@ def _order(state: State, way: Way) -> Iterator[int]:
 
 
 def model_of(lab: Lab, language: str) -> Path:
-    """Return a model bootstrapped on the first pairs of a bitext; its stages are kept beside the figures."""
+    """Return a model bootstrapped on the first pairs of a bitext; its stages are stored with the figures."""
     bitext, treebank = lab.bitext_path(language), lab.treebank_path("english-ewt-train")
     pairs = lab.cache.folder / f"en-{language}.tsv"
     pairs.parent.mkdir(parents=True, exist_ok=True)
@@ -283,7 +283,7 @@ def _las(model: TextParser, test: list[Sentence]) -> float:
 
 
 def _learned(lab: Lab, language: str) -> dict[str, list[float]]:
-    """Return means of what is learned: on a test file, or with --dev over folds of the development file."""
+    """Return mean scores after training: on a test file, or with --dev over folds of the development file."""
     dev, test = (lab.treebank(f"{TREEBANKS[language]}-{part}") for part in ("dev", "test"))
     model = load_model_of(model_of(lab, language), TextParser, expected="a model of text", remedy="make one")
     if lab.options.dev:
@@ -420,7 +420,7 @@ def _values(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dev", action="store_true", help="on development files; prints only")
+    parser.add_argument("--dev", action="store_true", help="use development files, and only print")
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__ or "", measure=measure, add_arguments=add_arguments)

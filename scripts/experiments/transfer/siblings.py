@@ -1,7 +1,7 @@
-"""What the most recent sibling tells a grammar that is learned through links (thesis 4.6.1).
+"""Measure the gain from conditioning a grammar trained through links on the most recent sibling (thesis 4.6.1).
 
-Grammars learn from gold trees of the source and gold tags of the target; links are learned from the pairs alone. They are
-tested on development files: as EM counts them, and with siblings, as the trees have these that EM finds.
+Grammars are trained on gold source trees and gold target tags, with links trained on the pairs alone. They are tested on
+development files, without siblings as estimated by EM, and with siblings as in the trees that EM finds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Priors and parsers of soft projection, each made once: what soft.py and few_trees.py measure.
+"""Priors and parsers of soft projection, each trained once, for projection.py and few_trees.py.
 
-They are what `qsproj project` makes of a parsed source, a tagged target and their links, called as it calls them, so
-that parsers that share a prior need not train it again.
+They equal the results of `qsproj project` on a parsed source, a tagged target and their links; parsers with the same
+prior share it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Parsers = Sequence[ArcParser]
 
 @dataclass(frozen=True)
 class SoftParsers:
-    """What English and a bitext give a target language."""
+    """The parsers of a target language trained on English and a bitext."""
 
     stages: Stages
     language: str
@@ -90,7 +90,7 @@ class SoftParsers:
         }
 
     def _kept(self, name: str, make: Callable[[], Parsers]) -> Path:
-        """Make some parsers, unless they are kept; return the path of a list of their files."""
+        """Train the missing parsers; return the path of a list of their files."""
 
         def write(path: Path) -> dict[str, float]:
             start = time.process_time()
@@ -117,7 +117,7 @@ def project(
     priors: Parsers = (),
     options: SoftProjectionOptions | None = None,
 ) -> dict[str, Any]:
-    """Write a projected parser, and beside it the trees that it learned from; return what it took and said."""
+    """Write a projected parser and its training trees; return its resources and report."""
     start, rng = time.process_time(), np.random.default_rng(1)
     projection = project_soft(
         soft_sources([[pairs]], rng=rng, priors=[priors] if priors else ()), rng=rng, options=options
@@ -128,7 +128,7 @@ def project(
 
 
 def trees_beside(path: Path) -> Path:
-    """Return where the trees are that a projected parser learned from."""
+    """Return the path of the training trees of a projected parser."""
     return path.with_name("trees.conllu")
 
 
@@ -146,6 +146,6 @@ def load(path: Path) -> ArcParser:
 
 
 def prior_alone(members: Parsers) -> ArcParser:
-    """Return what soft projection starts from, as a parser."""
+    """Return the initial parser of soft projection."""
     prior = join_priors(members, projective=True)
     return replace(prior.joined, labeller=prior.labeller)

@@ -1,4 +1,4 @@
-"""The main job in stages, each one qsproj command in a process of its own: taggers, parsers, tagged and aligned bitexts."""
+"""The stages of projection, each a qsproj command in a separate process: taggers, parsers, tagged and aligned bitexts."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Argument = str | Path
 
 @dataclass(frozen=True)
 class Stages:
-    """What a folder of outputs holds, made when it is first asked for; every method returns the path of a file."""
+    """A folder of outputs, each made when first requested; every method returns the path of a file."""
 
     lab: Lab
 
     def stage(self, name: str, *command: Argument) -> Path:
-        """Run one qsproj command that writes the file ``name``; paths among its arguments are what it reads."""
+        """Run one qsproj command that writes the file ``name``; paths among its arguments are its inputs."""
         inputs = [argument for argument in command if isinstance(argument, Path)]
         words = [argument.name if isinstance(argument, Path) else argument for argument in command]
 
@@ -70,7 +70,7 @@ class Stages:
         return self.tagger_of(f"{language}.tagger", language, treebanks)
 
     def tagger_of(self, name: str, language: str, treebanks: Iterable[Path], *, raw: bool = True) -> Path:
-        """Train such a tagger on other treebanks, or one that reads no raw text."""
+        """Train such a tagger on other treebanks, or one without raw text."""
         text = ("--raw", self.text(language, language)) if raw and language != "en" else ()
         return self.stage(name, "train-tagger", *treebanks, *text, "--language", language)
 
@@ -129,7 +129,7 @@ class Stages:
         return self.stage(f"en-{language}.pharaoh", "align", *sides, "--weights")
 
     def main_job(self, language: str) -> dict[str, Path]:
-        """Return what the stages before projection make, by what they do."""
+        """Return the outputs of the stages before projection, by stage."""
         return {
             "train the English tagger": self.tagger("en"),
             "train the English parser": self.source_parser(),
@@ -182,7 +182,7 @@ class Stages:
 
 
 def took(path: Path) -> dict[str, Any]:
-    """Return what making a file took, and what the command said."""
+    """Return the resources and the report of the command that made a file."""
     found: dict[str, Any] = said(path)
     return found
 
@@ -208,7 +208,7 @@ def timed(command: list[str]) -> dict[str, Any]:
 
 
 def decompressed(path: Path) -> bytes:
-    """Return what a file holds, packed or not."""
+    """Return the content of a file, decompressed if necessary."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

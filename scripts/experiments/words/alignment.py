@@ -1,8 +1,8 @@
-"""The built-in aligner and eflomal on hand-aligned sentences.
+"""Compare the built-in aligner and eflomal on hand-aligned sentences.
 
-Both aligners get the same input: the bitext, tokenised, with the hand-aligned pairs after it. Each run is a
-process of its own, so that its processor time and peak memory are its own. Settings were chosen on the sets
-marked dev; the others were looked at only to write the table.
+Both aligners get the same input: the tokenised bitext, followed by the hand-aligned pairs. Each run is a separate process,
+to measure its processor time and peak memory. Settings were chosen on the sets marked dev; the others were used only for
+the table.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def text_lines(path: Path) -> list[str]:
 
 
 def gold_pairs(data: Path, name: str) -> Pairs:
-    """Return the hand-aligned sentences, English first, in tokens that are kept as they are."""
+    """Return the hand-aligned sentences, English first, with unchanged tokens."""
     gold = SETS[name]
     if name == "naacl-sample":
         sides = [text_lines(Path(f"{data / gold.sentences}.{side}")) for side in ("en", "de")]
@@ -171,7 +171,7 @@ def figures_table(results: dict[str, dict[str, Any]]) -> Table:
 
 
 def against_table(results: dict[str, dict[str, Any]]) -> Table:
-    """Show ours with its defaults beside eflomal with what is best for it on the set."""
+    """Return the table of the built-in aligner with its defaults and eflomal with its best symmetrisation on the set."""
     rows = []
     for name, methods in results.items():
         ours, theirs = methods["hmm"]["scores"][DEFAULT], min(methods["eflomal"]["scores"].values())
@@ -214,7 +214,7 @@ def run(lab: Lab) -> Figures:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", nargs="+", choices=tuple(SETS), default=list(SETS), help="default: all")
-    parser.add_argument("--eflomal", metavar="FOLDER", help="where eflomal-align is, if not on PATH")
+    parser.add_argument("--eflomal", metavar="FOLDER", help="folder of eflomal-align, if it is not on PATH")
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)

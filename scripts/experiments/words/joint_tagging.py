@@ -1,4 +1,4 @@
-"""Joint tagging and parsing against tagging first. Only forms are given to the systems."""
+"""Compare joint tagging and parsing with tagging first. The input has only forms."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured on one part of one treebank."""
+    """Figures of one part of one treebank."""
 
     name: str
     part: str
@@ -89,7 +89,7 @@ def blank(sentence: Sentence) -> Sentence:
 
 
 def counted(gold: Sequence[Sentence], given: Sequence[Sentence], parse: Parse) -> Counts:
-    """Parse what is given, and compare with what is gold."""
+    """Parse the input, and compare with the gold trees."""
     parse(given[0])
     start = time.process_time()
     parsed = [parse(sentence) for sentence in given]
@@ -138,7 +138,7 @@ def measure(row: Row, lab: Lab) -> list[dict[str, Any]]:
 
 
 def restored(kept: dict[str, Any]) -> Result:
-    """Return a result from what JSON made of it."""
+    """Return a result from its JSON form."""
     systems = {name: Counts(**counts) for name, counts in kept["systems"].items()}
     return Result(**{**kept, "systems": systems})
 
@@ -160,7 +160,7 @@ def accuracy_table(results: Sequence[Result]) -> Table:
 
 
 def accuracy_rows(result: Result) -> Iterator[list[str]]:
-    """Yield a row for each system: its scores, and what the joint one has more where tags are its own."""
+    """Yield a row for each system: its scores, and the gain of the joint one with predicted tags."""
     joint = result.systems[JOINT]
     for name, counts in result.systems.items():
         parts = (counts.heads, counts.labelled, counts.labelled_no_subtypes, counts.tags)
@@ -191,7 +191,7 @@ def convergence_table(results: Sequence[Result]) -> Table:
 
 
 def pooled(results: Sequence[Result]) -> str:
-    """Say what the joint parser gains over the better way to tag first on all test files together."""
+    """Return the gain of the joint parser over the better method of tagging first, on all test files together."""
     tests = [result.systems for result in results if result.part == "test"]
     gains = np.concatenate([np.array(s[JOINT].heads) - np.array(s[FIRST].heads) for s in tests])
     return f"{gains.sum():+d} right heads over *{FIRST}*, p = {exact_paired_test(gains):.2g}"

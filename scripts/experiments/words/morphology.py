@@ -1,7 +1,7 @@
-"""Lemmas, features and XPOS learned from treebanks, with UDPipe 1 beside where it is installed.
+"""Measure lemmas, features and XPOS of taggers trained on treebanks, and of UDPipe 1 if it is installed.
 
-Words are given, UPOS is each tagger's own. UDPipe is trained with its default settings (package ufal.udpipe); its models
-do not depend on ours and are kept in the folder that ``--udpipe`` names, where those that are there are taken as they are.
+Word segmentation is gold, UPOS is predicted by each tagger. UDPipe is trained with its default settings (package
+ufal.udpipe); its models do not depend on qsproj and are kept in the folder of ``--udpipe``, where existing ones are used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 
-# What is trained on, and what is tested on: treebanks with train files, then those of which dev stands for train.
+# Training and test files: treebanks with train files, then those trained on their dev file.
 TREEBANKS = {
     "Greek": ("greek-gdt-train", "greek-gdt-test", "greek-gdt-dev"),
     "Hungarian": ("hungarian-szeged-train", "hungarian-szeged-test", "hungarian-szeged-dev"),
@@ -40,7 +40,7 @@ TREEBANKS = {
     "Czech": ("czech-cac-dev", "czech-cac-test"),
     "Slovenian": ("slovenian-ssj-dev", "slovenian-ssj-test"),
 }
-# Of so many words the command is timed, from its start to its end.
+# Number of words for timing the whole command.
 TIMED_WORDS = 10_000
 COLUMNS = ("UPOS", "UFeats", "lemmas", "XPOS")
 OURS, UDPIPE = "qsproj", "UDPipe 1"
@@ -90,7 +90,7 @@ def ours(lab: Lab, train: str, tests: Sequence[str]) -> dict[str, Any]:
 
 
 def command(*words: str) -> None:
-    """Run qsproj with compiled modules kept, as an installed package has them."""
+    """Run qsproj with stored bytecode, as an installed package."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / "qsproj-bytecode"))
     subprocess.run([sys.executable, "-m", "qsproj", *words], check=True, env=environment)
@@ -103,7 +103,7 @@ def children_seconds() -> float:
 
 
 def sentences_of(gold: Sequence[Sentence], words: int) -> Iterator[Sentence]:
-    """Yield sentences, from the first one again after the last one, until they have so many words."""
+    """Yield sentences, repeatedly from the first one, until they have ``words`` words."""
     for sentence in cycle(gold):
         if words <= 0:
             return
@@ -179,7 +179,7 @@ def run(lab: Lab) -> Figures:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--udpipe", metavar="FOLDER", help="train UDPipe 1, too, and keep its models here (default: do not)"
+        "--udpipe", metavar="FOLDER", help="also measure UDPipe 1; folder of its models (default: do not)"
     )
     names = list(TREEBANKS)
     parser.add_argument(
@@ -188,7 +188,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=names,
         choices=names,
         metavar="NAME",
-        help="test on these (default: all)",
+        help="treebanks to test on (default: all)",
     )
     parser.add_argument(
         "--peers",
@@ -196,7 +196,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=names,
         choices=names,
         metavar="NAME",
-        help="UDPipe on these (default: all)",
+        help="treebanks for UDPipe (default: all)",
     )
 
 

@@ -1,8 +1,7 @@
-"""Sentences of running text, learned from treebanks, by rules, and by UDPipe 1 where it is installed.
+"""Measure sentence splitting of running text: trained on treebanks, by rules, and by UDPipe 1 if it is installed.
 
-The text is that of the treebank: its sentences with a space in between, a paragraph a line. UDPipe's tokeniser is trained
-with its default settings (package ufal.udpipe) and kept in the folder that ``--udpipe`` names, where one that is there is
-taken as it is.
+The text consists of the sentences of the treebank separated by spaces, one paragraph a line. UDPipe's tokeniser is trained
+with its default settings (package ufal.udpipe) and kept in the folder of ``--udpipe``, where an existing one is used.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 from scripts.experiments.words.morphology import library_sentences
 
-# By name: code, what is trained on, what is tested on; the last four have no train file, dev stands for it.
+# By name: code, training file, test file; the last four have no train file and use dev.
 TREEBANKS = {
     "English": ("en", "english-ewt-train", ("english-ewt-dev", "english-ewt-test")),
     "Greek": ("el", "greek-gdt-train", ("greek-gdt-dev", "greek-gdt-test")),
@@ -96,7 +95,7 @@ def run(lab: Lab) -> Figures:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--udpipe", metavar="FOLDER", help="UDPipe 1, too; its models are kept here (default: leave it out)"
+        "--udpipe", metavar="FOLDER", help="also measure UDPipe 1; folder of its models (default: do not)"
     )
     names = list(TREEBANKS)
     for option, what in (("--treebanks", "cut these"), ("--peers", "UDPipe on these")):

@@ -1,4 +1,4 @@
-"""Ways to parse a sentence under second-order scores: exactly, and by belief propagation; what each costs and loses."""
+"""Methods of parsing under second-order scores, exact and by belief propagation, with their time and search error."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Measured:
 
     @staticmethod
     def of(kept: Mapping[str, Any]) -> Measured:
-        """Return what JSON kept of one."""
+        """Return a result from its JSON form."""
         outcomes = {way: Outcome(**outcome) for way, outcome in kept["outcomes"].items()}
         return Measured(kept["words"], kept["build_seconds"], outcomes)
 
@@ -133,8 +133,8 @@ WAYS = {
 }
 
 
-def ways_table(measured: Sequence[Measured]) -> Table:
-    """Say for each way to parse how far it is from the exact one, and what it costs."""
+def methods_table(measured: Sequence[Measured]) -> Table:
+    """Return the table of search error and time of each parsing method."""
     words = sum(one.words for one in measured)
     header = ["way to parse", "other heads %", "by sentence %", "accuracy lost %", "UAS", "settled %", "ms"]
     rows = []
