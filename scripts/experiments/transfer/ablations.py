@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.pipelines import translated_trees
 from qsproj.pipelines.bootstrap import bootstrap, tagger
-from qsproj.pipelines.bootstrap.parser import project
+from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
+from qsproj.pipelines.projection import soft_evidence, soft_projection, source_priors
 from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 
@@ -38,6 +43,10 @@ def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:
     return Ablation(tag_target, values)
 
 
+def _no_relations(_: object, heads: NDArray[np.int32], numbers: Mapping[str, int]) -> NDArray[np.float64]:
+    return np.zeros((len(heads), len(numbers)))
+
+
 ABLATIONS = {
     "function-word prior": _tags((tags_through_links, "function_word_prior", lambda text, shares: shares)),
     "tags by company": _tags((tags_through_links, "distributional_tags", lambda text, shares: shares)),
@@ -50,6 +59,14 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", {})),
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tags((linked_text, "SURENESS", 1)),
+    "translated words": Ablation(
+        train_priors, ((source_priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
+    ),
+    "reordered trees": Ablation(
+        train_priors, ((translated_trees, "FEW_PAIRS", 0), (translated_trees, "LIKE_ORDER", 1.0))
+    ),
+    "evidence of relations": Ablation(project, ((soft_evidence, "relation_evidence", _no_relations),)),
+    "fitted temperature": Ablation(project, ((soft_projection, "TRUST", 0.0),)),
     "share of far text": Ablation(project, ((bootstrap, "FAR_APART", 1.0),)),
 }
 
