@@ -15,7 +15,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.document import Document
 from qsproj.corpus.files import PathOrFile, temporary_folder
 from qsproj.corpus.messages import described, shown
-from qsproj.errors import UsageError, WrongTypeError, check_name
+from qsproj.errors import UsageError, WrongTypeError
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _provenance(options: object, pairs: Sequence[tuple[str, str]]) -> dict[str, 
 
 def _languages(languages: Languages) -> list[tuple[str, str]]:
     """Return a (source, target) pair of codes for each source; all have the same target."""
-    from qsproj.corpus.language.recognition import check_known_language
+    from qsproj.pipelines.bootstrap.texts import check_codes
 
     found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)
     for pair in found:
@@ -205,14 +205,9 @@ def _languages(languages: Languages) -> list[tuple[str, str]]:
             raise WrongTypeError(
                 f'found {shown(pair)} as languages, expected codes of source and target: ("en", "de")'
             )
-        for code in pair:
-            check_known_language(cast(str, code))
-        if pair[0] == pair[1]:
-            raise UsageError(f"found {pair[0]} as source and target language, expected two languages")
-    targets = sorted({pair[1] for pair in found})
-    if len(targets) != 1:
-        raise UsageError(f"found target languages {' and '.join(map(str, targets))}, expected one")
-    return [(str(source), str(target)) for source, target in found]
+    pairs = [(str(source), str(target)) for source, target in found]
+    check_codes(pairs)
+    return pairs
 
 
 def _source_texts(
@@ -224,9 +219,8 @@ def _source_texts(
     paired_by: str,
     cut: bool | None,
 ) -> tuple[SourceText, ...]:
-    from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
+    from qsproj.pipelines.bootstrap.texts import SourceText
 
-    check_name("pairing", paired_by, PAIRED_BY)
     treebanks, bitexts = [treebank], [bitext]
     if len(languages) > 1:
         treebanks, bitexts = (
@@ -236,13 +230,10 @@ def _source_texts(
     texts = []
     for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
         label = f"-{number}" if len(languages) > 1 else ""
-        files = inputs.bitext(cast(Bitext, sides), f"bitext{label}")
-        if len(files) == 1 and paired_by == VERSE:
-            raise UsageError("found 1 file as bitext, expected two of verses: paired_by='verse'")
         texts.append(
             SourceText(
                 treebanks=inputs.treebanks(cast(Treebanks, trees), f"treebank{label}"),
-                bitext=files,
+                bitext=inputs.bitext(cast(Bitext, sides), f"bitext{label}"),
                 languages=pair,
                 paired_by=paired_by,
                 cut=cut,

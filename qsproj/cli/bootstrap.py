@@ -28,7 +28,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import count_sentences
-from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.errors import UsageError, pluralise
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
@@ -268,30 +268,13 @@ def _target(options: argparse.Namespace) -> str:
 
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
-    from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
-
-    check_name("pairing", options.paired_by, PAIRED_BY)
+    from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
 
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:
         found = "{} --treebank, {} --bitext and {} --languages".format(*counts)
         raise UsageError(f"found {found}; give all three once for each source language")
-    targets = {target for _, target in options.languages}
-    if len(targets) > 1:
-        raise UsageError(
-            f"found target languages {' and '.join(sorted(targets))}, expected the same with every source"
-        )
-    for files in options.bitext:
-        if len(files) > 2:
-            raise UsageError(f"found {len(files)} files after one --bitext, expected two, or one of pairs")
-        if len(files) == 1 and options.paired_by == VERSE:
-            raise UsageError("found 1 file after --bitext, expected two of verses: --paired-by verse")
-    for source, target in options.languages:
-        check_known_language(source)
-        check_known_language(target)
-        if source == target:
-            raise UsageError(f"found {source} as source and target language, expected two languages")
+    check_codes(options.languages)
     return tuple(
         SourceText(
             treebanks=tuple(trees),

@@ -15,8 +15,9 @@ from qsproj.conventions import ROOT, is_whole
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.contractions import merge_contractions
+from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, listed_reasons, pluralise
+from qsproj.errors import DataError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.clauses import Cuts, Named, find_cuts
 from qsproj.pipelines.bootstrap.verses import paired_verses
@@ -116,6 +117,21 @@ LINE, VERSE = "line", "verse"
 PAIRED_BY = (LINE, VERSE)
 
 
+def check_codes(languages: Iterable[Sequence[str]]) -> None:
+    """Check the codes of source and target of each bitext; all have the same target."""
+    targets = set()
+    for source, target in languages:
+        check_known_language(source)
+        check_known_language(target)
+        if source == target:
+            raise UsageError(f"found {source} as source and target language, expected two languages")
+        targets.add(target)
+    if len(targets) > 1:
+        raise UsageError(
+            f"found target languages {' and '.join(sorted(targets))}, expected the same with all"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
     """A source language: its treebanks, and a bitext of it and the target language."""
@@ -127,6 +143,13 @@ class SourceText:
     paired_by: str = LINE  # one of PAIRED_BY
     # split long pairs where punctuation and lengths agree; None: verses only, if few links are lost
     cut: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_name("pairing", self.paired_by, PAIRED_BY)
+        if len(self.bitext) > 2:
+            raise UsageError(f"found {len(self.bitext)} files as bitext, expected two, or one of pairs")
+        if len(self.bitext) == 1 and self.paired_by == VERSE:
+            raise UsageError("found 1 file as bitext, expected two of verses, to be paired by verse")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for _, source, target in self.named(Counter()))
