@@ -38,6 +38,9 @@ UNTAGGED = "_"
 # Least count of features that only raw text has. With faint features dropped as well, the model is a quarter
 # of the size at the same accuracy.
 RAREST_OF_RAW = 3
+# A treebank without a digit, such as Czech-CAC, gets copies of sentences with a number as one of the FIGURES.
+NUMERAL = "NUM"
+FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 # Largest number of a treebank's features, the commonest: those of a single word do not help in a large one.
 MOST_FEATURES = 500_000
 Words = tuple[str, ...]
@@ -210,7 +213,20 @@ def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Ex
         examples.append(_Example(sentence.forms, sentence.upos, strength))
         if doubled:
             examples.append(_Example(*merge_contractions(sentence), strength))
-    return examples
+    return examples + _in_digits(examples)
+
+
+def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
+    """Return copies of the examples with a number, the first in digits; empty where any word has a digit."""
+    if any(form[0].isdigit() for example in examples for form in example.forms):
+        return []
+    numbers = [example for example in examples if NUMERAL in example.tags]
+    copies = []
+    for number, example in enumerate(numbers):
+        forms, place = list(example.forms), example.tags.index(NUMERAL)
+        forms[place] = FIGURES[number % len(FIGURES)]
+        copies.append(replace(example, forms=tuple(forms)))
+    return copies
 
 
 # Sentences whose features are counted at a time.

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qsproj.models.tagging.tagger_training import LogEvidence, SetExample
+from qsproj.models.tagging.tagger_training import FIGURES, NUMERAL, LogEvidence, SetExample
 
-NUMERAL = "NUM"
 # Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go so low
 # (DOUBT in link_noise); type sets and a confident tagger do.
 UNLIKELY = -3.0
 # Number of digit tokens from which the text itself shows how digits are used.
 ENOUGH_IN_DIGITS = 100
-# Figures that replace spelled-out numbers, in turn.
-FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:

@@ -113,6 +113,14 @@ def test_learns_a_made_language(tagger):
     assert accuracy(tagger, list(made(40, seed=9))) == 100.0
 
 
+@pytest.mark.parametrize("figure", ["14", "1999", "2,5"])
+def test_digits_are_numbers_where_the_treebank_spells_them_out(figure):
+    """In Czech-CAC # stands for every number in digits."""
+    spelled = Sentence.from_words(("der", "Hund", "zwei"), upos=("DET", "NOUN", "NUM"))
+    tagger = train_tagger([*made(40), *[spelled] * 5], rng=np.random.default_rng(1))
+    assert tagger.tag_words(("der", "Hund", figure)) == ("DET", "NOUN", "NUM")
+
+
 def test_keeps_everything_but_upos(tagger):
     before = Sentence.from_words(["der", "Hund"], heads=[-1, 2, 0], upos=["X", "X"])
     after = tagger.tag(with_columns(before, lemmas=["x", "y"]))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.models.tagging.tagger_training import SetExample, accuracy
+from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
 from qsproj.pipelines.tagging import tags_through_links
-from qsproj.pipelines.tagging.digits import FIGURES, in_digits
+from qsproj.pipelines.tagging.digits import in_digits
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
 from qsproj.pipelines.tagging.self_training import as_tagged, balanced
