@@ -2,7 +2,8 @@
 
 Tokens are those of other commands: with --language those of `qsproj align --tokenize`, with -m those of the
 model. Links between such files therefore fit `qsproj project-tags`, `qsproj bootstrap --alignment` and other
-commands. A space within a word is written as _. Blank lines are kept.
+commands. A space within a word is written as _. Blank lines are kept. In CoNLL-U, blank lines are left out,
+and sent_id is the number of the line.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj tokenize --language de text.de -o words.de
   qsproj tokenize -m en.tagger text.en -o words.en
+  qsproj tokenize --language de --split-contractions text.de -o words.de.conllu
   qsproj tokenize --language fr --split-contractions < text.fr > words.fr
 """
+
+CONLLU = ".conllu"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default="-",
-        help="tokens, one sentence per line (default: standard output)",
+        help=f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard "
+        "output)",
     )
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument(
@@ -57,10 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output, open_text
 
     check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     read = _reader(options)
+    if options.output.endswith(CONLLU):
+        with open_text(options.input) as lines:
+            write_conllu(read(lines), options.output)
+        return
     with open_text(options.input) as lines, open_output(options.output) as out:
         for number, line in enumerate(lines, start=1):
             out.write(" ".join(form.replace(" ", "_") for form in _words(read, line, number)) + "\n")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from qsproj.corpus.conllu import read_conllu
 from tests.cli.refusals import assert_one_line
 
 
@@ -22,6 +23,16 @@ def test_words_are_those_of_align_and_tag(run_cli, tagger, tmp_path):
     assert by_model[1] == ""
 
 
+def test_words_are_written_as_conllu(run_cli, tmp_path):
+    """Sentences have the numbers of their lines, so that the sides of a bitext stay paired."""
+    text, out = tmp_path / "text", tmp_path / "words.conllu"
+    text.write_text("Ich gehe zum Haus.\n\nNein!\n", encoding="utf-8")
+    assert run_cli("tokenize", "--language", "de", "--split-contractions", text, "-o", out).code == 0
+    first, second = read_conllu(out)
+    assert (first.sent_id, first.forms) == ("1", ("Ich", "gehe", "zu", "dem", "Haus", "."))
+    assert (second.sent_id, second.forms) == ("3", ("Nein", "!"))
+
+
 def test_its_words_are_cut_once(run_cli, tmp_path):
     """Links of its lines count the words that `align --tokenize` counts."""
     for name, line in (("en", "It's Tom's, isn't it?\n"), ("de", "Das ist Toms.\n")):
@@ -31,12 +42,13 @@ def test_its_words_are_cut_once(run_cli, tmp_path):
     assert run_cli("align", tmp_path / "en.words", tmp_path / "de.words").out == cut != ""
 
 
-def test_a_line_that_rules_cannot_cut_is_named(run_cli, tmp_path):
+@pytest.mark.parametrize("name", ["out", "out.conllu"])
+def test_a_line_that_rules_cannot_cut_is_named(run_cli, tmp_path, name):
     text = tmp_path / "text"
     text.write_text("a\n今天天气很好今天天气很好\n", encoding="utf-8")
-    outcome = run_cli("tokenize", "--language", "zh", text, "-o", tmp_path / "out")
+    outcome = run_cli("tokenize", "--language", "zh", text, "-o", tmp_path / name)
     assert_one_line(outcome, f"{text}:2: found")
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("way", [(), ("--language", "de", "-m", "x")])
