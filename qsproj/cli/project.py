@@ -108,8 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--draws",
         metavar="N",
         type=whole_number(least=1),
-        default=1,
-        help="average N parsers, each with its own translated trees (default: 1)",
+        help="average N priors, each from its own translated trees (default: 3 below 20,000 pairs, else 1)",
     )
     soft.add_argument(
         "--annotated",
@@ -250,7 +249,7 @@ def _sources(options: argparse.Namespace) -> Sources:
             f"found {len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
             f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
         )
-    if options.prior and options.draws > 1:
+    if options.prior and (options.draws or 1) > 1:
         raise UsageError("--draws averages parsers of several priors; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(f"--method {options.method} reads one --source; only --method soft combines several")

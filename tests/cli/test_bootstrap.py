@@ -94,14 +94,13 @@ def assert_same_models(one, other):
 
 
 def test_project_makes_the_same_parser_of_the_same_files(made, run_cli, tmp_path):
-    """With the treebank that the source's parser learned from, and as many draws."""
+    """With the treebank that the source's parser learned from."""
     source, target, links = (
-        next((made[0] / "work").glob(f"{name}-*.{ending}"))
+        stage_file(made[0] / "work", name, ending)
         for name, ending in (("trees", "conllu"), ("tagged", "conllu"), ("links", "pharaoh"))
     )
     files = ("--source", source, "--target", target, "--alignment", links)
-    more = ("--treebank", CORPORA / "en.conllu", "--draws", "3")
-    outcome = run_cli("project", *files, *more, "-o", tmp_path / "de")
+    outcome = run_cli("project", *files, "--treebank", CORPORA / "en.conllu", "-o", tmp_path / "de")
     assert outcome.code == 0, outcome.err
     ours, theirs = load_parser(tmp_path / "de"), load_parser(made[0] / "model").base
     assert np.array_equal(ours.scorer.weights, theirs.scorer.weights)
@@ -110,7 +109,7 @@ def test_project_makes_the_same_parser_of_the_same_files(made, run_cli, tmp_path
 
 
 def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_cli):
-    monkeypatch.setattr("qsproj.pipelines.bootstrap.bootstrap.LITTLE", 1)
+    monkeypatch.setattr("qsproj.pipelines.projection.projected.LITTLE", 1)
     work = shutil.copytree(made[0] / "work", tmp_path / "work")
     outcome = run_cli("bootstrap", "--verbose", *options(made[0]), "--work", work, "-o", tmp_path / "model")
     assert outcome.code == 0, outcome.err

@@ -4,10 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.storage import load_archive
 
 FILES = (
     *("--source", "corpora/en.conllu"),
@@ -48,6 +50,34 @@ def test_it_is_the_default(run_cli, folder):
     assert run_cli("project", *FILES, "-o", folder / "default").code == 0
     assert run_cli("project", *FILES, "--method", "soft", "-o", folder / "named").code == 0
     assert (folder / "default").read_bytes() == (folder / "named").read_bytes()
+
+
+def test_what_would_help_is_said(run_cli, folder):
+    """Of links without probabilities, and of a prior without the treebank of the source."""
+    outcome = project(run_cli, "-o", folder / "de")
+    assert "links have no probabilities" in outcome.err
+    assert "give the source's gold trees as well: --treebank" in outcome.err
+    weighted = folder / "weighted"
+    run_cli("align", "corpora/en.conllu", "corpora/de.conllu", "--weights", "-o", weighted)
+    files = (*FILES[:-1], weighted, "--treebank", "corpora/en.conllu")
+    outcome = run_cli("project", *files, "-o", folder / "de")
+    assert outcome.code == 0, outcome.err
+    assert "no probabilities" not in outcome.err
+    assert "--treebank" not in outcome.err
+
+
+def test_conventions_of_the_target_hold_without_a_treebank(run_cli, folder):
+    """English possessives are pronouns, Spanish ones determiners: the parser learns nothing else."""
+    english = Path("corpora/en.conllu").read_text(encoding="utf-8")
+    changed = re.sub("\tPRON(\t.*)\tnmod:poss\t", r"\tDET\1\tdet\t", english)
+    assert changed != english
+    (folder / "changed.conllu").write_text(changed, encoding="utf-8")
+    for source in ("corpora/en.conllu", folder / "changed.conllu"):
+        files = ("--source", source, "--target", SPANISH, "--alignment", "corpora/en-es.pharaoh")
+        assert run_cli("project", *files, "-o", folder / f"es.{Path(source).stem}").code == 0
+    kept, turned = (load_archive(folder / f"es.{name}") for name in ("en", "changed"))
+    assert kept[1] == turned[1]
+    assert all(np.array_equal(kept[2][name], turned[2][name]) for name in kept[2])
 
 
 def test_the_same_seed_gives_the_same_bytes(run_cli, folder):

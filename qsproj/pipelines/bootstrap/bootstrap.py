@@ -32,14 +32,10 @@ from qsproj.pipelines.bootstrap.workspace import (
     Workspace,
     digest_of,
 )
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.projected import SoftProjectionOptions, usual_draws
 
 # Share of the evidence from links added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75
-# Below LITTLE pairs the model's parser is the mean of DRAWS parsers, because each trains quickly. Gain over a
-# single one: docs/results/testament.md.
-LITTLE = 20_000
-DRAWS = 3
 # Number of sentences suggested for annotation.
 SUGGESTED = 20
 
@@ -57,7 +53,8 @@ class BootstrapOptions:
     the side written without spaces, by default the target if its language is; see
     :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
     each pair; the bitext must then be tokenised, with spaces between words. ``draws``: number of averaged
-    parsers; None: DRAWS below LITTLE pairs, else one. ``soft``: training of each parser.
+    parsers; None: see :func:`qsproj.pipelines.projection.projected.usual_draws`. ``soft``: training of
+    each parser.
     """
 
     also: tuple[str, ...] = ()
@@ -150,7 +147,7 @@ def bootstrap(
         bitexts,
         workspace,
         options,
-        draws=options.draws or (DRAWS if sum(size.pairs for size in sizes) < LITTLE else 1),
+        draws=options.draws or usual_draws(sum(size.pairs for size in sizes)),
         made=made or {},
         suggested_sentences=suggested_sentences if with_examples else None,
         workers=workers,

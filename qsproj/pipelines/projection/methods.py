@@ -1,9 +1,11 @@
 """Table of the methods of projection for the command line and the API."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +19,11 @@ from qsproj.pipelines.projection.projected import (
     Projected,
     ProjectedArcs,
     SoftProjectionOptions,
+    usual_draws,
 )
+
+if TYPE_CHECKING:
+    from qsproj.models.arc.arc_parser import ArcParser
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
 Sources: TypeAlias = Sequence[Iterable[SentencePair]]
@@ -28,6 +34,15 @@ EM = ("iterations", "start", "max_words", "punctuation")
 # Command options that make up the :class:`qsproj.models.checkpoint.EMRun` passed to a method as ``run``.
 RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")
 
+# Hints for soft projection; gains: docs/guides/projecting.md.
+NO_TREEBANK = (
+    "the prior is learned from the trees of the bitext; give the source's gold trees as well: --treebank"
+)
+NO_WEIGHTS = (
+    "links have no probabilities; with them the parser is more accurate: qsproj align --weights "
+    "--threshold 0.15"
+)
+
 
 def _soft(
     sources: Sources,
@@ -35,65 +50,48 @@ def _soft(
     rng: np.random.Generator,
     prior: Sequence[str] = (),
     treebank: Sequence[Sequence[str]] = (),
-    draws: int = 1,
+    draws: int | None = None,
     seed: int | None = None,
     annotated: Sequence[str] = (),
     nonprojective: bool = False,
     **given: Any,
 ) -> Projected:
+    """Return the parser that a bootstrap trains from the same files, if ``treebank`` names its treebanks."""
     from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
+    from qsproj.pipelines.projection.source_priors import (
+        TranslatedTreebanks,
+        facts_of,
+        source_priors,
+    )
+    from qsproj.pipelines.tagging.conventions import Conventional
 
     options = SoftProjectionOptions(**given, projective=not nonprojective)
+    facts = facts_of(chain.from_iterable(sources))
+    draws = 1 if prior else draws or usual_draws(facts.count)
+    conventional = [Conventional(pairs, facts.unshared) for pairs in sources]
+    priors: Sequence[Sequence[ArcParser]] = [[load_prior(path) for path in prior]] if prior else []
+    # Sources with a target file in common are joined, sentence by sentence.
+    texts: dict[object, list[Iterable[SentencePair]]] = {}
+    for number, (pairs, adapted) in enumerate(zip(sources, conventional, strict=True)):
+        texts.setdefault(number if treebank else getattr(pairs, "target", None), []).append(adapted)
     if treebank:
-        return _from_treebanks(
-            sources, treebank, draws=draws, seed=seed or 0, annotated=annotated, options=options
-        )
-    texts: dict[str | None, list[Iterable[SentencePair]]] = {}
-    for pairs in sources:
-        texts.setdefault(getattr(pairs, "target", None), []).append(pairs)
-    priors = [[load_prior(path) for path in prior]] if prior else []
-    return project_soft(
+        priors = source_priors(
+            [TranslatedTreebanks(*one) for one in zip(treebank, sources, strict=True)],
+            unshared=facts.unshared,
+            target=(pair.target for pairs in sources for pair in pairs),
+            rng=np.random.default_rng(seed or 0),
+            draws=draws,
+        )[0].voters
+        rng = np.random.default_rng(seed or 0)
+    projected = project_soft(
         soft_sources(list(texts.values()), rng=rng, priors=priors, draws=draws),
         rng=rng,
         options=options,
         annotated=list(read_all(annotated)),
     )
-
-
-def _from_treebanks(
-    sources: Sources,
-    treebanks: Sequence[Sequence[str]],
-    *,
-    draws: int,
-    seed: int,
-    annotated: Sequence[str],
-    options: SoftProjectionOptions,
-) -> Projected:
-    """Return the parser that a bootstrap trains, with a prior from treebanks of the sources."""
-    from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
-    from qsproj.pipelines.projection.source_priors import (
-        TranslatedTreebanks,
-        source_priors,
-        unshared_conventions,
-    )
-    from qsproj.pipelines.tagging.conventions import Conventional
-
-    unshared = unshared_conventions(chain.from_iterable(sources))
-    prior, _ = source_priors(
-        [TranslatedTreebanks(*one) for one in zip(treebanks, sources, strict=True)],
-        unshared=unshared,
-        target=(pair.target for pairs in sources for pair in pairs),
-        rng=np.random.default_rng(seed),
-        draws=draws,
-    )
-    rng = np.random.default_rng(seed)
-    conventional = [[Conventional(pairs, unshared)] for pairs in sources]
-    return project_soft(
-        soft_sources(conventional, rng=rng, priors=prior.voters),
-        rng=rng,
-        options=options,
-        annotated=list(read_all(annotated)),
-    )
+    hints = [] if treebank or prior else [NO_TREEBANK]
+    hints += [] if facts.weighted else [NO_WEIGHTS]
+    return replace(projected, report=(*projected.report, *hints))
 
 
 def _hard(

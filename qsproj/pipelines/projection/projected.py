@@ -45,6 +45,17 @@ class ProjectedArcs:
         check(self)
 
 
+# Below LITTLE pairs the prior is the mean of DRAWS, because each trains quickly. Gain over a single one:
+# docs/results/testament.md.
+LITTLE = 20_000
+DRAWS = 3
+
+
+def usual_draws(pairs: int) -> int:
+    """Return the default number of draws of the prior."""
+    return DRAWS if pairs < LITTLE else 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardProjectionOptions(ProjectedArcs):
     """Options of the method ``hard``."""

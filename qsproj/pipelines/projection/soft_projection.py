@@ -115,9 +115,16 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
 def train_translated_priors(
     pairs: Iterable[SentencePair], *, rng: np.random.Generator, draws: int = 1
 ) -> list[ArcParser]:
-    """Train parsers on draws of the first source trees, translated through links; reads ``pairs`` twice."""
+    """Train parsers on draws of the first source trees, translated through links; reads ``pairs`` twice.
+
+    Held-out pairs are left out, so that they are as new to the prior as test data.
+    """
     translate = way_to_translate(pairs)
-    trees = (pair.source for pair in pairs if has_tree(pair.source))
+    trees = (
+        pair.source
+        for number, pair in enumerate(pairs, start=1)
+        if number % HELD_OUT and has_tree(pair.source)
+    )
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")

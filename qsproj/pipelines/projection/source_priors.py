@@ -58,17 +58,30 @@ def source_priors(
     return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
 
 
-def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
-    """Return the conventions of the source that do not hold in the target, judged by tags of linked words."""
+@dataclass(frozen=True, slots=True)
+class PairFacts:
+    """Number of sentence pairs, whether any link has a weight, and conventions that the target lacks."""
+
+    count: int
+    weighted: bool
+    unshared: tuple[str, ...]
+
+
+def facts_of(pairs: Iterable[SentencePair]) -> PairFacts:
+    """Return the facts of sentence pairs; the tags of linked words decide on conventions."""
     found: Counter[tuple[str, str]] = Counter()
+    names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
+    count, weighted = 0, False
     for pair in pairs:
+        count += 1
         weights = pair.alignment.weights
+        weighted = weighted or weights is not None
+        of_words = [names.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
+        if not any(of_words):
+            continue
         chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
         for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
-            of_word = pair.source.upos[source - 1], pair.source.deprels[source - 1]
-            for one in CONVENTIONS:
-                if of_word == (one.tag, one.relation):
-                    found[one.name, pair.target.upos[target - 1]] += chance
-    return tuple(
-        one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]
-    )
+            if name := of_words[source - 1]:
+                found[name, pair.target.upos[target - 1]] += chance
+    unshared = [one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]]
+    return PairFacts(count, weighted, tuple(unshared))

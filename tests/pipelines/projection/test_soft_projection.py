@@ -28,6 +28,7 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_projection import (
     FLATTENING,
+    HELD_OUT,
     PRIOR_EPOCHS,
     PRIOR_TEMPLATE_SET,
     Fit,
@@ -315,6 +316,18 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     (tmp_path / "no.model").write_text("text")
     with pytest.raises(DataError):
         load_prior(str(tmp_path / "no.model"))
+
+
+def test_held_out_pairs_are_new_to_the_prior():
+    """Otherwise it knows their trees by heart, and they say little about its probabilities."""
+    bare = Sentence.from_words(ENGLISH.forms, upos=ENGLISH.upos)
+    pairs = [
+        one if number % HELD_OUT == 0 else replace(one, source=bare, alignment=make_alignment(5, 5, []))
+        for number, one in enumerate([pair(5, [(1, 1)])] * (2 * HELD_OUT), start=1)
+    ]
+    with pytest.raises(UsageError, match="parse the source first"):
+        train_translated_priors(pairs, rng=np.random.default_rng(1))
+    assert train_translated_priors([*pairs[:-1], *pairs[-1:] * 2], rng=np.random.default_rng(1))
 
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
