@@ -67,10 +67,9 @@ def run(options: argparse.Namespace) -> None:
     lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")
     learning = Relearning(call, folder, options.output, lexicon)
     with listen(options.host, options.port) as listening:
-        print(f"qsproj annotate: making {options.output}", file=sys.stderr, flush=True)
-        made = learning.begin()
+        made = learning.begin(lambda line: print(f"qsproj annotate: {line}", file=sys.stderr, flush=True))
         words = WordList(suggestions=learning.suggestions, lexicon=lexicon)
-        words.concordance = concordance_of(chain.from_iterable(made.corpora), words.known)
+        words.concordance = concordance_of(chain.from_iterable(made.corpora), words.forms)
         session = Session(
             draft=Draft(str(learning.drafts), who=options.reviewer),
             train_after=options.train_after,

@@ -177,6 +177,10 @@ def test_lines_of_a_bitext_stand_beside_their_translation(asking, tmp_path):
     assert "index" in both[0]
     assert "verse" in both[-1]
     assert len(both) == 2 * len(found["hund"])
+    words = WordList(suggestions=asking[1], lexicon=asking[2], concordance=concordance_of(pairs, ["der"]))
+    examples = words.rows()["questions"][0]["examples"]
+    assert examples[:2] == ["", ""]
+    assert "[der]" in examples[2].lower()
 
 
 @pytest.mark.parametrize("width", [1280, 400])

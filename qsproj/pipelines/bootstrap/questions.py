@@ -24,7 +24,7 @@ LEAST_TAGS = 0.8
 LEAST_LINKED, LEAST_COUNT = 0.15, 5
 MOST_WORDS = 40
 # Least expected number of wrong occurrences of a listed question.
-LEAST_WRONG = 5.0
+LEAST_WRONG = 1.0
 
 
 @dataclass(frozen=True, slots=True)

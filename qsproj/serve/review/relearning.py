@@ -1,7 +1,7 @@
 """Learning from the sentences and words annotated so far, in a separate process."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
@@ -56,9 +56,12 @@ class Relearning:
         """The file of words to tag."""
         return str(self.drafts.with_suffix(".words.tsv"))
 
-    def begin(self) -> Bootstrapped:
-        """Write drafts, words and model where an earlier session did not; return the bootstrap's files."""
-        made = self._bootstrapped(offered=OFFERED)
+    def begin(self, say: Callable[[str], None]) -> Bootstrapped:
+        """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
+
+        ``say`` receives the progress of stages that have to be made.
+        """
+        made = self._bootstrapped(offered=OFFERED, say=say)
         targets = str(self.drafts), self.suggestions, self.output
         is_new = not self.drafts.exists()
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):
@@ -66,13 +69,16 @@ class Relearning:
                 copy_to(source or "", path)
         return made
 
-    def _bootstrapped(self, *, offered: int | None) -> Bootstrapped:
+    def _bootstrapped(
+        self, *, offered: int | None, say: Callable[[str], None] = lambda _: None
+    ) -> Bootstrapped:
         return bootstrap(
             self.call.texts,
             workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
             options=self.call.options,
             with_examples=offered is not None,
             suggested_sentences=offered or OFFERED,
+            say=say,
         )
 
     def __call__(self, given: Reviewed) -> Retrained:

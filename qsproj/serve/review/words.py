@@ -93,6 +93,7 @@ class WordList:
                 "tags": one.tags,
                 "answer": self.answers[one.name].tags if one.name in self.answers else (),
                 "words": one.words,
+                "examples": [self._example(word) for word in one.words],
                 "left": self.answers.get(one.name, one).words,
                 "wrong": one.counts[-1],
                 "practice": one.practice,
@@ -100,6 +101,15 @@ class WordList:
             for one in self.questions.values()
         ]
         return {"words": rows, "questions": asked, "tags": UNIVERSAL_TAGS}
+
+    @property
+    def forms(self) -> set[str]:
+        """The words of all rows, and of the questions."""
+        return self.known.union(*(one.words for one in self.questions.values()))
+
+    def _example(self, word: str) -> str:
+        lines = self.concordance.get(word.casefold(), ())
+        return "{left} [{form}] {right}".format(**lines[0]) if lines else ""
 
     def open_wrong(self) -> list[float]:
         """Return the expected numbers of wrong words of undecided rows, questions first."""

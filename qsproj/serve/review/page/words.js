@@ -62,8 +62,8 @@ export class Words {
     const lines = button(one.words ? `${one.left.length} words` : "Contexts", "", () => {});
     row.tabIndex = lines.tabIndex = -1;
     row.dataset.at = at;
-    row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "tag", one.tags.join(" ")),
-      element("td", "decided", one.decided.join(" ")), element("td", "number", one.wrong ?? ""), element("td", "", lines),
+    row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "decided", one.decided.join(" ")),
+      element("td", "tag", one.tags.join(" ")), element("td", "number", one.wrong ?? ""), element("td", "", lines),
       element("td", "example", more));
     return row;
   }
@@ -124,7 +124,7 @@ export class Words {
   async #lines(at) {
     const row = this.#rowAt(at), one = this.rows[at];
     if (row.nextElementSibling?.classList.contains("contexts")) return row.nextElementSibling.remove();
-    const lines = one.words ? one.words.map((word) => this.#settled(at, word)) : await this.#contexts(one.form);
+    const lines = one.words ? one.words.map((word, number) => this.#settled(at, word, one.examples[number])) : await this.#contexts(one.form);
     const list = element("ul", "", ...lines), place = element("td", "lines", lines.length ? list : "not in these texts");
     place.colSpan = row.cells.length;
     row.after(element("tr", "contexts", place));
@@ -136,7 +136,7 @@ export class Words {
   }
 
   /** A word of a question, which may be left out of it. */
-  #settled(at, word) {
+  #settled(at, word, example) {
     const one = this.rows[at], own = this.rows.find((row) => !row.words && row.form === word);
     const item = element("li", one.left.includes(word) ? "" : "left-out");
     const toggle = button(word, "exclude this word from the question, or include it again", async () => {
@@ -146,7 +146,7 @@ export class Words {
       this.#rowAt(at).querySelector("button").textContent = `${one.left.length} words`;
       if (one.decided.length) await ask("words", { method: "PUT", body: { question: one.form, tags: one.decided, words: one.left } });
     });
-    item.append(toggle, " ", element("bdi", "", own?.example ?? ""));
+    item.append(toggle, " ", element("bdi", "", own?.example ?? example));
     return item;
   }
 
