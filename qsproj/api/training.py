@@ -101,7 +101,7 @@ def train_parser(
         Complete or partial trees.
     order : int
         1: score single arcs; 2: also pairs and sequences of arcs, by belief propagation; more accurate, and
-        parses seven to nine times more slowly.
+        parses five to six times more slowly.
     objective : str
         ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; for order 1 also
         ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
