@@ -39,7 +39,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("join-biparser", "combine parsers of both sides of a bitext into a joint parser"),
     ("biparse", "parse both sides of a bitext together"),
     ("cotrain", "train a parser of one language on pairs without trees"),
-    ("suggest", "rank sentences by how much their annotation would teach"),
+    ("suggest", "rank sentences by how much a model would learn from their annotation"),
     ("annotate", "correct the most informative sentences and words, and retrain a bootstrap"),
     ("search", "find words in trees by a pattern of tags, relations and features"),
     ("info", "show the kind, origin and abilities of a model"),
