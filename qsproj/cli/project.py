@@ -1,8 +1,8 @@
 """Train a parser of another language by projecting source trees through word alignments.
 
-SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translation in CoNLL-U with UPOS (from
-`qsproj tag`), ALIGNMENT their word links (from `qsproj align`). Sentences are paired by parallel_id, else by
-sent_id, else by order. Heads of TARGET are used only to report the accuracy of projected arcs.
+SOURCE is CoNLL-U with trees (gold, or from `qsproj parse --confidence`), TARGET its translation in CoNLL-U
+with UPOS (from `qsproj tag`), ALIGNMENT their word links (from `qsproj align --weights --threshold 0.15`).
+Sentences are paired by parallel_id, sent_id or order. Heads of TARGET only serve to report the accuracy.
 --method soft combines several sources: give --source and --alignment once each, --target once or once each.
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from qsproj.pipelines.projection.methods import Sources
 
 EXAMPLES = """examples:
-  qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
+  qsproj project --source corpora/en.conllu --target corpora/de.conllu --treebank corpora/en.conllu \\
       --alignment corpora/en-de.pharaoh -o de.model --trees de.projected.conllu
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --prior en.delex --prior neighbours.delex -o de.model     # from qsproj train --features delexicalised

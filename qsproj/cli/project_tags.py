@@ -1,8 +1,9 @@
 """Train a tagger by projecting tags through word alignments, without tagged sentences of the language.
 
 SOURCE is the translation in CoNLL-U with UPOS, TARGET the text to learn from, ALIGNMENT their links, best
-with weights (`qsproj align --weights --threshold 0.1`). A few tagged sentences (--tagged), a lexicon and raw
-text improve the tagger.
+with weights (`qsproj align --weights --threshold 0.15`). A few tagged sentences (--tagged), a lexicon and raw
+text improve the tagger. From 200 tagged sentences on, it also learns to tokenise as they do, if they contain
+the original text (SpaceAfter=No).
 
 If a source has features (FEATS), the tagger also learns those that are marked on target forms, more
 accurately if the source has trees: a noun then gets the definiteness of its article, an adjective the number
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence, SentencePair
 
 EXAMPLES = """examples:
-  qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
+  qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.15 -o en-de.pharaoh
   qsproj project-tags --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
   qsproj project-tags --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
       --source nl.conllu --alignment nl-de.pharaoh --tagged few.conllu --lexicon de.tsv -o de.tagger

@@ -69,21 +69,6 @@ def stage_file(work, name, ending):
     return found
 
 
-def test_project_tags_makes_the_same_tagger_of_the_same_files(made, run_cli, tmp_path):
-    work = made[0] / "work"
-    source, words, links, tagger = (
-        stage_file(work, name, ending)
-        for name, ending in (
-            *(("trees", "conllu"), ("words", "target.conllu")),
-            *(("links", "pharaoh"), ("tagger", "model")),
-        )
-    )
-    files = ("--source", source, "--target", words, "--alignment", links, "--language", "de")
-    outcome = run_cli("project-tags", *files, "-o", tmp_path / "de")
-    assert outcome.code == 0, outcome.err
-    assert_same_models(tmp_path / "de", tagger)
-
-
 def assert_same_models(one, other):
     """Compare all but the provenance, byte by byte."""
     kinds, headers, arrays = zip(*map(load_archive, (one, other)), strict=True)
@@ -93,19 +78,30 @@ def assert_same_models(one, other):
     assert all(arrays[0][name].tobytes() == arrays[1][name].tobytes() for name in arrays[0])
 
 
-def test_project_makes_the_same_parser_of_the_same_files(made, run_cli, tmp_path):
-    """With the treebank that the source's parser learned from."""
-    source, target, links = (
-        stage_file(made[0] / "work", name, ending)
-        for name, ending in (("trees", "conllu"), ("tagged", "conllu"), ("links", "pharaoh"))
+def test_step_by_step_gives_the_same_model(made, run_cli, tmp_path):
+    """The commands of docs/guides/projecting.md, from the model of the source."""
+    folder, work = made[0], made[0] / "work"
+    treebank, (english, german) = CORPORA / "en.conllu", (folder / "en.txt", folder / "de.txt")
+    model = stage_file(work, "source", "model")
+    parsed, words, links, tagger, tagged, parser, whole = (
+        tmp_path / name
+        for name in ("en.conllu", "words.conllu", "links", "tagger", "de.conllu", "parser", "whole")
     )
-    files = ("--source", source, "--target", target, "--alignment", links)
-    outcome = run_cli("project", *files, "--treebank", CORPORA / "en.conllu", "-o", tmp_path / "de")
-    assert outcome.code == 0, outcome.err
-    ours, theirs = load_parser(tmp_path / "de"), load_parser(made[0] / "model").base
-    assert np.array_equal(ours.scorer.weights, theirs.scorer.weights)
-    assert np.array_equal(ours.labeller.weights, theirs.labeller.weights)
-    assert ours.temperature == theirs.temperature
+    pairs = ("--source", parsed, "--alignment", links)
+    for command in (
+        ("parse", "-m", model, english, "--confidence", "-o", parsed),
+        ("tokenize", "--language", "de", "--split-contractions", german, "-o", words),
+        ("align", parsed, words, "--weights", "--threshold", "0.15", "-o", links),
+        ("project-tags", *pairs, "--target", words, "--language", "de", "-o", tagger),
+        ("tag", "-m", tagger, words, "-o", tagged),
+        ("project", *pairs, "--target", tagged, "--treebank", treebank, "-o", parser),
+        ("bundle", tagger, parser, "--readings", "16", "-o", whole),
+    ):
+        outcome = run_cli(*command)
+        assert outcome.code == 0, outcome.err
+    assert links.read_bytes() == stage_file(work, "links", "pharaoh").read_bytes()
+    assert_same_models(tagger, stage_file(work, "tagger", "model"))
+    assert_same_models(whole, folder / "model")
 
 
 def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_cli):
