@@ -14,6 +14,7 @@ import pytest
 
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
+from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.serve.review.correction import is_reviewed
 from qsproj.serve.review.draft import Draft
@@ -50,10 +51,10 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     folder = shutil.copytree(work, tmp_path / "work")
     lexicon = tmp_path / "words.tsv"
     learning = Relearning(BootstrapCall.load(folder, "de"), folder, str(tmp_path / "model"), str(lexicon))
-    made = learning.make([], offered=12)
+    made = learning.begin()
     before = (tmp_path / "model").read_bytes()
-    drafts = Path(made.suggested).read_bytes()
-    assert len(list(read_conllu(made.suggested))) == 12
+    listed = Path(learning.suggestions).read_bytes()
+    drafts = b"".join(f"{one.to_conllu()}".encode() for one in list(read_conllu(made.suggested))[:12])
     gold = {one.forms: one for one in read_conllu("corpora/de.conllu")}
     corrected = [gold[one.forms] for one in read_conllu(made.suggested)][:6]
     content = b"".join(f"{one.to_conllu()}".encode() for one in corrected) + drafts
@@ -64,10 +65,12 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     assert (tmp_path / "model").read_bytes() != before
     done, every = learning.progress
     assert done == every > 0
-    # The next suggestions are the new model's.
-    again = learning.make(corrected, offered=5)
-    assert len(list(read_conllu(again.suggested))) == 5
-    assert again.suggested != made.suggested
+    # The next words are the new model's.
+    assert Path(learning.suggestions).read_bytes() != listed
+    # Without an answer the model is the bootstrap's.
+    lexicon.unlink()
+    assert learning(Reviewed(content, "drafts", (), range(6, 18))).summary["reviewed"] == 0
+    assert load_parser(tmp_path / "model").tagger.tag_words(("Der", "Hund"))
     # What the bootstrap itself made stays.
     kept = {path.name for path in work.iterdir()}
     assert kept <= {path.name for path in folder.iterdir()}

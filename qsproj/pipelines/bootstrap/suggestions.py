@@ -242,11 +242,18 @@ def write_suggestions(
     ``parsed``: candidates, see :func:`suggested_sentences`. ``text``: the raw text, if there is any.
     """
     write_conllu(suggested_sentences(parsed, tagger, annotated, count=count), paths[0])
+    write_words(paths[1], tagger=tagger, text=text, corpora=corpora)
+
+
+def write_words(
+    path: str | Path, *, tagger: Tagger, text: Sequence[Sentence], corpora: Sequence[AlignedFiles]
+) -> None:
+    """Write the questions and words to annotate; ``text``: the raw text, if there is any."""
     targets = [one for files in corpora for one in read_conllu(files.target)]
     linked = LinkedTags.of(chain.from_iterable(corpora))
     asked = asked_questions(tagger, chain.from_iterable(corpora), text=text, bitext=targets)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
-    write_suggested_words(listed, paths[1], asked=asked)
+    write_suggested_words(listed, path, asked=asked)
 
 
 def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
