@@ -402,8 +402,9 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     # What was made of the first alone is not made again for a second.
     assert re.search(r"^source-1: .*\(kept\)$", outcome.err, re.MULTILINE)
     names = [one.sent_id for one in read_conllu(tmp_path / "trees")]
-    assert len(set(names)) == len(names)
-    assert {name[:2] for name in names} == {"1-", "2-"}
+    # Each target sentence is learned from once, with the evidence of both sources.
+    assert len(set(names)) == len(names) > 70
+    assert all(name.isdigit() for name in names)
 
 
 @pytest.mark.slow

@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from dataclasses import replace
+from itertools import accumulate, chain, count, groupby, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT
-from qsproj.corpus.sentence import Alignment, SentencePair
+from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError
 
 # One target sentence with its translations, one pair for each; never empty.
@@ -53,31 +54,118 @@ def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[T
 
 
 def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
-    """Yield the translations of each target sentence, one from each corpus with the same words.
+    """Yield the translations of each target sentence, from all corpora that have it.
 
-    Repeated sentences are joined in order. The sentences of the first corpus come first. All corpora but the
-    first are held in memory.
+    Each bitext cuts long verses and lines in its own way, so that sentences are also joined by place: those
+    of another corpus, of the same verse or line, give a sentence of the first the links of their common
+    words. Repeated sentences are joined in order. The sentences of the first corpus come first; those that
+    only a later one has get its number before their ``sent_id``. All corpora but the first are held in
+    memory.
     """
-    waiting: list[dict[tuple[str, ...], deque[SentencePair]]] = []
-    for pairs in corpora[1:]:
-        found: dict[tuple[str, ...], deque[SentencePair]] = {}
-        for pair in pairs:
-            found.setdefault(pair.target.forms, deque()).append(pair)
-        waiting.append(found)
-    for pair in corpora[0]:
-        yield pair, *_next_of_each(waiting, pair)
-    for number, rest in enumerate(waiting, start=1):
-        for queue in rest.values():
-            while queue:
-                pair = queue.popleft()
-                yield pair, *_next_of_each(waiting[number:], pair)
+    others = [_Waiting(pairs) for pairs in corpora[1:]]
+    unnamed = count()
+    for name, group in groupby(corpora[0], lambda pair: text_name(pair.target.sent_id) or next(unnamed)):
+        pairs = list(group)
+        places = [_Places([pair.target.forms for pair in pairs]) for _ in others]
+        found = [other.overlapping(name, place) for other, place in zip(others, places, strict=True)]
+        for number, pair in enumerate(pairs):
+            yield (
+                pair,
+                *chain.from_iterable(
+                    of_other[number] or other.same(pair)
+                    for of_other, other in zip(found, others, strict=True)
+                ),
+            )
+    for number, rest in enumerate(others, start=1):
+        for left in rest.left():
+            sent_id = left.target.sent_id and f"{number + 1}-{left.target.sent_id}"
+            pair = replace(left, target=replace(left.target, sent_id=sent_id))
+            yield pair, *chain.from_iterable(other.same(pair) for other in others[number:])
 
 
-def _next_of_each(
-    waiting: Iterable[dict[tuple[str, ...], deque[SentencePair]]], pair: SentencePair
-) -> Iterator[SentencePair]:
-    """Return the next pair of the same target sentence from each corpus that has one."""
-    for rest in waiting:
-        queue = rest.get(pair.target.forms)
-        if queue:
-            yield queue.popleft()
+def text_name(sent_id: str | None) -> str | None:
+    """Return the name of the verse or line of a sentence: ``MAT_1:2`` of its second part ``MAT_1:2.2``."""
+    name, _, part = (sent_id or "").rpartition(".")
+    return name if part.isdigit() and name else sent_id
+
+
+class _Places:
+    """The words of consecutive sentences, where those of others are looked for. Mutable; final."""
+
+    def __init__(self, sentences: Sequence[tuple[str, ...]]) -> None:
+        self.words = tuple(chain.from_iterable(sentences))
+        self.ends = list(accumulate(map(len, sentences)))
+        self._after = 0
+
+    def find(self, words: tuple[str, ...]) -> int | None:
+        """Return the start of some words after those found before, None where they are missing."""
+        for start in range(self._after, len(self.words) - len(words) + 1):
+            if self.words[start : start + len(words)] == words:
+                self._after = start + len(words)
+                return start
+        return None
+
+
+class _Waiting:
+    """The pairs of a corpus that are not joined yet, by words and by verse or line. Mutable; final."""
+
+    def __init__(self, pairs: Iterable[SentencePair]) -> None:
+        self._left: dict[int, SentencePair] = dict(enumerate(pairs))
+        self._by_words: dict[tuple[str, ...], deque[int]] = {}
+        self._by_text: dict[str | int, list[int]] = {}
+        for number, pair in self._left.items():
+            self._by_words.setdefault(pair.target.forms, deque()).append(number)
+            if (name := text_name(pair.target.sent_id)) is not None:
+                self._by_text.setdefault(name, []).append(number)
+
+    def overlapping(self, name: str | int, places: _Places) -> list[list[SentencePair]]:
+        """Take the pairs of a text whose words are there; return their parts for each of its sentences."""
+        found: list[list[SentencePair]] = [[] for _ in places.ends]
+        for number in self._by_text.get(name, []):
+            start = places.find(self._left[number].target.forms) if number in self._left else None
+            if start is not None:
+                pair = self._left.pop(number)
+                begin = 0
+                for sentence, end in enumerate(places.ends):
+                    if begin < start + len(pair.target) and start < end:
+                        found[sentence].append(_part(pair, start, places.words[begin:end], begin))
+                    begin = end
+        return found
+
+    def same(self, pair: SentencePair) -> list[SentencePair]:
+        """Take the next pair of the same target words, if there is one."""
+        numbers = self._by_words.get(pair.target.forms, deque())
+        while numbers:
+            if (found := self._left.pop(numbers.popleft(), None)) is not None:
+                return [found]
+        return []
+
+    def left(self) -> Iterator[SentencePair]:
+        for number in list(self._left):
+            if number in self._left:
+                yield self._left.pop(number)
+
+
+def _part(pair: SentencePair, start: int, words: tuple[str, ...], begin: int) -> SentencePair:
+    """Return the links of a pair to other words of the same text.
+
+    ``start``, ``begin``: places in the text of the pair's target and of the ``words``. The root of a part of
+    the words is not that of all.
+    """
+    if start == begin and len(words) == len(pair.target):
+        return pair
+    links = pair.alignment.links + np.array([0, start - begin], dtype=np.int32)
+    kept = (links[:, 1] >= 1) & (links[:, 1] <= len(words))
+    weights = pair.alignment.weights
+    alignment = make_alignment(
+        len(pair.source),
+        len(words),
+        links[kept],
+        pair.alignment.sure[kept],
+        None if weights is None else weights[kept],
+    )
+    source, whole = pair.source, start <= begin and begin + len(words) <= start + len(pair.target)
+    if not whole:
+        heads = np.where(source.heads == ROOT, NO_HEAD, source.heads)
+        source = replace(source, heads=frozen_heads(heads))
+    return SentencePair(source, Sentence.from_words(words), alignment)

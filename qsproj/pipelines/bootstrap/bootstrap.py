@@ -142,19 +142,20 @@ def bootstrap(
         options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given
     )
     bitexts = _declare_bitexts([_given(text) for text in texts], workspace, options, workers)
+    draws = options.draws or usual_draws(sum(size.pairs for size in sizes))
     declare_parsers = partial(
         _declare_parsers,
         bitexts,
         workspace,
         options,
-        draws=options.draws or usual_draws(sum(size.pairs for size in sizes)),
+        draws=draws,
         made=made or {},
         suggested_sentences=suggested_sentences if with_examples else None,
         workers=workers,
     )
     rest, _ = declare_parsers(workspace.state(bitexts.tagger).report)
     planned = [workspace.state(stage) for stage in (*bitexts.in_order, *rest)]
-    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
+    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned], draws))
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))

@@ -384,17 +384,17 @@ LEARNED_PAIRS = 16_000
 LEAST_SECONDS = 20.0
 
 
-def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
+def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str], draws: int = 1) -> dict[str, float]:
     """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
     seconds = {}
     for name in names:
-        kind, _, number = name.partition(",")[0].partition("-")
+        kind, _, number = name.partition("-")
         of_stage = [sizes[int(number) - 1]] if number else sizes
-        seconds[name] = sum(_expected(kind, size) for size in of_stage)
+        seconds[name] = sum(_expected(kind, size, draws) for size in of_stage)
     return seconds
 
 
-def _expected(kind: str, size: Sizes) -> float:
+def _expected(kind: str, size: Sizes, draws: int) -> float:
     rates: Mapping[str, float] = {
         "source": 2.1e-4 * size.treebank,
         "words": 6e-6 * (size.source + size.target),
@@ -402,8 +402,8 @@ def _expected(kind: str, size: Sizes) -> float:
         "trees": 2.7e-5 * size.source,
         "tagger": 6e-5 * size.target,
         "tagged": 6.5e-6 * size.target,
-        "prior": 9e-5 * size.treebank,
-        "parser": 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
+        "prior": (4e-5 + 5e-5 * draws) * size.treebank,
+        "parser": (1e-3 + 6e-4 * draws) * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
     }
     return rates.get(kind, 2.0)
 

@@ -1,7 +1,7 @@
 """Train priors and parsers of the target."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +10,11 @@ import numpy as np
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
+from qsproj.pipelines.projection.soft_projection import JoinedTargets, SoftSources, load_prior, project_soft
 from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
 from qsproj.pipelines.tagging.conventions import Conventional
 
@@ -56,20 +55,7 @@ def train_priors(
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedPairs:
-    """Pairs of one of several bitexts, with its number prefixed to the ``sent_id`` of target sentences."""
-
-    pairs: Iterable[SentencePair]
-    number: int
-
-    def __iter__(self) -> Iterator[SentencePair]:
-        for pair in self.pairs:
-            name = f"{self.number}-{pair.target.sent_id}"
-            yield replace(pair, target=replace(pair.target, sent_id=name))
-
-
-@stage("parser", version=10, files=(".model", ".trees.conllu"))
+@stage("parser", version=11, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
@@ -88,17 +74,13 @@ def project(
     sources that do not hold in the target. ``tagger``: of the target; it provides lemmas and features of the
     words of these trees.
     """
-    # Prefixed numbers: sent_ids are line numbers, which are not unique over several bitexts.
-    named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
-    rng = np.random.default_rng(seed)
     members = [load_prior(path, reads_words=True) for path in priors]
     projected = project_soft(
-        soft_sources(
-            [[Conventional(pairs, unshared)] for pairs in named],
-            rng=rng,
+        SoftSources(
+            corpus=JoinedTargets([Conventional(pairs, unshared) for pairs in corpora]),
             priors=[(drawn, *members[draws:]) for drawn in members[:draws]],
         ),
-        rng=rng,
+        rng=np.random.default_rng(seed),
         options=options,
         annotated=list(read_all(annotated)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from qsproj.pipelines.projection.projected import (
     SoftProjectionOptions,
     usual_draws,
 )
-
-if TYPE_CHECKING:
-    from qsproj.models.arc.arc_parser import ArcParser
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
 Sources: TypeAlias = Sequence[Iterable[SentencePair]]
@@ -57,7 +54,13 @@ def _soft(
     **given: Any,
 ) -> Projected:
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` names its treebanks."""
-    from qsproj.pipelines.projection.soft_projection import load_prior, project_soft, soft_sources
+    from qsproj.pipelines.projection.soft_projection import (
+        JoinedTargets,
+        SoftSources,
+        load_prior,
+        project_soft,
+        soft_sources,
+    )
     from qsproj.pipelines.projection.source_priors import (
         TranslatedTreebanks,
         facts_of,
@@ -69,11 +72,6 @@ def _soft(
     facts = facts_of(chain.from_iterable(sources))
     draws = 1 if prior else draws or usual_draws(facts.count)
     conventional = [Conventional(pairs, facts.unshared) for pairs in sources]
-    priors: Sequence[Sequence[ArcParser]] = [[load_prior(path) for path in prior]] if prior else []
-    # Sources with a target file in common are joined, sentence by sentence.
-    texts: dict[object, list[Iterable[SentencePair]]] = {}
-    for number, (pairs, adapted) in enumerate(zip(sources, conventional, strict=True)):
-        texts.setdefault(number if treebank else getattr(pairs, "target", None), []).append(adapted)
     if treebank:
         priors = source_priors(
             [TranslatedTreebanks(*one) for one in zip(treebank, sources, strict=True)],
@@ -83,8 +81,16 @@ def _soft(
             draws=draws,
         )[0].voters
         rng = np.random.default_rng(seed or 0)
+        found = SoftSources(corpus=JoinedTargets(conventional), priors=priors)
+    else:
+        # Sources with a target file in common are joined, sentence by sentence.
+        texts: dict[object, list[Iterable[SentencePair]]] = {}
+        for pairs, adapted in zip(sources, conventional, strict=True):
+            texts.setdefault(getattr(pairs, "target", None), []).append(adapted)
+        given_priors = [[load_prior(path) for path in prior]] if prior else []
+        found = soft_sources(list(texts.values()), rng=rng, priors=given_priors, draws=draws)
     projected = project_soft(
-        soft_sources(list(texts.values()), rng=rng, priors=priors, draws=draws),
+        found,
         rng=rng,
         options=options,
         annotated=list(read_all(annotated)),

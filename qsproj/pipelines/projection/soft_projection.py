@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_predicted_heads
-from qsproj.corpus.pairs.translations import Translations, join_translations
+from qsproj.corpus.pairs.translations import Translations, join_same_targets, join_translations
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
@@ -448,6 +448,19 @@ class JoinedSources:
     def __iter__(self) -> Iterator[Translations]:
         for sources in self.texts:
             yield from join_translations(tuple([with_trees_and_tags(source) for source in sources]))
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedTargets:
+    """Translations of each target sentence of several bitexts, joined and read again on each iteration.
+
+    No source head or target tag at all in a bitext is a UsageError at its end.
+    """
+
+    corpora: Sequence[Iterable[SentencePair]]
+
+    def __iter__(self) -> Iterator[Translations]:
+        return join_same_targets([with_trees_and_tags(pairs) for pairs in self.corpora])
 
 
 def soft_sources(
