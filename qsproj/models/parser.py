@@ -106,11 +106,15 @@ class Parser(Stored):
         """Return the sentence with heads and relations.
 
         ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable tree.
-        ``confidence``: put ``ArcProb=``, the probability of each arc, into MISC. ``given``: the known part of
-        the tree, which the result keeps; the rest, and the probabilities, are conditioned on it.
+        ``confidence``: put ``ArcProb=``, the probability of each arc, into MISC (a labelled parser also
+        ``RelProb=``, of arc and relation). ``given``: the known part of the tree, which the result keeps; the
+        rest, and the probabilities, are conditioned on it.
 
-        Raises SentenceError when the model has no such tree, naming heads that exclude each other.
+        Raises SentenceError when the model has no such tree, naming heads that exclude each other;
+        SentenceLengthError for more than MAX_WORDS words; UntaggedError when no word has a tag and the parser
+        reads tags, which :meth:`parse_all` accepts; UsageError when ``decode`` is unknown.
         """
+        self.check_input(sentence)
         known = None if given is None else partial(always, given)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence, known=known))
 
@@ -139,7 +143,11 @@ class Parser(Stored):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        self.check_input(sentence)
         return self.posterior(sentence).marginals
+
+    def check_input(self, sentence: Sentence) -> None:
+        """Raise UntaggedError for a single sentence without the tags that the model reads."""
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Parser":
         """Return a parser trained further on some more trees, whole or partial.

@@ -51,29 +51,8 @@ class FirstOrderParser(Parser, Generic[Scorer]):
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
-    def parse(
-        self,
-        sentence: Sentence,
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        given: Constraints | None = None,
-    ) -> Sentence:
-        """Return the sentence with heads and relations; see :meth:`Parser.parse`.
-
-        ``confidence``: put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``,
-        that of arc and relation), into MISC.
-
-        Raises SentenceLengthError when the sentence has more than MAX_WORDS words (time grows with the cube
-        of the length); UntaggedError when no word has a tag and the parser reads tags; UsageError when
-        ``decode`` is unknown. :meth:`parse_all` accepts untagged sentences among others.
-        """
+    def check_input(self, sentence: Sentence) -> None:
         self.scorer.check_tagged(sentence)
-        return super().parse(sentence, decode=decode, confidence=confidence, given=given)
-
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        self.scorer.check_tagged(sentence)
-        return super().arc_probabilities(sentence)
 
     def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
         """Return inference over the trees that agree with the known part of a sentence.

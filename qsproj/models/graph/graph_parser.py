@@ -122,9 +122,8 @@ class GraphParser(Parser):
         """Return the belief about every arc; see :meth:`arc_beliefs`."""
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
+    def check_input(self, sentence: Sentence) -> None:
         self.base.scorer.check_tagged(sentence)
-        return super().arc_probabilities(sentence)
 
     def arc_beliefs(
         self,
@@ -181,22 +180,6 @@ class GraphParser(Parser):
         chances = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
-
-    def parse(
-        self,
-        sentence: Sentence,
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        given: Constraints | None = None,
-    ) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
-
-        A sentence parsed by the first-order parser instead has ``Order=1`` there. ``map`` maximises
-        approximately. Raises the errors of :meth:`arc_beliefs`.
-        """
-        self.base.scorer.check_tagged(sentence)
-        return super().parse(sentence, decode=decode, confidence=confidence, given=given)
 
     def parse_all(
         self,
