@@ -25,8 +25,6 @@ os.chdir(Path(__file__).parents[1])
 
 # Whether kernels are compiled in a test or found in the cache changes nothing that it sees.
 os.environ["QSPROJ_NOTICES"] = "0"
-# Nor does another process that compiles, which a test of signals would meet.
-os.environ["QSPROJ_COMPILE_AHEAD"] = "0"
 
 # A case may take as long as a busy machine lets it.
 settings.register_profile("without deadlines", deadline=None)

@@ -19,7 +19,6 @@ from typing import Any
 import numba
 
 from qsproj.kernels.compilation_cache import KernelCache
-from qsproj.kernels.inner_kernels import InnerCompiler
 
 # Compiler flags that may change rounding; infinities and NaN are kept.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -30,21 +29,18 @@ ENDING = tuple(
 )
 
 
-def njit(*, cache: bool = False, inner: bool = False, borrows: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
-    ``cache``: keep the compiled code for the next run if a folder is writable. ``inner``: only kernels call
-    the function (:mod:`qsproj.kernels.inner_kernels`), as all with a leading underscore. ``borrows``: the
-    function neither makes nor returns arrays, so that references to its arguments need not be counted, which
-    in functions called for each arc takes longer than the work. numba refuses to compile such a function if
-    it makes an array. ``options``: those of ``numba.njit``.
+    ``cache``: keep the compiled code for the next run if a folder is writable. ``borrows``: the function
+    neither makes nor returns arrays, so that references to its arguments need not be counted, which in
+    functions called for each arc takes longer than the work. numba refuses to compile such a function if it
+    makes an array. ``options``: those of ``numba.njit``.
     """
 
     def decorate(function: Any) -> Any:
         # Kernels are never called by address: without code for that, compiling takes a fifteenth less.
         compiler: Any = numba.njit
-        if function.__name__.startswith("_") or inner:
-            options.update(pipeline_class=InnerCompiler, no_cpython_wrapper=True)
         kernel = compiler(no_cfunc_wrapper=True, _nrt=not borrows, **options)(function)
         if hasattr(kernel, "_cache"):  # with NUMBA_DISABLE_JIT=1 it is the function itself
             kernel.compile = _undisturbed(kernel.compile)

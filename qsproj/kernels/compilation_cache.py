@@ -33,8 +33,6 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from qsproj.kernels import ahead, inner_kernels
-
 KERNELS = Path(__file__).parent
 DIGEST_BYTES = 32
 _OUR_IMPORT = re.compile(rb"^from qsproj\.kernels\.([\w.]+) import", re.MULTILINE)
@@ -136,11 +134,8 @@ class KernelCache:
         if folder is not None:
             path = folder / self._file_name(signature, target.codegen())
             payload = self._read(path)
-            if payload is None and ahead.comes(path):
-                payload = self._read(path)
             if payload is not None:
                 return _rebuilt(target, payload)
-            ahead.start_precompiling(_is_compiled_ahead)
         target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()
@@ -154,8 +149,7 @@ class KernelCache:
             return
         path = folder / self._file_name(signature, compiled.library.codegen)
         try:
-            kept = inner_kernels.reduced(compiled) if inner_kernels.is_inner(compiled) else compiled._reduce()
-            _replace(path, sealed(kept, source_stamp(self._source)))
+            _replace(path, sealed(compiled._reduce(), source_stamp(self._source)))
         except OSError as error:
             NOTICES.not_kept(folder, error)
 
@@ -177,16 +171,6 @@ class KernelCache:
     def _file_name(self, signature: Any, codegen: Any) -> str:
         key = (repr(signature), codegen.magic_tuple(), numba.__version__, platform.python_version())
         return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}.nbc"
-
-
-def _is_compiled_ahead() -> bool:
-    """Return whether the last kernel to compile ahead is stored, or none can be."""
-    folder = writable_folder(ahead.LAST.parent)
-    if folder is None:
-        return True
-    stamp = source_stamp(ahead.LAST)
-    kept = folder.glob(f"{ahead.AHEAD[-1]}*.nbc")
-    return any(path.read_bytes()[DIGEST_BYTES : 2 * DIGEST_BYTES] == stamp for path in kept)
 
 
 def sealed(payload: Any, stamp: bytes) -> bytes:
@@ -229,8 +213,6 @@ def _environment(module: str, constants: list[Any], name: str) -> Environment:
 def _rebuilt(target: Any, payload: Any) -> Any:
     """Return the compiled kernel; its bitcode is read only to compile its callers."""
     (name, kind, (machine_code, bitcode)), described, *rest = payload
-    if machine_code == inner_kernels.NO_CODE:
-        return inner_kernels.rebuilt(target, payload)
     # numba looks up only functions declared in bitcode.
     named = llvm.parse_assembly(f'@"{described.llvm_cpython_wrapper_name}" = global i8 0').as_bitcode()
     compiled = CompileResult._rebuild(target, (name, kind, (machine_code, named)), described, *rest)

@@ -43,7 +43,7 @@ def _compiled_prefetch(array, index):
     return lambda array, index: _prefetch(array, index)  # type: ignore[call-arg]
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def prefetch_rows(array, indices, count):
     for k in range(count):
         prefetch(array, indices[k])

@@ -87,7 +87,6 @@ def test_compiled_code_is_found_again(notices, load, tmp_path, capfd):
 
 
 def test_a_kernel_that_only_kernels_call_is_found_again_by_another_caller(notices, load):
-    """It is kept as bitcode, without machine code, and without a way in from Python."""
     text = KERNEL.replace("number + 1", "_twice(number) + 1") + INNER
     assert load(text)(3) == 7
     load(text)
@@ -97,8 +96,6 @@ def test_a_kernel_that_only_kernels_call_is_found_again_by_another_caller(notice
     load(text)
     module = sys.modules["small"]
     assert (module.plus_two(3), hits(module._twice)) == (8, 1)
-    with pytest.raises(TypeError):
-        module._twice(3)
 
 
 def test_a_terminal_is_shown_how_many_kernels_are_compiled(notices, load, monkeypatch):
@@ -255,31 +252,6 @@ def test_no_garbage_is_looked_for_while_compiling(load, notices):
         gc.callbacks.remove(note)
     assert gc.isenabled()
     assert len(looked) <= 2  # what is waiting may be looked for once, before or after
-
-
-AHEAD = """
-import numpy as np
-from qsproj.kernels import ahead
-from qsproj.kernels.bp.bp_arithmetic import weight_if_true
-from qsproj.kernels.trees import eisner_block
-
-ahead._cores = lambda: 2
-weight_if_true(1.5)
-found, _ = eisner_block.eisner_best(np.zeros((3, 3)), False)
-eisner_block.eisner_posterior(np.zeros((3, 3)), found, False)
-kernels = (weight_if_true, eisner_block.eisner_best, eisner_block.eisner_posterior)
-print(*(sum(kernel.stats.cache_hits.values()) for kernel in kernels))
-ahead._STARTED[0].kill()
-"""
-
-
-@pytest.mark.slow
-def test_another_process_compiles_what_is_needed_later(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "QSPROJ_COMPILE_AHEAD": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.split() == ["0", "1", "1"], done.stderr
 
 
 # Ctrl-C while numba takes note of what numpy.zeros is, which it does once in a process.

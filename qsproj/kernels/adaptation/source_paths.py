@@ -121,7 +121,7 @@ def path_between(heads, depths, head, dependent, up, down):
     return ups, downs, low
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def order_of(head, dependent, ancestor):
     """Return the number of the order of head, dependent and their common ancestor."""
     code = 1 if head < dependent else 0
@@ -129,7 +129,7 @@ def order_of(head, dependent, ancestor):
     return code * 3 + (1 if ancestor < dependent else 2 if ancestor == dependent else 0)
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def hash_path(atoms, column, up, ups, down, downs, runs):
     """Hash one column along a path; with ``runs``, only the first of equal neighbours."""
     state = NONE
@@ -149,7 +149,7 @@ def hash_path(atoms, column, up, ups, down, downs, runs):
     return state
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def hash_inner_tags(atoms, up, ups, down, downs, ancestor):
     """Hash the tags of the nodes strictly between the two ends of a path."""
     state = NONE
@@ -162,7 +162,7 @@ def hash_inner_tags(atoms, up, ups, down, downs, ancestor):
     return state
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, counts):
     """Count in ``counts`` int64[6] the ancestor's dependents between its two branches or beyond them.
 
@@ -187,7 +187,7 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
             counts[5] += base == atoms[dependent_branch, BASE]
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def pair_atoms(source, head, dependent, room):
     """Fill ``room`` for an arc with the nodes at all PLACES but the last, n + 1 for none, and atoms of PAIR.
 
@@ -244,7 +244,7 @@ def workspace():
 TREES = ("stay", "move", "other-stay", "other-move")
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def chains_above(heads, turned, innermost, outermost, outwards):
     """Order the words turned over each word from inside out: on its right, nearest first, then left.
 

@@ -30,7 +30,7 @@ from qsproj.kernels.align.ibm1 import ibm1_posteriors
 from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def arrivals(departures, jump, result):
     """Fill ``result[q]``, not padded, with the sum over p of ``departures[p] * jump[q - p]``."""
     centre = jump.size // 2
@@ -64,7 +64,7 @@ def arrivals(departures, jump, result):
         result[q] += jump[0] * passed
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def returns(departures, values, jump, result, sums):
     """Sum over arrivals, and count jumps by their distance.
 
@@ -246,7 +246,7 @@ class Jumps(NamedTuple):
     exposures: NDArray[np.float64]
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_shares(s, bitext, shares, counts, sign):
     """Add (``sign`` 1) or subtract (-1) the share of sentence pair ``s`` in the counts."""
     source, target = bitext.source_offsets[s], bitext.target_offsets[s]
@@ -279,21 +279,21 @@ def add_differences(changed, numbers, after, before):
         changed[numbers[k]] += after[k] - before[numbers[k]]
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_parts(words, counts, priors, parts):
     """Fill one over count plus pseudo-count of each word; counts that rounding left below zero are zero."""
     for i in range(words.size):
         parts[i] = 1.0 / (max(counts[words[i]], 0.0) + priors[words[i]])
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_null_emissions(words, counts, priors, total, emissions):
     """Fill the probability of each word given NULL, of which there are ``total`` with pseudo-counts."""
     for i in range(words.size):
         emissions[i] = (max(counts[words[i]], 0.0) + priors[words[i]]) / total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_emissions(s, bitext, counts, prior, forward, backward):
     """Fill p(target | source) float64[n, m] and p(source | target) float64[m, n]: Dirichlet means."""
     n, m = forward.shape

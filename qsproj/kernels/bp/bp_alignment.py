@@ -22,7 +22,7 @@ from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced
 from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def jump_place(scores, before, position):
     widest = (scores.shape[0] - 2) // 2
     return min(max(position - before, -widest), widest) + widest
@@ -203,7 +203,7 @@ def itg_total(whole, must_source, must_target, scale):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_outside(inside, must_source, must_target, scale):
     """Return the outside sums of each single-link block, in the shape of the charts; O(m^3 n^3)."""
     whole, first_of_straight, first_of_inverted = inside

@@ -15,7 +15,7 @@ from qsproj.kernels.compilation import FAST, njit
 CERTAIN = 1e5
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def plus(x, y, maximise):
     """Return log(exp(x) + exp(y)), or max(x, y); infinities of either sign are legal."""
     high, low = (x, y) if x > y else (y, x)
@@ -25,7 +25,7 @@ def plus(x, y, maximise):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def total(values, maximise):
     """Return the log of the sum of exp(values), or the maximum; -inf when there are none."""
     high = -np.inf
@@ -39,7 +39,7 @@ def total(values, maximise):
     return high + np.log(mass)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def weight_if_false(log_odds):
     """Return the log weight that a message gives to false: 0, or -inf for certainly true."""
     return -np.inf if log_odds == np.inf else 0.0
@@ -51,7 +51,7 @@ def weight_if_true(log_odds):
     return 0.0 if log_odds == np.inf else log_odds
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def others_totals(values, before, result, maximise):
     """Fill ``result[k]`` with the total of all values but the k-th, without a subtraction; float64[d]."""
     d = values.shape[0]
@@ -65,7 +65,7 @@ def others_totals(values, before, result, maximise):
         running = plus(running, values[k], maximise)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def state_weights(ratios, weights):
     """Fill ``weights`` float64[K], the log weight of each state, from a message of K - 1 log-ratios.
 
@@ -81,7 +81,7 @@ def state_weights(ratios, weights):
             weights[k] = 0.0 if weights[k] == np.inf else -np.inf
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def ratios_against_state_0(weights, incoming, ratios):
     """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
@@ -108,7 +108,7 @@ def ratios_against_state_0(weights, incoming, ratios):
             ratios[k] = weights[k + 1] - reference
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def settle_forced(log_odds, weights):
     """Fill ``weights`` with log-odds of exclusive alternatives: a certain one rules out all others."""
     certain = 0

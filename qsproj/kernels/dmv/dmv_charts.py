@@ -43,7 +43,7 @@ def _span_sum(half, a, b, i, j):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def valence_inside(first, space):
     """Fill the charts ``half``, ``sealed``, ``opened``, by ``weights``, ``stop``, ``go`` of the space.
 
@@ -104,7 +104,7 @@ def _ends(first, stop, half, a, word):
     return left, right
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def valence_goal(first, space):
     """Return the total weight of all derivations: one child of the root, its halves reaching both ends."""
     n = first.shape[0] - 1
@@ -116,7 +116,7 @@ def valence_goal(first, space):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def valence_outside(first, space, goal):
     """Turn the charts of :func:`valence_inside` into expectations; ``goal`` is finite, above 0.
 
@@ -225,7 +225,7 @@ class ChartSpace(NamedTuple):
     empty: NDArray[np.float64]  # [N, 2]: expected count of no dependent in a direction
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def chart_space(nodes, words):
     return ChartSpace(
         np.empty((nodes, nodes)),
@@ -242,7 +242,7 @@ def chart_space(nodes, words):
     )
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     """Sum over the derivations of one sentence, and count its decisions to stop or go on.
 

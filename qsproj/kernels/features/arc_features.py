@@ -75,7 +75,7 @@ def position_parts(atoms, operations, seeds, parts):
             parts[position, t] = state
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def direction_and_distance(head, dependent):
     """Return direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005) as 3 to 14."""
     gap = abs(head - dependent)
@@ -94,27 +94,27 @@ class Between(NamedTuple):
     hashes: NDArray[np.uint64]  # [T - directed]: hash of the attributes in each template, except for EACH
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def between_workspace(features):
     """Return the work arrays for the tags between, to be cleared by :func:`nothing_between`."""
     asking = features.between.shape[0] - features.directed
     return Between(np.empty(5, np.int64), np.empty(64, np.uint64), np.empty(asking, np.uint64))
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def bucket_workspace(features):
     """Return an array for the buckets of an arc; templates may fire for every tag, with and without place."""
     asking = features.between.shape[0] - features.directed
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def nothing_between(features, between):
     between.counts[:] = 0
     hash_between(features, between)
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def extend_between(tag, between):
     """Add the tag of one more word; return whether the result of :func:`hash_between` changes."""
     counts = between.counts
@@ -130,7 +130,7 @@ def extend_between(tag, between):
     return is_new or tag == TAG_VERB or tag == TAG_PUNCTUATION or tag == TAG_COORDINATOR
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def hash_between(features, between):
     """Hash the attributes of the tags between in each template, except for EACH."""
     counts = between.counts
@@ -147,7 +147,7 @@ def hash_between(features, between):
         between.hashes[t - features.directed] = state
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def arc_lines(features, head, dependent, between, out):
     """Write an arc's buckets with direction and distance, each in its own block; return their number."""
     head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
@@ -171,7 +171,7 @@ def arc_lines(features, head, dependent, between, out):
     return np.int64(end)
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
     """Write the buckets of an arc's features into ``out`` uint64; return the numbers in blocks and in all.
 
@@ -188,7 +188,7 @@ def arc_buckets(features, head, dependent, between, out):
     return lines, 2 * lines - (directed - plain)
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FAST)
 def total_weight(weights, buckets, count):
     total = 0.0
     for k in range(count):
@@ -196,7 +196,7 @@ def total_weight(weights, buckets, count):
     return total
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def look_between(features, head, dependent, between):
     """Collect the tags between a head and a dependent from scratch. O(T + n) time."""
     between.counts[:] = 0
@@ -205,14 +205,14 @@ def look_between(features, head, dependent, between):
     hash_between(features, between)
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def one_arc(features, head, dependent, between, out):
     """Apply :func:`arc_buckets` with ``between`` collected from scratch; return the count."""
     look_between(features, head, dependent, between)
     return arc_buckets(features, head, dependent, between, out)[1]
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def total_of_lines(features, weights, buckets, place):
     """Return the sum of an arc's weights, with and without direction and distance, by :func:`arc_lines`."""
     near = buckets[: features.plain]
@@ -332,7 +332,7 @@ def count_features(features, arcs, counts, last, sentence):
                         last[bucket] = sentence
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def keep_supported(buckets, count, support):
     """Move the buckets of existing features, of the first ``count``, to the front; return their number."""
     kept = np.int64(0)

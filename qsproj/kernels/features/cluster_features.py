@@ -26,19 +26,19 @@ from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def first_clusters(buckets, count, clusters):
     for k in range(count):
         buckets[k] *= np.uint64(clusters)
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def next_clusters(buckets, count):
     for k in range(count):
         buckets[k] += ONE
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def total_weights(weights, places, count, scores):
     """Write the sums of weights of an arc in each cluster into ``scores`` float64[C]; mutates ``places``."""
     for cluster in range(scores.shape[0]):

@@ -20,7 +20,7 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def product(constraint, starts, members, signs, row_starts, buckets, change):
     total = 0.0
     for k in range(starts[constraint], starts[constraint + 1]):
@@ -31,7 +31,7 @@ def product(constraint, starts, members, signs, row_starts, buckets, change):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def add_vector(constraint, factor, starts, members, signs, row_starts, buckets, change):
     for k in range(starts[constraint], starts[constraint + 1]):
         row, slope = members[k], factor * signs[k]
@@ -39,7 +39,7 @@ def add_vector(constraint, factor, starts, members, signs, row_starts, buckets, 
             change[buckets[f]] += slope
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def squared_lengths(starts, members, signs, row_starts, buckets, scratch):
     """Return the squared length of each vector, float64[constraints]; ``scratch`` is as ``change``, zero."""
     lengths = np.empty(starts.shape[0] - 1)

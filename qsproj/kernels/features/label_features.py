@@ -44,7 +44,7 @@ def score_labels(features, heads, weights, scores):
     add_rows(weights, out, previous_count, scores[previous])
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def ask_for_rows(weights, rows, count):
     flat, width = weights.reshape(-1), weights.shape[1]
     for k in range(count):
@@ -52,7 +52,7 @@ def ask_for_rows(weights, rows, count):
             prefetch(flat, rows[k] * np.uint64(width) + np.uint64(place))
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FAST)
 def add_rows(weights, rows, count, sums):
     for k in range(count):
         row = weights[rows[k]]
@@ -60,7 +60,7 @@ def add_rows(weights, rows, count, sums):
             sums[label] += row[label]
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FAST)
 def softmax_of_rows(weights, rows, chances):
     """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
     chances[:] = 0.0

@@ -35,7 +35,7 @@ class FactorFeatures(NamedTuple):
     shift: np.uint64  # a 64-bit hash shifted right by this is a bucket
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def factor_buckets(features, factor, out):
     """Write the buckets of the features of one factor into ``out`` uint64[2 T]; return how many there are.
 

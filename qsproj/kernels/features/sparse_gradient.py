@@ -20,7 +20,7 @@ from qsproj.kernels.prefetch import prefetch
 DONE = -1
 
 
-@njit(cache=True, inner=True, borrows=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def add_slopes(buckets, count, slope, gradient, touched, used):
     """Add ``slope`` to the gradient of the first ``count`` buckets; return the new length of the list.
 
@@ -128,14 +128,14 @@ def adagrad_row(weights, state, row, slopes, rate, step):
         move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
     """Apply :func:`adagrad_row` to some ``outcomes`` int64[k] alone."""
     for outcome in outcomes:
         move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
-@njit(inner=True, error_model="numpy", fastmath=FAST, inline="always")
+@njit(error_model="numpy", fastmath=FAST, inline="always")
 def move(weights, state, row, outcome, slope, rate, step):
     state[0, row, outcome] += slope * slope
     change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)

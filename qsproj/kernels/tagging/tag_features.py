@@ -16,7 +16,7 @@ BOUNDARY = np.uint64(0x5851F42D4C957F2D)
 ABSENT = np.int32(-1)
 
 
-@njit(cache=True, inner=True)
+@njit(cache=True)
 def mixed(value):
     """Return 64 well-mixed bits of a uint64 (the finaliser of splitmix64, Steele et al. 2014)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

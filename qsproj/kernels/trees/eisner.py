@@ -23,7 +23,7 @@ from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.trees.semirings import MAXIMUM_FLAGS, maximum, product
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_charts(scores, first):
     """Fill the Viterbi charts over the words ``first..n``: from 0, or from 1 to leave out the root.
 
@@ -50,7 +50,7 @@ def best_charts(scores, first):
     return closed, closed_by_end, opened
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def last_argmax(left, right):
     """Return the position of the maximum of ``left + right``: the split of a chart entry."""
     best, where = -np.inf, 0
@@ -120,7 +120,7 @@ LIMIT = 1e120
 UNDERFLOW = 1e-290
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def inside(weights, first):
     """Sum the weights of all derivations of every span of the words ``first..n``.
 

@@ -24,7 +24,7 @@ def _put(row, kind, level, start, stop, gone, left):
     row[0], row[1], row[2], row[3], row[4], row[5] = kind, level, start, stop, gone, left
 
 
-@njit(cache=True, inner=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def leave_one_out_schedule(n):
     """List the steps for the words 1..n, int64[4 (n - 1), 6], and the number of levels.
 

@@ -57,7 +57,7 @@ class Charts(NamedTuple):
     between: NDArray[np.float64]  # [N, C, N]: dependent, context, dependent
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def empty_charts(size, contexts, semiring):
     nothing = zero(semiring)
     return Charts(
@@ -67,7 +67,7 @@ def empty_charts(size, contexts, semiring):
     )
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def sides(head, dependent):
     """Return the fence at the head, the fence beyond the dependent, and the start of the steps.
 
@@ -79,7 +79,7 @@ def sides(head, dependent):
     return head, dependent, dependent + 1
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_steps(head, dependent, parts, charts, steps, semiring):
     """Write ``steps[s]`` for every word s from the head up to the dependent."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -89,7 +89,7 @@ def fill_steps(head, dependent, parts, charts, steps, semiring):
         steps[s] = times(parts.siblings[head, dependent, s], reached, semiring)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_ends(head, outermost, parts, charts, ends, semiring):
     """Write ``ends[d]`` for every word d beyond the head up to ``outermost``, at the fence beyond that."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -98,7 +98,7 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
         ends[d] = times(parts.stops[head, d], charts.closed[d, own, far], semiring)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def possible(parts, semiring):
     """Return the possible arcs, bool[N, N], and the possible contexts of a word, bool[N, C].
 
@@ -120,7 +120,7 @@ def possible(parts, semiring):
     return arcs, allowed
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def contexts_of(left, right, contexts, part):
     """Return the range of contexts before (part 0) or after (part 1) the words ``left..right``."""
     if part == 0:

@@ -19,24 +19,24 @@ PROBABILITY, LOG, MAXIMUM = 0, 1, 2
 MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def zero(semiring):
     """Return the neutral element of addition: 0, or -inf on the log scale."""
     return 0.0 if semiring == PROBABILITY else -np.inf
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def one(semiring):
     """Return the neutral element of multiplication: 1, or 0 on the log scale."""
     return 1.0 if semiring == PROBABILITY else 0.0
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def times(x, y, semiring):
     return x * y if semiring == PROBABILITY else x + y
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def plus(x, y, semiring):
     if semiring == PROBABILITY:
         return x + y
@@ -46,7 +46,7 @@ def plus(x, y, semiring):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def product(left, right):
     total = 0.0
     for k in range(left.shape[0]):
@@ -54,7 +54,7 @@ def product(left, right):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def maximum(left, right):
     best = -np.inf
     for k in range(left.shape[0]):
@@ -62,7 +62,7 @@ def maximum(left, right):
     return best
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def inner(left, right, semiring):
     """Return the inner product of two rows of the same length; zero when they are empty."""
     if semiring == PROBABILITY:
@@ -76,7 +76,7 @@ def inner(left, right, semiring):
     return best + np.log(mass)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_multiple(target, factor, row, semiring):
     """Add ``factor`` times ``row`` to ``target``, in place."""
     if factor == zero(semiring):
