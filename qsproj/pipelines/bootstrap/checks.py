@@ -402,7 +402,7 @@ def _expected(kind: str, size: Sizes, draws: int) -> float:
         "trees": 2.7e-5 * size.source,
         "tagger": 6e-5 * size.target,
         "tagged": 6.5e-6 * size.target,
-        "prior": (4e-5 + 5e-5 * draws) * size.treebank,
+        "prior": (6e-5 + 3e-5 * draws) * size.treebank,
         "parser": (1e-3 + 6e-4 * draws) * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
     }
     return rates.get(kind, 2.0)

@@ -27,7 +27,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=7)
+@stage("prior", version=8)
 def train_priors(
     paths: Sequence[Path],
     *,

@@ -50,6 +50,9 @@ TEMPLATE_SET = "words"
 PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
 PRIOR_EPOCHS = 5
+# Epochs of each of several draws. On the mean of dev files of Wolof and Armenian, three draws of 3 epochs are
+# as good as of 5 (0 UAS and -.1 LAS by own tags, -.2 and -.1 by gold tags), in two thirds of the time.
+DRAWN_EPOCHS = 3
 # Kinds of parsers that cannot be priors, with a description and the option that makes them.
 _OTHERS = {
     "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
@@ -144,6 +147,7 @@ def train_on_draws(
     ``translated`` draws translations. The first draw uses ``rng`` and alone learns relations; the others use
     generators that it spawns.
     """
+    options = options if draws == 1 else replace(options, epochs=DRAWN_EPOCHS)
     return [
         train_arc_parser(list(translated(by)), rng=by, options=options, relations=by is rng)[0]
         for by in (rng, *rng.spawn(draws - 1))
