@@ -73,6 +73,9 @@ class WordList:
         """Read suggestions and decisions."""
         self.words, self.questions = read_suggestions(self.suggestions)
         self.known |= {one.form for one in self.words}
+        self._read_decisions()
+
+    def _read_decisions(self) -> None:
         self.decided, self.answers = {}, {}
         if not self._lines():
             return
@@ -163,7 +166,7 @@ class WordList:
                 handle.writelines(f"{line}\n" for line in lines)
         else:
             Path(self.lexicon).unlink(missing_ok=True)  # an empty lexicon is invalid
-        self.load()
+        self._read_decisions()
 
 
 def _check(tags: Sequence[str], *, most: int) -> None:
