@@ -16,7 +16,7 @@ from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.call import BootstrapCall
-from qsproj.serve.review.correction import is_reviewed
+from qsproj.serve.review.correction import is_reviewed, tagged
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.relearning import Relearning
 from qsproj.serve.review.retraining import Reviewed
@@ -59,8 +59,12 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     corrected = [gold[one.forms] for one in read_conllu(made.suggested)][:6]
     content = b"".join(f"{one.to_conllu()}".encode() for one in corrected) + drafts
     lexicon.write_text("Hund\tNOUN\n", encoding="utf-8")
+    first = next(iter(read_conllu(made.suggested)))
+    content = content.replace(first.to_conllu().encode(), tagged(first, 1, "X").to_conllu().encode(), 1)
     found = learning(Reviewed(content, "drafts", range(6), range(6, 18)))
     assert found.summary["reviewed"] == 6
+    # A tag that was decided in context stays.
+    assert found.beliefs[6][3][0] == "X"
     assert set(found.beliefs) == set(range(6, 18))
     assert (tmp_path / "model").read_bytes() != before
     done, every = learning.progress

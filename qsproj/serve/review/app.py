@@ -57,6 +57,7 @@ def review_app(
             Route("/api/sentences", review.sentences, methods=["GET"]),
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
+            Route("/api/sentences/{index}/tag", review.tag, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
             Route("/api/sentences/{index}/edit", review.edit, methods=["POST"]),
             Route("/api/report", partial(_shown, session.report), methods=["GET"]),
@@ -189,6 +190,13 @@ class _Review:
         except QsprojError as error:
             return _json({"reason": "impossible", "text": str(error)}, status=409)
         return _json(asdict(found))
+
+    async def tag(self, request: Request) -> Response:
+        index, given = _index(request), await self._given(request)
+        word, form, tag = (given.get(name) for name in ("word", "form", "tag"))
+        if type(word) is not int:
+            raise RequestError(400, "found a word that is no number")
+        return self._changed(index, partial(self._session.tag, index, word, str(form), str(tag)))
 
     async def undo(self, request: Request) -> Response:
         index = _index(request)

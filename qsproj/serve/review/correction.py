@@ -12,7 +12,7 @@ from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError, check_name
 
-REVIEWED, YES = "Reviewed", "Yes"
+REVIEWED, TAGGED, YES = "Reviewed", "Tagged", "Yes"
 _RELATION = re.compile(r"[^\s|]{1,80}")
 
 
@@ -139,7 +139,7 @@ def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> S
 
 
 def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
-    """Return a sentence with the confirmed tree, and ``Reviewed=Yes`` in MISC of every word.
+    """Return a sentence with the confirmed tree, and ``Reviewed=Yes`` in MISC of every word, without TAGGED.
 
     ``ArcProb=`` is kept where the arc is unchanged, ``RelProb=`` where arc and relation are.
     """
@@ -156,13 +156,37 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
         heads=frozen_heads([NO_HEAD, *tree.heads]),
         deprels=tree.relations,
     )
-    return editing.with_misc(corrected, REVIEWED, [YES] * len(sentence))
+    return editing.with_misc(editing.without_misc(corrected, TAGGED), REVIEWED, [YES] * len(sentence))
 
 
 def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
     """Return the words 1..n whose cells differ between two columns."""
     cells = enumerate(zip(first, second, strict=True), start=1)
     return [word for word, (one, other) in cells if one != other]
+
+
+def tagged_words(sentence: Sentence) -> list[int]:
+    """Return the words 1..n of a draft whose tags a person has decided in context."""
+    return [at for at, value in enumerate(editing.misc_values(sentence, TAGGED), start=1) if value == YES]
+
+
+def tagged(sentence: Sentence, word: int, tag: str) -> Sentence:
+    """Return a draft with the decided tag of a word, marked ``Tagged=Yes`` in MISC."""
+    upos = [tag if at == word else own for at, own in enumerate(sentence.upos, start=1)]
+    changed = editing.without_misc(
+        editing.with_columns(sentence, upos=upos), editing.TAG_PROBABILITY, words=[word]
+    )
+    marks = [YES if at == word else None for at in range(1, len(sentence) + 1)]
+    return editing.with_misc(changed, TAGGED, marks)
+
+
+def certain(sentence: Sentence) -> Sentence:
+    """Return what a person has decided of a draft: tags in context, and nothing else."""
+    known = set(tagged_words(sentence))
+    upos = [own if at in known else UNSPECIFIED for at, own in enumerate(sentence.upos, start=1)]
+    return replace(
+        editing.with_columns(sentence, upos=upos), heads=frozen_heads([NO_HEAD] * (len(sentence) + 1))
+    )
 
 
 def is_reviewed(sentence: Sentence) -> bool:

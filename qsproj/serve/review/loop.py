@@ -10,6 +10,7 @@ from datetime import datetime
 from math import log, sqrt
 from typing import Any
 
+from qsproj.serve.review.correction import TAGGED, YES
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
 
@@ -24,7 +25,7 @@ WORDS_A_BATCH = 20
 JUDGED = 150
 # The accuracy of drafts is linear in log(1 + minutes / SCALE): the LAS of a simulated hour of Wolof rises so,
 # by 11 points a unit. SLOPE and its deviation are the belief before any correction.
-SCALE, SLOPE, SLOPE_DEVIATION = 30.0, 10.0, 4.0
+SCALE, SLOPE, SLOPE_DEVIATION = 30.0, 10.0, 8.0
 AHEAD = 10.0
 # Expected points of the next AHEAD minutes below which stopping is advised.
 WORTHWHILE = 1.0
@@ -57,8 +58,9 @@ class Loop:
 
     @property
     def answered(self) -> tuple[int, int]:
-        """Return the numbers of sentences and of words answered."""
-        return self.session.reviewed, len(self.words.decided)
+        """Return the numbers of sentences and of words answered, in the list or in context."""
+        in_context = self.session.draft.content().count(f"{TAGGED}={YES}".encode())
+        return self.session.reviewed, len(self.words.decided) + in_context
 
     @property
     def fresh(self) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence
@@ -19,6 +20,7 @@ from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import write_words
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
+from qsproj.serve.review.correction import certain, tagged_words
 from qsproj.serve.review.draft import Named
 from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 
@@ -94,10 +96,16 @@ class Relearning:
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.progress[:] = 0, _STEPS
-        learned = self.learned([sentences[index] for index in given.reviewed])
+        in_context = {index: words for index in given.left if (words := tagged_words(sentences[index]))}
+        partly = [certain(sentences[index]) for index in in_context]
+        learned = self.learned([*(sentences[index] for index in given.reviewed), *partly])
         self.progress[0] = 1
         parser = learned.retagging() or learned
         parsed = {index: parser.parse(sentences[index], confidence=True) for index in given.left}
+        for index, words in in_context.items():
+            own = sentences[index].upos
+            upos = [own[at - 1] if at in words else tag for at, tag in enumerate(parsed[index].upos, start=1)]
+            parsed[index] = with_columns(parsed[index], upos=upos)
         self.progress[0] = _STEPS
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
         return retrained(parsed, sentences, summary, model=self.output)

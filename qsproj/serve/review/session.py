@@ -363,6 +363,18 @@ class Session:
         )
         self._reviewed[index] = True
 
+    def tag(self, index: int, word: int, form: str, tag: str) -> None:
+        """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
+        self.check(index)
+        check_name("tag", tag, UNIVERSAL_TAGS)
+        sentence = self.draft.sentences[index]
+        if self._reviewed[index] or not 1 <= word <= len(sentence) or sentence.forms[word - 1] != form:
+            raise StaleError("this sentence was changed meanwhile; look at it again")
+        version, shown = self.draft.version(index), self.belief(index)
+        self.draft.replace(index, [correction.tagged(sentence, word, tag)], version=version)
+        upos = (*shown.upos[: word - 1], tag, *shown.upos[word:])
+        self._proposed[self.draft.version(index)] = replace(shown, upos=upos)
+
     def _drafted(
         self, index: int, tree: correction.Tree, columns: Mapping[str, Sequence[str]]
     ) -> tuple[int, int] | None:

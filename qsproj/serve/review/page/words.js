@@ -82,7 +82,7 @@ export class Words {
     const questions = this.rows.filter((row) => row.words).length;
     $("decided").textContent = `${decided(false)} of ${this.rows.length - questions} words decided`
       + (questions ? `, ${decided(true)} of ${questions} questions answered` : "")
-      + ". A key assigns a tag, another one a second tag; Enter accepts the first tag of the model, or goes on; b: the context decides; "
+      + ". A key assigns a tag, another one a second tag; Enter accepts the first tag of the model, or goes on; b: the context decides, and keys tag its lines; "
       + "Backspace removes tags; Space shows contexts, or the words of a question.";
   }
 
@@ -152,13 +152,30 @@ export class Words {
 
   #context({ index, word, tag, verse, form, left, right, translation, linked }) {
     const item = element("li", ""), text = element("bdi", "", left, " ", element("b", "", form), " ", right);
-    item.append(index === undefined ? element("small", "", verse) : button(tag, "open this sentence, where the tag depends on the context",
-      () => { $("deciding").close(); this.hooks.open(index, word); }), " ", text);
+    const open = button(tag, "open this sentence", () => { $("deciding").close(); this.hooks.open(index, word); });
+    item.append(index === undefined ? element("small", "", verse) : open, " ", text);
+    if (index !== undefined) {
+      item.tabIndex = 0;
+      item.addEventListener("keydown", (event) => this.#tagged(event, item, { index, word, form }));
+    }
     if (translation.length) {
       const parts = translation.flatMap((own, at) => [element(linked.includes(at + 1) ? "b" : "span", "", own), " "]);
       item.append(document.createElement("br"), element("bdi", "translation", ...parts));
     }
     return item;
+  }
+
+  /** Tag one occurrence in its context by a key; arrows go to other lines. */
+  #tagged(event, item, given) {
+    const tag = KEYS[event.key], go = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling };
+    if (event.target !== item || event.ctrlKey || event.metaKey || event.altKey || !(tag || go[event.key])) return;
+    event.preventDefault();
+    if (!tag) return go[event.key].focus();
+    const { index, ...rest } = given;
+    item.querySelector("button").textContent = tag;
+    this.saving = this.saving.then(() => ask(`sentences/${index}/tag`, { method: "PUT", body: { ...rest, tag } }));
+    this.#told(this.saving.then(() => item.classList.add("tagged")).then(() => this.hooks.decided()));
+    this.saving = this.saving.catch(() => null);
   }
 
   #clicked(event) {
