@@ -110,7 +110,9 @@ def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_
     outcome = run_cli("bootstrap", "--verbose", *options(made[0]), "--work", work, "-o", tmp_path / "model")
     assert outcome.code == 0, outcome.err
     assert re.search(r"^tagged: .*\(kept\)$", outcome.err, re.MULTILINE)
-    assert "read by 1" in outcome.err and any("read by 3" in line for line in made[2])
+    assert ": 1 of translated words" in outcome.err and any(
+        ": 3 of translated words" in line for line in made[2]
+    )
     sentence = next(read_conllu(CORPORA / "de.conllu"))
     one, of_three = (load_parser(path).base for path in (tmp_path / "model", made[0] / "model"))
     assert not np.allclose(one.scores(sentence)[:, 1:], of_three.scores(sentence)[:, 1:], atol=0.1)

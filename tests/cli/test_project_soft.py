@@ -33,7 +33,7 @@ def test_a_prior_of_ones_own_and_the_trees_learned_from(run_cli, folder):
     priors = ("--prior", folder / "es", "--prior", folder / "en")
     outcome = project(run_cli, *priors, "--trees", folder / "trees.conllu", "-o", folder / "de")
     assert outcome.code == 0, outcome.err
-    assert "2 prior parsers; learned from" in outcome.err
+    assert "2 prior parsers; trained on" in outcome.err
     assert "every tenth pair is held out for calibration" in outcome.err
     trees = list(read_conllu(folder / "trees.conllu"))
     assert len(trees) > 50
@@ -118,7 +118,7 @@ def test_sources_may_be_of_different_texts(run_cli, folder):
     outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "parts")
     assert outcome.code == 0, outcome.err
     # One in ten of the 60 pairs of either text is held out.
-    assert 60 < int(re.search(r"learned from (\d+) pairs", outcome.err)[1]) <= 108
+    assert 60 < int(re.search(r"trained on (\d+) pairs", outcome.err)[1]) <= 108
 
 
 def test_sources_of_other_sentences_are_refused(run_cli, folder):

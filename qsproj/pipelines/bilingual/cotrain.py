@@ -61,7 +61,7 @@ class CotrainingReport:
 
     def summary(self) -> str:
         return (
-            f"learned from {pluralise(self.trees, 'tree')} and {pluralise(self.pairs, 'pair')} without; "
+            f"trained on {pluralise(self.trees, 'tree')} and {pluralise(self.pairs, 'pair')} without; "
             f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 

@@ -49,8 +49,8 @@ def train_priors(
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     voters = (
-        f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}; translated words are "
-        f"read by {draws}, tags alone by {len(prior.others)}"
+        f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}: {draws} of translated "
+        f"words, {len(prior.others)} of tags alone"
     )
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 

@@ -72,7 +72,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     ordered = sorted(fitting, key=lambda example: -example[0])
     least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
     for name, chosen in (
-        ("The surest pairs", ordered[:SHOWN_OF_EACH]),
+        ("The most confident pairs", ordered[:SHOWN_OF_EACH]),
         ("The least confident pairs", least_sure),
     ):
         yield Heading(name)

@@ -403,7 +403,7 @@ def project_soft(
         projected = fine_tuned(projected, annotated, rng=rng)
         tuned = about_annotated(annotated, chosen)
     report = (
-        f"{pluralise(len(prior.members), 'prior parser')}; learned from {pluralise(len(labelled), 'pair')} "
+        f"{pluralise(len(prior.members), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",

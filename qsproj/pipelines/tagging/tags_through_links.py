@@ -161,7 +161,7 @@ def project_tags(
     report = [
         summary(text) + on_raw,
         *judged,
-        f"learned from {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
+        f"trained on {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else "")
         + (
             f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"

@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
 
 def test_options_hold_for_the_bitext():
     result = projected(made_pairs(60), options=TagProjectionOptions(sentences=5))
-    assert result.report[1].startswith("learned from 5 of 60 sentences")
+    assert result.report[1].startswith("trained on 5 of 60 sentences")
     assert len(result.report) == 2, "of sixty sentences none is held out: nothing is said of agreement"
 
 
