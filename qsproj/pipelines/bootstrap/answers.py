@@ -62,7 +62,7 @@ class AnswerOptions:
     potentials. ``trees``: fine-tuning of the parser.
     """
 
-    first: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=10))
+    first: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=10, rate=0.15))
     rounds: int = 2
     draws: int = 3
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=4))
@@ -109,7 +109,8 @@ def learned_tagger(
     """Return a tagger that has learned from answers and from raw text as it tags it."""
     found = {tag for one in answers.sentences for tag in one.upos} - {UNSPECIFIED}
     found |= {tag for of_word in answers.lexicon.values() for tag in of_word}
-    current = with_tags(tagger, found)
+    # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
+    current = with_tags(with_temperature(tagger, 1.0 / options.temperature), found)
     tags, extractor = current.tags, current.extractor
     known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
     shown = learn_contractions(known)
