@@ -285,3 +285,22 @@ def load_tags(path: str | Path) -> "Tagger":
     raise DataError(
         str(path), None, found=found, expected="a tagger", remedy="train one: qsproj train-tagger"
     )
+
+
+def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":
+    """Load the tagger and the parser of a model that annotates single sentences; it has one of them, or both.
+
+    Raises DataError for a joint parser, which needs a pair, and a converter, which needs a tree.
+    """
+    model: Any = load_model(path)
+    if is_of_kind(model, "tagger"):
+        return model, None
+    if isinstance(model, Parser) and not model.parses_pairs and "heads" not in model.reads:
+        return model.word_tagger, model
+    raise DataError(
+        str(path),
+        None,
+        found=f"a model of kind {kind_of(model)}",
+        expected="one that tags or parses a sentence alone",
+        remedy="give a parser, a tagger, or both in one (qsproj bundle)",
+    )

@@ -11,9 +11,8 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import Format, sentence_formats
 from qsproj.corpus.language.sentence_ends import cut_long_lines, numbered_by_line
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError, unknown_name
-from qsproj.models.parser import Parser
-from qsproj.models.storage import kind_of, load_model
+from qsproj.errors import UsageError, unknown_name
+from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.streams import parse_all
 
@@ -54,7 +53,7 @@ def load_served(named: Sequence[str]) -> ServedModels:
         name, path = _name_and_path(text)
         if name in models:
             raise UsageError(f"found two models named {name!r}; name one of them otherwise: -m NAME={path}")
-        served = _load(name, path)
+        served = ServedModel(name, *load_alone(path))
         sentence = Sentence.from_words(["a", "b", "."], upos=["NOUN", "VERB", "PUNCT"])
         if served.tagger is not None:
             if served.tagger.language is not None:
@@ -71,22 +70,6 @@ def _name_and_path(text: str) -> tuple[str, str]:
     if separator and name and path and not Path(text).exists():
         return name, path
     return Path(text).stem, text
-
-
-def _load(name: str, path: str) -> ServedModel:
-    model = load_model(path)
-    if isinstance(model, Tagger):
-        return ServedModel(name, model, None)
-    # Joint parsers need a pair, converters a tree.
-    if isinstance(model, Parser) and not model.parses_pairs and "heads" not in model.reads:
-        return ServedModel(name, model.word_tagger, model)
-    raise DataError(
-        path,
-        None,
-        found=f"a model of kind {kind_of(model)}",
-        expected="one that tags or parses a sentence alone",
-        remedy="give a parser, a tagger, or both in one (qsproj bundle)",
-    )
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
