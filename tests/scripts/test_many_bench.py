@@ -76,6 +76,14 @@ def test_a_change_shows_means_spread_and_losers():
     assert losers == "uk -0.5"
 
 
+def test_a_change_of_some_languages_is_compared_on_these():
+    before = {(code, seed): row(60.0) for code in ("wo", "uk") for seed in (1, 2)}
+    found = change_row("change", before, {("wo", 1): row(61.0)})
+    assert found[2] == "+1.00"
+    assert found[-3:] == ["", "1 of 1, p = 1.000", ""]
+    assert change_row("change", before, {})[1] == ""
+
+
 def test_items_are_drawn_in_their_order_and_always_the_same():
     items = list(range(100))
     assert drawn(items, 10) == sorted(drawn(items, 10)) == drawn(items, 10)

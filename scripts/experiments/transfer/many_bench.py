@@ -284,7 +284,11 @@ def cells(row: Row) -> list[str]:
 
 
 def _cell(one: float | None, form: str = ".1f") -> str:
-    return "" if one is None else f"{one:{form}}"
+    if one is None:
+        return ""
+    text = f"{one:{form}}"
+    # No minus sign before a zero.
+    return text if float(text) else f"{0.0:{form}}"
 
 
 def _mean(numbers: Sequence[float]) -> float | None:
@@ -347,8 +351,8 @@ def _spread(before: Runs, after: Runs) -> float | None:
     means = []
     for seed in dict.fromkeys(seed for _, seed in before):
         one, other = ({key: row for key, row in runs.items() if key[1] == seed} for runs in (before, after))
-        found = gains(one, other, "LAS") or gains(one, other, "UPOS")
-        means.append(mean(found.values()))
+        if found := gains(one, other, "LAS") or gains(one, other, "UPOS"):
+            means.append(mean(found.values()))
     return stdev(means) if len(means) > 1 else None
 
 
