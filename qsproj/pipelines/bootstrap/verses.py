@@ -418,7 +418,7 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
     if verses.unreadable:
         left_out = pluralise(len(verses.unreadable), "verse")
         lines.append(
-            f"{path}: left out {left_out} with a reference that cannot be read; first: {verses.unreadable[0]}"
+            f"{path}: left out {left_out} with an unreadable reference; first: {verses.unreadable[0]}"
         )
     if capitals > 0.2 * len(texts):
         lines.append(

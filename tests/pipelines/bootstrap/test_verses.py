@@ -112,7 +112,7 @@ def test_numbers_of_verses_and_footnotes_are_taken_out(tmp_path):
         (["MAT 1:1\tone", "In the beginning"], r"bad:2: found a line that begins with 'In the beginning'"),
         (["In the beginning\tGEN 1:1"], r"bad:1: found the text before the reference, .*swap the columns"),
         (["MAT 1:1\tone", "MAT 1:7-5\ttwo"], r"bad:2: found 'MAT 1:7-5', which ends before it begins"),
-        (["MAT 1:1 one"], r"bad:1: found a line that begins with 'MAT 1:1 one', .*; part .* by a tab"),
+        (["MAT 1:1 one"], r"bad:1: found a line that begins with 'MAT 1:1 one', .*; separate .* by a tab"),
     ],
 )
 def test_lines_that_are_no_verses_are_told(tmp_path, lines, message):
@@ -170,8 +170,8 @@ def test_all_capitals_and_marks_are_told(tmp_path):
             SourceText(treebanks=(), bitext=(source, target), languages=("en", "de"), paired_by=VERSE)
         )
     assert sizes[0] == 60
-    assert "took numbers of verses and marks of footnotes out of 60 verses" in told[0]
-    assert "60 verses in capitals alone" in told[1]
+    assert "removed verse numbers and footnote marks from 60 verses" in told[0]
+    assert "60 verses only in capitals" in told[1]
 
 
 def test_testaments_are_paired_whole_and_shifted_chapters_found(data_dir):

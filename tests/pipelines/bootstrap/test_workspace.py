@@ -172,7 +172,7 @@ def test_a_file_that_was_changed_by_hand_is_named(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
     Path(first.file).write_text("other")
-    with pytest.raises(DataError, match=r"first-\w+\.model: found another content .* delete it, and it is"):
+    with pytest.raises(DataError, match=r"first-\w+\.model: found changed content.* delete it; the stage"):
         run(tmp_path / "work", make, text)
     Path(first.file).unlink()
     run(tmp_path / "work", make, text)
