@@ -15,14 +15,15 @@ def cross_fit(
     predict: Callable[[Model, int], Result],
     *,
     folds: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield each item's number with the prediction of a model fitted to the other folds.
 
-    ``fit`` takes the numbers of the items to fit. Items are assigned at random to folds of nearly equal size.
-    One model is in memory at a time.
+    ``fit`` takes the numbers of the items to fit. Items are assigned to folds of nearly equal size
+    at random, without ``rng`` in turn. One model is in memory at a time.
     """
-    fold_of = rng.permutation(items) % max(min(folds, items), 1)
+    order = np.arange(items) if rng is None else rng.permutation(items)
+    fold_of = order % max(min(folds, items), 1)
     for fold in range(fold_of.max(initial=-1) + 1):
         model = fit(np.flatnonzero(fold_of != fold).tolist())
         for item in np.flatnonzero(fold_of == fold).tolist():

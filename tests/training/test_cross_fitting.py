@@ -34,3 +34,8 @@ def test_one_model_is_made_at_a_time():
     predictions = cross_fit(4, lambda others: made.append(others), lambda model, item: None, **given)
     next(predictions)
     assert len(made) == 1
+
+
+def test_without_a_generator_items_take_turns():
+    found = in_order(cross_fit(5, lambda others: others, lambda model, item: model, folds=2))
+    assert found == [[1, 3], [0, 2, 4], [1, 3], [0, 2, 4], [1, 3]]

@@ -14,6 +14,7 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Lesson, Parser, trees_of
 from qsproj.serve.review.correction import arc_chances
 from qsproj.serve.review.draft import Named
+from qsproj.training.cross_fitting import cross_fit, in_order
 
 _MOST_FOLDS = 5
 
@@ -63,20 +64,23 @@ def gain_of(
     """Return the gain of training on trees by cross-validation; None for a single tree.
 
     The gain is rather underestimated: the trees are corrected output of the parser. ``done`` is called after
-    each fold.
+    each training.
     """
     folds = min(_MOST_FOLDS, len(lessons))
     if folds < 2:
         return None
     trees = trees_of(lessons)
     own = [tagged_itself(parser, tree) for tree in trees]
-    parsed = list[Sentence](trees)
-    for fold in range(folds):
-        rest = [lesson for number, lesson in enumerate(lessons) if number % folds != fold]
-        tuned = trained_again(parser, rest, seed=seed)
-        for number in range(fold, len(trees), folds):
-            parsed[number] = parsed_as_used(tuned, lessons[number], retag=own[number])
+
+    def fit(others: list[int]) -> Parser:
+        tuned = trained_again(parser, [lessons[number] for number in others], seed=seed)
         done()
+        return tuned
+
+    def predict(tuned: Parser, number: int) -> Sentence:
+        return parsed_as_used(tuned, lessons[number], retag=own[number])
+
+    parsed = in_order(cross_fit(len(lessons), fit, predict, folds=folds))
     before = [parsed_as_used(parser, one, retag=retag) for one, retag in zip(lessons, own, strict=True)]
     scores_before, scores_after = attachment_scores(trees, [before, parsed])
     return Gain(scores_before, scores_after, folds)
