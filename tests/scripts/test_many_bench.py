@@ -14,7 +14,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS
-from qsproj.pipelines.tagging import type_dictionary
+from qsproj.pipelines.tagging import conventions
 from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.transfer import many_bench
@@ -25,9 +25,9 @@ from scripts.experiments.transfer.many_languages import LANGUAGES, TREEBANKS, as
 
 
 def test_a_way_is_read_from_options_in_quotes():
-    way = Way.of("--draws 2 --without word classes --without stems --cut never --no-text --share 0.5")
+    way = Way.of("--draws 2 --without word classes --without balance --cut never --no-text --share 0.5")
     assert (way.draws, way.cut, way.text) == (2, False, False)
-    assert way.without == ("word classes", "stems")
+    assert way.without == ("word classes", "balance")
     assert way.soft.share == 0.5
     assert Way.of("") == Way.of("--sources en")
 
@@ -47,9 +47,9 @@ def test_an_ingredient_left_out_is_given_back(name):
 
 
 def test_two_ingredients_are_left_out_together():
-    with without(["stems", "balance"]):
-        assert type_dictionary.OF_STEM == 0.0
-        assert "stems" in str(KINDS[tag_target].version)
+    with without(["loose relations", "balance"]):
+        assert frozenset() == conventions.LOOSE
+        assert "loose relations" in str(KINDS[tag_target].version)
         assert "balance" in str(KINDS[tag_target].version)
 
 

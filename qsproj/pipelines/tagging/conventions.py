@@ -32,18 +32,6 @@ class Convention:
         return f"{self.tag} {self.relation}"
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
-    """Source words that have one of two tags in the target."""
-
-    tag: str  # UPOS of the words
-    relation: str
-    other: str
-    # share of the vote that also counts for the other tag; None: the whole vote moves to the other tag where
-    # the target type has more votes for it
-    share: float | None = None
-
-
 # Possessives: counted in the UD treebanks of Armenian, Czech, Danish, Dutch, German, Gothic, Greek,
 # Hungarian, Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof. Participles before nouns: in these
 # without Italian, and in Arabic, Japanese and Turkish; in Danish and Dutch a tenth of amod is VERB as in
@@ -76,46 +64,32 @@ CONVENTIONS = (
         holds_in=frozenset({"cs", "de", "el", "hy", "sl", "sv", "uk"}),
     ),
 )
-# Vote weights of relations whose words often have another part of speech in the target. *Election* in
-# *election campaign* is an adjective in Czech, *was* in *was sold* the reflexive *se* in Spanish.
-LOOSE = {"compound": 0.1, "aux:pass": 0.1}
-# Relation of an adverbial noun without a case marker, such as *today*.
-UNMARKED = "obl:unmarked"
-# Words with two possible tags, decided by the other links of their types. *Research* in *research plan* is an
-# adjective in Czech: on dev files 1.5 points of UPOS there, .1 in Spanish and Swedish; from 1,000 pairs 1.8
-# in Czech, -.3 in Chinese, where nouns stand before nouns. *Up* in *give up* is an adverb in Swedish: .2.
-# *To* before infinitives is a preposition in Spanish: .5. *Today* without dependents is an adverb in most
-# treebanks: .1 and .2 on dev files of Spanish, .1 in Czech, 0 in German and Swedish.
-EITHER = {
-    f"{one.tag} {one.relation}": one
-    for one in (
-        Either("NOUN", "compound", other="ADJ", share=0.75),
-        Either("ADP", "compound:prt", other="ADV", share=1.0),
-        Either("PART", "mark", other="ADP"),
-        Either("NOUN", UNMARKED, other="ADV", share=1.0),
-    )
-}
+# Relations whose words often have another part of speech in the target, and the weight of their votes:
+# *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
+LOOSE = frozenset({"compound", "aux:pass"})
+WEIGHT_OF_LOOSE = 0.1
+# Source words that vote for two tags, by tag and relation; other links of the target type decide. *Research*
+# in *research plan* is an adjective in Czech: .7 points of UPOS there.
+EITHER = {("NOUN", "compound"): "ADJ"}
 # Number of tagged words that the evidence of all other languages is worth.
 WEIGHT_OF_LANGUAGES = 3.0
 
 
-def source_tags(sentence: Sentence) -> tuple[str, ...]:
-    """Return the UPOS of each word, or the name of the convention or entry of EITHER that covers it.
+def either_name(tag: str, relation: str) -> str:
+    """Return a tag reserved for words of EITHER; it has a space, which no UPOS has."""
+    return f"{tag} {relation}"
 
-    UNMARKED words with dependents keep their tag: *last year* is a noun everywhere.
-    """
+
+def source_tags(sentence: Sentence) -> tuple[str, ...]:
+    """Return the UPOS of each word, or the name of the convention or entry of EITHER that covers it."""
     names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
-    names |= {(one.tag, one.relation): name for name, one in EITHER.items()}
-    heads = set(sentence.heads.tolist())
-    return tuple(
-        pair[0] if pair[1] == UNMARKED and word in heads else names.get(pair, pair[0])
-        for word, pair in enumerate(zip(sentence.upos, sentence.deprels, strict=True), start=1)
-    )
+    names |= {pair: either_name(*pair) for pair in EITHER}
+    return tuple(names.get(pair, pair[0]) for pair in zip(sentence.upos, sentence.deprels, strict=True))
 
 
 def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
     """Return the weight of each word's tag as evidence for its translation's tag, float64[n]."""
-    return np.array([LOOSE.get(relation, 1.0) for relation in sentence.deprels])
+    return np.array([WEIGHT_OF_LOOSE if relation in LOOSE else 1.0 for relation in sentence.deprels])
 
 
 def settled_names(

@@ -10,95 +10,73 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Mask
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.votes import Shares, Words, normalised, words_of
 
-# Votes per occurrence, relative to the mean of all words, below which a frequent word counts as untranslated.
-# Of 45 words of German, Spanish, Swedish, Czech, Ukrainian, Wolof, Armenian and Italian with less than .2
-# votes, where .5 to .7 are usual, 15 are auxiliaries, 11 determiners, 9 pronouns, none a conjunction, and the
-# majority tag of their links is right for 19; of 829 with .45 or more for 651.
-WEAKLY_LINKED = 0.4
-# Mean votes per word below which all words are weakly linked, and none is treated so: from 600 pairs .15
-# (Chinese) and .23 (Turkish), from 1,800 and more .49 to .68.
-LINKED = 0.4
-# Links are believed where one tag has share SAID of a word's votes and the word has HEARD of the mean votes.
-# Of 46 weakly linked words of ten New Testaments 17 have such a tag: German *aber* CCONJ .85, Italian *gli*
-# DET .85, Gothic *þan* ADV .89; it is right for all but Wolof *ga*. For half of the other words the first tag
-# is wrong.
-SAID = 0.75
-HEARD = 0.1
-# Prior weights of the frequent tags of weakly linked words, weight of any other tag, and power of the shares
-# of votes, which are mostly noise: at a power of a third two sources made Wolof *di* DET, one AUX.
-OF_WEAKLY_LINKED = {"AUX": 0.3, "DET": 0.3, "PRON": 0.3, "ADV": 0.05, "PART": 0.05}
-OF_OTHERS = 0.005
-BELIEVED = 0.1
+# Most untranslated words have one of these tags.
+UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})
+# Conjunctions are translated: a rarely linked word that is linked to *and* is no conjunction.
+TRANSLATED = "CCONJ"
+# Words with similar neighbours may be this many times rarer than frequent ones.
+RARER = 10
 
 
-def function_word_prior(text: LinkedText, shares: Shares) -> Shares:
-    """Return the shares of types, with a function-word prior on weakly linked words.
+def with_function_tags(text: LinkedText, shares: Shares, options: TagProjectionOptions) -> Shares:
+    """Return the shares of types; those of rarely linked frequent words allow the tags of function words.
 
-    Words without translations are linked to each other: Wolof *di*, an auxiliary, to *and*. The chain model
-    decides between AUX, DET and PRON. Words whose links agree on a tag keep their shares.
+    These are AUX, DET and PRON, beside the tags that the links of the word bring. Each counts as much as
+    among the votes of the words with the most similar neighbours: most links of Spanish *se* are to
+    auxiliaries, but it stands where *me*, *nos* and *te* do. The chain model chooses among the rest.
+    Words whose links agree on a tag keep their shares, however few the links.
     """
-    words = words_of(text)
-    weak = _weakly_linked(text, words)
-    # Without signs, whose links to PUNCT or SYM are right.
-    spelled = [any(map(str.isalpha, form)) for form in text.vocabulary]
-    rows = weak[words.of_types] & spelled
-    weights = np.array([OF_WEAKLY_LINKED.get(tag, OF_OTHERS) for tag in text.tags])
+    words = words_of(text, options.frequent)
+    own = normalised(words.votes)
+    known = np.flatnonzero(words.counts >= options.frequent * len(text.types) / RARER)
+    rarely = rarely_linked(text, words, options)[known]
+    contexts = _contexts(text, words, known)
+    function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
     result = shares.copy()
-    result[rows] = normalised(shares[rows] ** BELIEVED * weights)
+    for word, context in zip(known[rarely].tolist(), contexts[rarely], strict=True):
+        similar = np.argsort(-(contexts[~rarely] @ context), kind="stable")[: options.similar]
+        company = own[known[~rarely][similar]].sum(axis=0)
+        tags = (function & (own[word] > 0.0)) | (~translated & (own[word] >= options.least))
+        weights = tags * company if (tags * company).any() else tags.astype(np.float64)
+        result[words.of_types == word] = normalised(weights[None])
     return result
 
 
-def _weakly_linked(text: LinkedText, words: Words) -> NDArray[np.bool_]:
-    """Return the frequent words with few votes per occurrence and no majority tag, bool[W]."""
+def rarely_linked(text: LinkedText, words: Words, options: TagProjectionOptions) -> Mask:
+    """Return the frequent words with few votes per occurrence and no majority tag, bool[W]; no signs."""
     mean = words.votes.sum() / len(text.types)
-    if mean < LINKED:
-        return np.zeros_like(words.frequent)
-    heard = words.votes.sum(axis=1) / (mean * words.counts)
-    agree = (normalised(words.votes).max(axis=1) >= SAID) & (heard >= HEARD)
-    return words.frequent & (heard < WEAKLY_LINKED) & ~agree
+    # In 600 pairs of news all words are rarely linked: .15 to .23 votes a word, in Testaments .49 to .71.
+    few = words.votes.sum(axis=1) < options.rarely_linked * mean * words.counts
+    spelled = np.zeros_like(words.frequent)
+    spelled[words.of_types] = [any(map(str.isalpha, form)) for form in text.vocabulary]
+    agree = normalised(words.votes).max(axis=1) >= options.agreeing
+    return words.frequent & spelled & few & ~agree & (mean >= options.rarely_linked)
 
 
-# Number of distributional neighbours of a weakly linked word, and how many of them must share a tag; rarest
-# neighbour (one in RARE_COMPANY words), and least share of the tag in the word's own votes. Most links of
-# Spanish *se* are to auxiliaries; its neighbours are *nos*, *me*, *te*, and two fifths of its links are PRON.
-COMPANY = 4
-ALIKE = 3
-RARE_COMPANY = 10_000
-LEAST_OWN = 0.3
+def _contexts(text: LinkedText, words: Words, known: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the roots of the chances of the previous and next word of each known word, float64[K, C].
 
-
-def distributional_tags(text: LinkedText, shares: Shares) -> Shares:
-    """Return the shares of types, with those of weakly linked words multiplied by distributional evidence.
-
-    Their few links belong to the words around them. Contexts are the previous and next word: frequent words
-    by form, others by tag. The word's shares and the votes of the words with the most similar contexts are
-    multiplied as if independent. Contexts do not help in Czech, where *se* stands in the places of *be*.
+    Frequent words count by form, others by tag.
     """
-    own_words = words_of(text)
-    words, counts, votes, frequent = own_words
-    weak = _weakly_linked(text, own_words)
-    at = words[text.types]
-    if not weak.any():
-        return shares
-    own, edge = normalised(votes), len(text.tags) + int(frequent.sum())
-    place = np.where(frequent, len(text.tags) + np.cumsum(frequent) - 1, votes.argmax(axis=1))[at]
+    edge = len(text.tags) + int(words.frequent.sum())
+    at = words.of_types[text.types]
+    by_form = len(text.tags) + np.cumsum(words.frequent) - 1
+    place = np.where(words.frequent, by_form, words.votes.argmax(axis=1))[at]
     before, after = np.roll(place, 1), np.roll(place, -1)
     before[text.starts[:-1]] = after[text.starts[1:] - 1] = edge
-    company = np.zeros((len(counts), 2 * edge + 2))
-    np.add.at(company, (np.tile(at, 2), np.concatenate([before, edge + 1 + after])), 1.0)
-    like = np.flatnonzero(~weak & (votes.sum(axis=1) > 0.0) & (counts * RARE_COMPANY >= len(at)))
-    roots = np.sqrt(normalised(company))
-    result = shares.copy()
-    for word in np.flatnonzero(weak).tolist():
-        nearest = like[np.argsort(-(roots[like] @ roots[word]), kind="stable")[:COMPANY]]
-        [(tag, alike)] = Counter(votes[nearest].argmax(axis=1).tolist()).most_common(1)
-        if alike >= ALIKE and own[word, tag] >= LEAST_OWN:
-            result[words == word] = normalised(shares[words == word] * own[nearest].sum(axis=0))
-    return result
+    rows = np.full(len(words.counts), -1)
+    rows[known] = np.arange(len(known))
+    row = rows[at]
+    counts = np.zeros((len(known), 2 * (edge + 1)))
+    for neighbour in (before, edge + 1 + after):
+        np.add.at(counts, (row[row >= 0], neighbour[row >= 0]), 1.0)
+    return np.sqrt(normalised(counts))
 
 
 # Majority, of links for one tag and of occurrences tagged otherwise, that makes a contradiction.
@@ -119,9 +97,11 @@ class Contradiction:
         return f"{self.word} {linked} {100 * believed:.0f}%, tagged {given} {100 * share:.0f}%"
 
 
-def contradictions(text: LinkedText, tagger: Tagger, sentences: Sequence[int]) -> list[Contradiction]:
+def contradictions(
+    text: LinkedText, tagger: Tagger, sentences: Sequence[int], options: TagProjectionOptions
+) -> list[Contradiction]:
     """Return frequent words whose tags in ``sentences`` contradict their links, the commonest first."""
-    words = words_of(text)
+    words = words_of(text, options.frequent)
     given: dict[int, Counter[str]] = {}
     for sentence in sentences:
         of_sentence = words.of_types[text.types[text.words_of(sentence)]]

@@ -1,7 +1,7 @@
 """The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -15,15 +15,14 @@ from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     EITHER,
+    either_name,
     settled_names,
     source_tags,
     trust_in_tags,
 )
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
-# Power of a link's probability in its vote. On German-GSD dev the first choice of the type is right for 86.4%
-# of words by confident links alone, for 84.6% by all likely links; rare types have no confident ones.
-SURENESS = 4
 # Minimum probability of a link to count as the translation of an auxiliary.
 LIKELY = 0.15
 
@@ -50,7 +49,7 @@ class LinkedText:
     vocabulary: Words  # the V types
     types: NDArray[np.int32]  # int32[N], type of each word
     # float32[N, T]: for each word and tag, the sum over links to source words of the tag of their
-    # probabilities to the power SURENESS
+    # probabilities to the power ``sureness``
     votes: NDArray[np.float32]
     links: int
     left_out: int = 0  # number of sentences left out by sampling
@@ -71,13 +70,13 @@ class LinkedText:
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """Words of a target sentence, and place, tag, mark and weight of each link to a tagged source word."""
+    """Words of a target sentence, and place, tag, mark and vote of each link to a tagged source word."""
 
     words: Words
     places: NDArray[np.int64]
     tags: NDArray[np.int64]
     marks: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    votes: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +99,7 @@ def read_linked_text(
     most: int | None = None,
     rng: np.random.Generator | None = None,
     marked: bool = False,
+    sureness: float | None = None,
 ) -> LinkedText:
     """Read target words and tag votes of translations whose source has UPOS; links without weights count 1.
 
@@ -107,7 +107,8 @@ def read_linked_text(
     cannot be divided between *zu* and *dem*. ``known``: tag counts of each word of tagged sentences, which
     with ``language`` decide which conventions of the source hold in the target
     (:mod:`qsproj.pipelines.tagging.conventions`). ``most``: maximum number of target sentences; ``rng`` draws
-    the sample if there are more. ``marked``: keep the features of the source.
+    the sample if there are more. ``marked``: keep the features of the source. ``sureness``: power of a link's
+    probability in its vote; None: as in TagProjectionOptions.
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
 
@@ -117,6 +118,7 @@ def read_linked_text(
     tags: dict[str, int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     kept: list[tuple[int, _Linked]] = []
+    power = TagProjectionOptions().sureness if sureness is None else sureness
     number = -1
     for number, translations in enumerate(corpus):
         place = len(kept)
@@ -124,7 +126,7 @@ def read_linked_text(
             place = int(rng.integers(number + 1))
             if place >= most:
                 continue
-        linked = (number, _linked(translations, tags, marks, contractions or {}))
+        linked = (number, _linked(translations, tags, marks, contractions or {}, power))
         kept[place : place + 1] = [linked]
     sentences = [linked for _, linked in sorted(kept, key=itemgetter(0)) if linked.words]
     if not sentences:
@@ -147,6 +149,7 @@ def _linked(
     tags: dict[str, int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
+    sureness: float,
 ) -> _Linked:
     """Return a sentence with the links of its translations; adds new ones to ``tags`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
@@ -162,9 +165,9 @@ def _linked(
         if marks is not None:
             linked = _likeliest(len(found), source, place, weight)
             mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, linked)]
-        weight = weight * trust_in_tags(pair.source)[source] ** (1.0 / SURENESS)
+        vote = weight**sureness * trust_in_tags(pair.source)[source]
         kept = place >= 0
-        columns.append((place[kept], found[source][kept], mark[source][kept], weight[kept]))
+        columns.append((place[kept], found[source][kept], mark[source][kept], vote[kept]))
     return _Linked(words, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
@@ -194,19 +197,18 @@ def _numbered(
     numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
     types = np.array(numbers, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
-    links = _as_oftener(_links(sentences, starts), types, vocabulary, tags)
+    links = _links(sentences, starts)
     shares = _shares(links, types, tags, len(vocabulary))
     settled = settled_names(vocabulary, shares, known, language=language)
-    of_source = {tag: EITHER[tag].tag if tag in EITHER else settled.get(tag, tag) for tag in tags}
+    either = {either_name(*pair): (pair[0], other) for pair, other in EITHER.items()}
+    of_source = {tag: either[tag][0] if tag in either else settled.get(tag, tag) for tag in tags}
     names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
     columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
     votes, n_links = _dense(links, len(types), columns, len(names))
-    for name in sorted(tags.keys() & EITHER.keys()):
-        one = EITHER[name]
-        if one.share is not None and one.other in names:
+    for name, (_, other) in either.items():
+        if name in tags and other in names:
             of_name = links.tags == tags[name]
-            place = (links.words[of_name], names.index(one.other))
-            np.add.at(votes, place, one.share * links.votes[of_name])
+            np.add.at(votes, (links.words[of_name], names.index(other)), links.votes[of_name])
     if not n_links:
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
@@ -246,7 +248,7 @@ def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
         ),
         tags=np.concatenate([linked.tags for linked in sentences]),
         marks=np.concatenate([linked.marks for linked in sentences]),
-        votes=np.concatenate([linked.weights for linked in sentences]) ** SURENESS,
+        votes=np.concatenate([linked.votes for linked in sentences]),
     )
 
 
@@ -254,23 +256,6 @@ def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
     """Return the number of each name in order of first appearance, and the count of distinct names."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
-
-
-def _as_oftener(
-    links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
-) -> _Links:
-    """Give words of entries in EITHER without a share the other tag, if their type has more votes for it."""
-    lowered, count = numbered(form.lower() for form in vocabulary)
-    of_type = lowered[types[links.words]]
-    found = links.tags.copy()
-    for name, one in EITHER.items():
-        if one.share is None and name in tags and one.other in tags:
-            own, others = (
-                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=count)
-                for tag in (name, one.other)
-            )
-            found[(links.tags == tags[name]) & (others > own)[of_type]] = tags[one.other]
-    return replace(links, tags=found)
 
 
 def _shares(

@@ -36,45 +36,43 @@ class FeatureProjectionOptions:
 class TagProjectionOptions:
     """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
-    # maximum number of target sentences, and of raw ones, kept in memory; a sample of more
-    read: int = 100_000
-    sentences: int = 60000  # maximum number of training sentences
-    covered: float = 0.5  # minimum share of linked words in a training sentence
-    shortest: int = 5  # sentence length in words
-    longest: int = 49
-    parts: int = 3  # maximum number of parts, each with its own tagger; the taggers are averaged
-    # minimum sentences of a part; with too few for two parts, ``draws`` taggers learn from random halves
+    # Maximum number of target sentences, and of raw ones, in memory; a sample of more.
+    sentences: int = 60_000
+    # Power of a link's probability in its vote.
+    sureness: float = 4.0
+    # Minimum share of a type's votes for a tag of its set.
+    least: float = 0.15
+    # Frequent words: minimum share of the text.
+    frequent: float = 0.001
+    # Rarely linked words: votes per occurrence, relative to the mean of all words; links of a word agree from
+    # this share for one tag on; number of words with similar neighbours that vote with it.
+    rarely_linked: float = 0.4
+    agreeing: float = 0.6
+    similar: int = 4
+    # Number of taggers that are averaged: each learns from a part of the bitext, or from a random half if
+    # parts were smaller than ``fewest`` sentences.
+    taggers: int = 3
     fewest: int = 1200
-    draws: int = 5
-    # below this many sentences, forms with the same stem are smoothed together, and ``classes`` word classes
-    # of the target are features
-    little: int = 20000
+    # Number of word classes of the target that are features.
     classes: int = 64
-    # sentences of the first round in all parts, which learns from type sets alone and estimates the
-    # reliability of links
-    first_sentences: int = 12000
-    first_least: float = 0.25  # minimum share of a type's links for a tag of its set, in the first round
-    least: float = 0.15  # the same, in the second round
-    # training of every round
+    # Minimum share of linked words in a training sentence.
+    covered: float = 0.5
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
-    # rounds of self-training on the bitext, without and with raw text
-    rounds: int = 2
-    rounds_of_raw: int = 3
-    # power that discounts frequent tags there, see :func:`qsproj.pipelines.tagging.self_training.balanced`
+    # Power that discounts frequent tags in self-training, see
+    # :func:`qsproj.pipelines.tagging.self_training.balanced`.
     balance: float = 0.4
-    # whether raw text is learned from; None: if its share of unknown words is at least ``least_unknown``, and
+    # Whether raw text is learned from; None: if its share of unknown words is at least ``least_unknown``, and
     # the share of held-out words that are tagged as linked falls by at most ``most_fall``
     learn_raw: bool | None = None
     least_unknown: float = 0.05
     most_fall: float = 0.05
     raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
-    # copies of sentences of each part with a number in digits, where the bitext spells numbers out
+    # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
     in_digits: int = 300
     tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
-    # final tuning on tagged sentences alone
+    # Final tuning on tagged sentences alone.
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    # divisor of the averaged potentials, because self-training makes the tagger overconfident
-    temperature: float = 1.5
-    temperature_of_raw: float = 2.2
+    # Divisor of the averaged potentials, because self-training makes the tagger overconfident.
+    temperature: float = 1.3
     features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)

@@ -11,7 +11,6 @@ import numpy as np
 
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
-from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags
 from qsproj.pipelines.tagging.votes import Sets
 
@@ -63,11 +62,7 @@ class RawText:
         """Return the allowed tags of the words of a sentence, bool[n, T]."""
         return self.allowed[[self.rows[form] for form in forms]]
 
-
-def usable_raw(
-    raw: RawText, *, rng: np.random.Generator, options: TagProjectionOptions
-) -> list[tuple[str, ...]]:
-    """Return a sample of raw sentences of suitable length, in text order."""
-    usable = [forms for forms in raw.sentences if options.shortest <= len(forms) <= options.longest]
-    chosen = np.sort(rng.permutation(len(usable))[: options.raw_sentences])
-    return [usable[i] for i in chosen.tolist()]
+    def drawn(self, most: int, rng: np.random.Generator) -> list[Words]:
+        """Return a sample of at most ``most`` sentences, in text order."""
+        chosen = np.sort(rng.permutation(len(self.sentences))[:most])
+        return [self.sentences[number] for number in chosen.tolist()]

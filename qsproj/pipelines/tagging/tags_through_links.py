@@ -25,30 +25,33 @@ from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
-from qsproj.pipelines.tagging.function_words import (
-    Contradiction,
-    contradictions,
-    distributional_tags,
-    function_word_prior,
-)
+from qsproj.pipelines.tagging.function_words import Contradiction, contradictions, with_function_tags
+from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
+from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
+    as_tagged,
     deal_out,
     with_temperature,
     word_classes_of,
 )
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_sets, type_shares
+from qsproj.pipelines.tagging.type_dictionary import (
+    allowed_tags,
+    corrected,
+    set_evidence,
+    type_sets,
+    type_shares,
+)
 from qsproj.progress import track
 
 # Columns learned beside UPOS by default.
 PROJECTED_COLUMNS = ("feats", "lemma")
 # One sentence in HELD_OUT is held out to measure the agreement of tagger and links.
 HELD_OUT = 100
-# Sentences searched for contradictions, and number of words named in the report.
-COMPARED, NAMED = 2000, 10
+# Maximum number of words named in the report.
+NAMED = 10
 # Minimum total vote of a word with evidence, in the report.
 EVIDENT = 0.5
 
@@ -87,7 +90,7 @@ def project_tags(
     sentences do.
 
     Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
-    800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
+    800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
     """
     options, lexicon = options or TagProjectionOptions(), lexicon or Lexicon()
     few = FewTagged.of(tagged)
@@ -98,32 +101,32 @@ def project_tags(
         known={word: {tags[0]: 1} for word, tags in lexicon.tags.items() if len(tags) == 1}
         | dict(few.counts),
         language=language,
-        most=options.read,
+        most=options.sentences,
         rng=rng,
         marked="feats" in columns,
+        sureness=options.sureness,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
-        raw, tags=text.tags, lexicon=lexicon.tags, contractions=few.contractions, most=options.read, rng=rng
+        raw,
+        tags=text.tags,
+        lexicon=lexicon.tags,
+        contractions=few.contractions,
+        most=options.sentences,
+        rng=rng,
     )
-    little = len(chosen) < options.little
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    shares = type_shares(text, text.votes, allowed, stems=little)
-    shares = distributional_tags(text, function_word_prior(text, shares))
+    shares = with_function_tags(text, type_shares(text, allowed), options)
     unknown = raw_text.share_unknown(text.vocabulary)
     learns_raw = unknown >= options.least_unknown if options.learn_raw is None else options.learn_raw
-    in_classes = raw_text.sentences if learns_raw else ()
-    classes = word_classes_of(text, in_classes, options.classes) if little else {}
-    learner = SelfTraining(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
-
-    parts = deal_out(chosen, rng=rng, options=options)
-
-    learned_from, aside = few.split()
-    sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
-    deaf, channels = learner.first_round(parts, sets, learned_from)
-    # Sorted only now: the first round takes the first sentences of each part in random order.
-    parts = [sorted(part) for part in parts]
-    alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
+    classes = word_classes_of(text, raw_text.sentences if learns_raw else (), options.classes)
+    learner = SelfTraining(
+        text=text,
+        parts=deal_out(chosen, rng=rng, options=options),
+        extractor=FeatureExtractor(templates_with(tuple(classes)), classes),
+        rng=rng,
+        options=options,
+    )
     learn = partial(
         learn_features,
         text,
@@ -134,6 +137,11 @@ def project_tags(
         rng=rng,
         options=options.features,
     )
+
+    learned_from, aside = few.split()
+    sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.least)
+    without_links = learner.fit(partial(set_evidence, text, sets), learned_from, "learning from types")
+    alone_wins, judged = compare_with_tagged_alone(without_links, text, learned_from, aside, rng=rng)
     if alone_wins:
         tagger = train_tagger(
             few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
@@ -143,21 +151,23 @@ def project_tags(
             replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared
         )
 
+    channel = learn_channel(text, sets, without_links, track(chosen, "weighing links", unit="sentence"))
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
-    first = learner.second_round(parts, sets, channels, few)
-    drawn = usable_raw(raw_text, rng=rng, options=options) if learns_raw else []
-    again = partial(learner.further_rounds, first, parts, allowed, channels, few, raw_text)
-    tagger = again(drawn)
+    first = learner.fit(partial(channel_evidence, text, sets, channel), few, "learning from links")
+    drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
+    evidence_of = partial(learner.read, first, allowed, channel)
+    more = as_tagged(first, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
+    tagger = learner.fit(evidence_of, few, "learning again", more)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options)
     if drawn and options.learn_raw is None:
         before, after = (agreement(one, text, held_out) or 0.0 for one in (first, tagger))
         if before - after > options.most_fall:
-            drawn, tagger = [], again([])
+            drawn, tagger = [], learner.fit(evidence_of, few, "learning again")
             on_raw = (
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 * after:.1f}% instead of {100 * before:.1f}%"
             )
-    tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
+    tagger = with_temperature(tagger, options.temperature)
     report = [
         summary(text) + on_raw,
         *judged,
@@ -169,7 +179,7 @@ def project_tags(
             else ""
         ),
     ]
-    contradicted = contradictions(text, tagger, chosen[:: -(-len(chosen) // COMPARED)])
+    contradicted = contradictions(text, tagger, chosen, options)
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""
         report.append(
@@ -191,16 +201,14 @@ def choose_sentences(
 
     If no sentence is sufficiently covered, as in a bitext of a few lines, all that are not held out are used.
     """
-    lengths = np.diff(text.starts)
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
-    covered = np.diff(linked[text.starts]) >= options.covered * lengths
-    fits = covered & (lengths >= options.shortest) & (lengths <= options.longest)
-    held_out = np.arange(len(lengths)) % HELD_OUT == HELD_OUT - 1
-    usable = np.nonzero(fits & ~held_out)[0]
+    covered = np.diff(linked[text.starts]) >= options.covered * np.diff(text.starts)
+    held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1
+    usable = np.nonzero(covered & ~held_out)[0]
     if not len(usable):
         usable = np.nonzero(~held_out)[0]
     chosen = np.sort(rng.permutation(usable)[: options.sentences])
-    return chosen.tolist(), np.nonzero(fits & held_out)[0].tolist()
+    return chosen.tolist(), np.nonzero(covered & held_out)[0].tolist()
 
 
 def summary(text: LinkedText) -> str:

@@ -15,17 +15,11 @@ from numpy.typing import NDArray
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, pooled, summed
+from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
 SIGNS = frozenset({"PUNCT", "SYM"})
 NUMERAL = frozenset({"NUM"})
 PROPER_NOUN = "PROPN"
-# Prior counts from the lower-cased form, and from all forms with the same stem, in the shares of a form.
-LOWER_CASED = 2.0
-OF_STEM = 2.0
-# A stem drops the last ENDING letters, but keeps at least SHORTEST_STEM.
-ENDING = 3
-SHORTEST_STEM = 4
 
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
@@ -64,22 +58,12 @@ def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
     return others - {PROPER_NOUN} if form.islower() else others
 
 
-def stem(form: str) -> str:
-    """Return an approximate stem: the beginning of the form, lower-cased."""
-    return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
+def type_shares(text: LinkedText, allowed: Sets) -> Shares:
+    """Return the shares of tags in the votes of each type, float64[V, T].
 
-
-def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, stems: bool = False) -> Shares:
-    """Return the shares of tags in the ``mass`` float32[N, T] of each type's words, float64[V, T].
-
-    Each row adds up to 1, or is all 0 for a type without mass. Tags not in ``allowed`` bool[V, T] get 0. Rare
-    forms are smoothed with all forms that are the same in lower case and, with ``stems``, that share a stem.
+    Each row adds up to 1, or is all 0 for a type without votes. Tags not in ``allowed`` bool[V, T] get 0.
     """
-    counts = summed(mass, text.types, len(allowed)) * allowed
-    leaning = LOWER_CASED * pooled(counts, map(str.lower, text.vocabulary))
-    if stems:
-        leaning += OF_STEM * pooled(counts, map(stem, text.vocabulary))
-    return normalised(counts + leaning * allowed)
+    return normalised(summed(text.votes, text.types, len(allowed)) * allowed)
 
 
 def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:

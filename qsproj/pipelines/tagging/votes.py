@@ -1,6 +1,5 @@
 """Sums of the votes of links, by type and by lower-cased word."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +9,6 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
 
 Shares = NDArray[np.float64]
 Sets = NDArray[np.bool_]
-
-# A frequent word makes up at least one in FREQUENT words of a text, and occurs at least OFTEN times.
-FREQUENT = 1000
-OFTEN = 100
 
 
 class Words(NamedTuple):
@@ -25,12 +20,13 @@ class Words(NamedTuple):
     frequent: NDArray[np.bool_]  # bool[W]
 
 
-def words_of(text: LinkedText) -> Words:
+def words_of(text: LinkedText, frequent: float) -> Words:
+    """Sum the votes of lower-cased words; ``frequent``: least share of the text of a frequent word."""
     of_types, n_words = numbered(form.lower() for form in text.vocabulary)
     at = of_types[text.types]
     counts = np.bincount(at, minlength=n_words)
     votes = summed(text.votes, at, n_words)
-    return Words(of_types, counts, votes, counts >= max(len(at) / FREQUENT, OFTEN))
+    return Words(of_types, counts, votes, counts >= frequent * len(at))
 
 
 def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
@@ -39,12 +35,6 @@ def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: in
     for column in range(rows.shape[1]):
         sums[:, column] = np.bincount(groups, rows[:, column], minlength=n_groups)
     return sums
-
-
-def pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
-    """Return for each type the tag shares in the pooled counts of its name, float64[V, T]."""
-    group, n_groups = numbered(names)
-    return normalised(summed(counts, group, n_groups))[group]
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import soft_evidence, soft_projection, source_priors
-from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
+from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 
 
@@ -48,17 +48,13 @@ def _no_relations(_: object, heads: NDArray[np.int32], numbers: Mapping[str, int
 
 
 ABLATIONS = {
-    "function-word prior": _tags((tags_through_links, "function_word_prior", lambda text, shares: shares)),
-    "tags by company": _tags((tags_through_links, "distributional_tags", lambda text, shares: shares)),
-    "stems": _tags((type_dictionary, "OF_STEM", 0.0)),
+    "function words": _tags((tags_through_links, "with_function_tags", lambda text, shares, options: shares)),
     "word classes": _tag_options(classes=0),
     "sentences in digits": _tag_options(in_digits=0),
     "balance": _tag_options(balance=0.0),
-    "learning again": _tag_options(rounds=0, rounds_of_raw=0),
-    "second learning again": _tag_options(rounds=1, rounds_of_raw=1),
-    "loose relations": _tags((conventions, "LOOSE", {})),
+    "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
-    "sureness of links": _tags((linked_text, "SURENESS", 1)),
+    "sureness of links": _tag_options(sureness=1.0),
     "translated words": Ablation(
         train_priors, ((source_priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
     ),

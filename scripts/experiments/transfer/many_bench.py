@@ -6,7 +6,7 @@ pairs of Turkish and Chinese. Development files are scored, with the model's own
 What is in use is ``--a``; each ``--b`` is a change to compare with it. Both are options in quotes:
 
   python -m scripts.experiments.transfer.many_bench --languages wo uk --jobs 2 \\
-      --b="--cut never" --b="--no-text" --b="--without stems" --b="--share 0.75"
+      --b="--cut never" --b="--no-text" --b="--without balance" --b="--share 0.75"
 
 Stages are kept in ``--work``: a change of the last ones takes minutes. Stages of changed code are made again when their
 versions are raised, or with ``--again STAGE``. A run that was stopped goes on where it was. Figures are recorded for the

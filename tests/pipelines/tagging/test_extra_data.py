@@ -10,7 +10,7 @@ from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.digits import in_digits
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText, usable_raw
+from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, balanced
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
@@ -127,7 +127,7 @@ RAW = [
 def test_raw_text_teaches_words_that_the_bitext_lacks():
     pairs = made_pairs(300, wrong=0.1)
     word = Sentence.from_words(["Wagner"])
-    options = TagProjectionOptions(temperature=1.0, temperature_of_raw=1.0)
+    options = TagProjectionOptions(temperature=1.0)
     without, with_raw = projected(pairs, options=options), projected(pairs, raw=RAW, options=options)
     column = without.tagger.tags.index("NOUN")
     chances = [result.tagger.tag_distribution(word)[0, column] for result in (without, with_raw)]
@@ -143,11 +143,9 @@ def test_the_same_seed_gives_the_same_bytes_with_raw_text(tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_of_raw_text_so_much_is_learned_from_and_no_fragment():
-    raw = raw_text([["kurz"], *([str(number)] * 6 for number in range(50)), ["lang"] * 60])
-    options = TagProjectionOptions(raw_sentences=20)
-    usable = usable_raw(raw, rng=np.random.default_rng(1), options=options)
-    numbers = [int(forms[0]) for forms in usable]
+def test_of_raw_text_a_sample_is_learned_from():
+    raw = raw_text([str(number)] * 6 for number in range(50))
+    numbers = [int(forms[0]) for forms in raw.drawn(20, np.random.default_rng(1))]
     assert len(numbers) == 20
     assert numbers == sorted(set(numbers))
 
