@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -304,3 +305,21 @@ def test_the_experiments_that_would_run_are_listed(capsys):
     assert capsys.readouterr().out.split() == list(record_names())
     assert main(["--list", "--only", "transfer.bootstrap"]) == 0
     assert capsys.readouterr().out == "transfer.bootstrap\n"
+
+
+def test_a_chart_is_drawn_beside_its_page(pages):
+    rows = [
+        ["Wolof", "all & any", "0", "42.0"],
+        ["Wolof", "all & any", "60", "58.0"],
+        ["Thai", "none", "0", "30"],
+    ]
+    scores = table(["", "asked", "minutes", "LAS"], rows)
+    (pages / "PAGES" / "toy.md").write_text("{{transfer.ladder: scores\nchart: asked; minutes; LAS}}\n")
+    toy(measure=lambda lab: Figures(tables={"scores": scores})).main(["--cache", str(pages / "cache")])
+    assert (pages / "DOCS" / "toy.md").read_text() == "![LAS by minutes](toy-las.svg)\n"
+    drawn = ElementTree.parse(pages / "DOCS" / "toy-las.svg")
+    texts = [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Wolof", "Thai", "all & any", "none", "30", "60"} <= set(texts)
+    paths = [one.get("d") for one in drawn.iter("{http://www.w3.org/2000/svg}path") if len(one)]
+    # 42 is three fifths from the top between 60 and 30, 58 a fifteenth; 60 minutes end at the right.
+    assert paths[0] == "M 34.0 98.8 L 218.0 30.5"

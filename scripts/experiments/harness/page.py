@@ -7,6 +7,8 @@ run of one experiment. Several experiments may feed a page. In a template stand,
 - ``RECORD: TABLE``: the whole table;
 - the same with ``rows:`` and ``columns:`` on lines of their own: the rows and columns that are named, separated by
   ``;``; ``COLUMN = HEADING`` renames a column;
+- ``RECORD: TABLE`` with ``chart: LINES; X; Y`` on a line of its own: a picture beside the page, with a panel for each
+  first cell; the columns that name the lines, their points' places, and heights;
 - ``RECORD: NAME``: a single value;
 - ``CELL minus CELL``: a difference, with its sign;
 - ``made``: the commands that made the figures of the page, with their builds.
@@ -23,6 +25,7 @@ from typing import Any
 from qsproj.errors import UsageError
 from scripts.experiments.harness.build import CHECKOUT
 from scripts.experiments.harness.cache import write_json
+from scripts.experiments.harness.chart import line_chart
 from scripts.experiments.harness.tables import Table, numbers, table
 
 EXPERIMENTS = CHECKOUT / "scripts" / "experiments"
@@ -31,7 +34,7 @@ RECORDS = EXPERIMENTS / "records"
 DOCS = CHECKOUT / "docs" / "results"
 MADE, MINUS = "made", " minus "
 _PLACE = re.compile(r"\{\{([^{}]+)\}\}")
-_OPTION = re.compile(r"^(rows|columns): *", re.MULTILINE)
+_OPTION = re.compile(r"^(rows|columns|chart): *", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +97,27 @@ def write_pages() -> None:
     DOCS.mkdir(exist_ok=True)
     for name in page_names():
         (DOCS / f"{name}.md").write_text(render(name), encoding="utf-8")
+        for picture, svg in charts(name).items():
+            (DOCS / picture).write_text(svg, encoding="utf-8")
 
 
 def records_of(template: str) -> list[str]:
     """Return the names of the records that a template reads, in the order of their first use."""
     cells = (cell for place in _PLACE.findall(template) if place != MADE for cell in place.split(MINUS))
     return list(dict.fromkeys(cell.partition(": ")[0].strip() for cell in cells))
+
+
+def charts(name: str) -> dict[str, str]:
+    """Return the pictures of a page, SVG by the name of the file."""
+    found = {}
+    for place in _PLACE.findall((PAGES / f"{name}.md").read_text(encoding="utf-8")):
+        path, *options = _OPTION.split(place.strip())
+        if options[:1] == ["chart"]:
+            record, _, key = path.strip().partition(": ")
+            lines, x, y = names(options[1])
+            figures = read_record(record).figures
+            found[f"{name}-{y.lower()}.svg"] = line_chart(figures.tables[key], lines=lines, x=x, y=y)
+    return found
 
 
 def render(name: str) -> str:
@@ -116,6 +134,9 @@ def render(name: str) -> str:
     def shown(place: re.Match[str]) -> str:
         asked = place[1].strip()
         try:
+            if "\nchart: " in asked:
+                _, x, y = names(asked.rpartition("chart: ")[2])
+                return f"![{y} by {x}]({name}-{y.lower()}.svg)"
             return made(records) if asked == MADE else figure(asked, records)
         except (KeyError, ValueError) as error:
             raise UsageError(f"pages/{name}.md: {{{{{asked}}}}}: {error.args[0]}") from error

@@ -333,7 +333,10 @@ def run(lab: Lab) -> Figures:
     header = ["", "asked", "minutes", "words", "sentences", "UPOS", "UAS", "LAS", "calibration error"]
     return Figures(
         tables={"hour": table(header, lines)},
-        values={"missing": listed([row.name for row in ROWS if row not in found]) or "none"},
+        values={
+            "seconds": f"{max((one['seconds'] for of_row in found.values() for one in of_row.values()), default=0):.0f}",
+            "missing": listed([row.name for row in ROWS if row not in found]) or "none",
+        },
     )
 
 
