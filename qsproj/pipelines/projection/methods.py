@@ -31,13 +31,9 @@ EM = ("iterations", "start", "max_words", "punctuation")
 # Command options that make up the :class:`qsproj.models.checkpoint.EMRun` passed to a method as ``run``.
 RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")
 
-# Hints for soft projection; gains: docs/guides/projecting.md.
+# Hint for soft projection; gain: docs/guides/projecting.md.
 NO_TREEBANK = (
     "the prior is learned from the trees of the bitext; give the source's gold trees as well: --treebank"
-)
-NO_WEIGHTS = (
-    "links have no probabilities; with them the parser is more accurate: qsproj align --weights "
-    "--threshold 0.15"
 )
 
 
@@ -95,8 +91,7 @@ def _soft(
         options=options,
         annotated=list(read_all(annotated)),
     )
-    hints = [] if treebank or prior else [NO_TREEBANK]
-    hints += [] if facts.weighted else [NO_WEIGHTS]
+    hints = () if treebank or prior else (NO_TREEBANK,)
     return replace(projected, report=(*projected.report, *hints))
 
 

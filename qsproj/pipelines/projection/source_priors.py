@@ -60,10 +60,9 @@ def source_priors(
 
 @dataclass(frozen=True, slots=True)
 class PairFacts:
-    """Number of sentence pairs, whether any link has a weight, and conventions that the target lacks."""
+    """Number of sentence pairs, and conventions of the source that the target lacks."""
 
     count: int
-    weighted: bool
     unshared: tuple[str, ...]
 
 
@@ -71,11 +70,10 @@ def facts_of(pairs: Iterable[SentencePair]) -> PairFacts:
     """Return the facts of sentence pairs; the tags of linked words decide on conventions."""
     found: Counter[tuple[str, str]] = Counter()
     names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
-    count, weighted = 0, False
+    count = 0
     for pair in pairs:
         count += 1
         weights = pair.alignment.weights
-        weighted = weighted or weights is not None
         of_words = [names.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
         if not any(of_words):
             continue
@@ -84,4 +82,4 @@ def facts_of(pairs: Iterable[SentencePair]) -> PairFacts:
             if name := of_words[source - 1]:
                 found[name, pair.target.upos[target - 1]] += chance
     unshared = [one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]]
-    return PairFacts(count, weighted, tuple(unshared))
+    return PairFacts(count, tuple(unshared))
