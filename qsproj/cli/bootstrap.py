@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more.add_argument(
         "--lexicon",
         metavar="FILE",
-        help="target words and their tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES",
+        help="words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES",
     )
     more.add_argument("--lemmatizer", metavar="NAME", help="simplemma: lemmas of some fifty languages")
     also = parser.add_argument_group("further outputs")
@@ -132,7 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--learn-text",
         metavar="WHEN",
         choices=list(WHEN),
-        help="learn tags from --text: always, never (default: if it has words that the bitext lacks)",
+        help="learn tags from --text: always, never (default: if it has unknown words)",
     )
     only_with("text", learn)
     advanced.add_argument(
