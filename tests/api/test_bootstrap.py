@@ -104,7 +104,7 @@ REFUSED = {
     "one file of verses": ({"bitext": "corpora/README.md", "paired_by": "verse"}, "expected two of verses"),
     "no draw": ({"draws": 0}, "found 0 (int) as draws"),
     "no tree": ({"annotated": [qsproj.Sentence.from_words(["a"], upos=["X"])]}, "annotated: found no head"),
-    "a lexicon that is none": ({"lexicon": io.StringIO("a b c")}, "lexicon:1: found a line"),
+    "a lexicon that is none": ({"lexicon": io.StringIO("a b c")}, "lexicon:1: found a malformed line"),
 }
 
 

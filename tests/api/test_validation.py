@@ -27,7 +27,7 @@ REFUSED = {
     "None": (lambda: qsproj.train_parser(None), "found None as sentences, expected a list"),
     "no head": (
         lambda: qsproj.train_parser([qsproj.Sentence.from_words(["a"])]),
-        "no sentence of the training",
+        "no usable sentence in the training data",
     ),
     "a third order": (lambda: qsproj.train_parser([ONE], order=3), "found order 3, expected 1 or 2"),
     "an order in letters": (lambda: qsproj.train_parser([ONE], order="2"), "found '2' (str) as order"),

@@ -144,7 +144,7 @@ def test_trees_and_tags_are_near_those_of_annotators(made, run_cli):
 
 def test_the_report_shows_stages_and_pairs(made):
     page = (made[0] / "report.html").read_text(encoding="utf-8")
-    assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser, 2 of 3"))
+    assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser"))
     assert page.count("<svg") == 20 + 1
     assert page.count('class="note"') == 3
     order = (
@@ -342,7 +342,7 @@ def test_a_stage_file_that_was_changed_is_named(made, run_cli):
         path.write_bytes(before[:-2])
         outcome = run_cli("bootstrap", "--verbose", *options(folder), *extras)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-        assert f"{path}: found another content" in outcome.err
+        assert f"{path}: found changed content" in outcome.err
     finally:
         path.write_bytes(before)
 

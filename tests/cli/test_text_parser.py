@@ -58,7 +58,7 @@ def test_tags_in_doubt_are_tried_on_request(run_cli, tagger, words_parser, bundl
     outcome = run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "5")
     assert outcome.code == 0
     assert (
-        outcome.err.endswith(f"which tries 5 readings of a sentence: {model}\n")
+        outcome.err.endswith(f"which averages over 5 readings of a sentence: {model}\n")
         and outcome.err.count("\n") == 1
     )
     assert (load_model(model).readings, load_model(bundled).readings) == (5, 0)
