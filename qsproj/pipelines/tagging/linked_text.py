@@ -1,7 +1,7 @@
 """The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
@@ -15,6 +15,7 @@ from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     EITHER,
+    MAJORITY,
     either_name,
     settled_names,
     source_tags,
@@ -197,15 +198,16 @@ def _numbered(
     numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
     types = np.array(numbers, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
-    links = _links(sentences, starts)
+    links = _of_majority(_links(sentences, starts), types, vocabulary, tags)
     shares = _shares(links, types, tags, len(vocabulary))
     settled = settled_names(vocabulary, shares, known, language=language)
-    either = {either_name(*pair): (pair[0], other) for pair, other in EITHER.items()}
-    of_source = {tag: either[tag][0] if tag in either else settled.get(tag, tag) for tag in tags}
+    own = {either_name(*pair): pair[0] for pair in (*EITHER, *MAJORITY)}
+    of_source = {tag: own.get(tag) or settled.get(tag, tag) for tag in tags}
     names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
     columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
     votes, n_links = _dense(links, len(types), columns, len(names))
-    for name, (_, other) in either.items():
+    for pair, other in EITHER.items():
+        name = either_name(*pair)
         if name in tags and other in names:
             of_name = links.tags == tags[name]
             np.add.at(votes, (links.words[of_name], names.index(other)), links.votes[of_name])
@@ -256,6 +258,24 @@ def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
     """Return the number of each name in order of first appearance, and the count of distinct names."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
+
+
+def _of_majority(
+    links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
+) -> _Links:
+    """Give links of MAJORITY the second tag where the lower-cased type has more votes for it."""
+    lowered, count = numbered(form.lower() for form in vocabulary)
+    of_type = lowered[types[links.words]]
+    found = links.tags.copy()
+    for pair, other in MAJORITY.items():
+        name = either_name(*pair)
+        if name in tags and other in tags:
+            own, others = (
+                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=count)
+                for tag in (name, other)
+            )
+            found[(links.tags == tags[name]) & (others > own)[of_type]] = tags[other]
+    return replace(links, tags=found)
 
 
 def _shares(

@@ -66,6 +66,7 @@ class TagProjectionOptions:
     learn_raw: bool | None = None
     least_unknown: float = 0.05
     most_fall: float = 0.05
+    rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
     raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.

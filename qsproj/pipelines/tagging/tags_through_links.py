@@ -32,7 +32,6 @@ from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
-    as_tagged,
     deal_out,
     with_temperature,
     word_classes_of,
@@ -155,14 +154,13 @@ def project_tags(
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     first = learner.fit(partial(channel_evidence, text, sets, channel), few, "learning from links")
     drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
-    evidence_of = partial(learner.read, first, allowed, channel)
-    more = as_tagged(first, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
-    tagger = learner.fit(evidence_of, few, "learning again", more)
+    again = partial(learner.again, first, allowed, channel, few, raw_text)
+    tagger = again(drawn)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options)
     if drawn and options.learn_raw is None:
         before, after = (agreement(one, text, held_out) or 0.0 for one in (first, tagger))
         if before - after > options.most_fall:
-            drawn, tagger = [], learner.fit(evidence_of, few, "learning again")
+            drawn, tagger = [], again([])
             on_raw = (
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 * after:.1f}% instead of {100 * before:.1f}%"

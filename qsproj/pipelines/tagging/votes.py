@@ -1,5 +1,6 @@
 """Sums of the votes of links, by type and by lower-cased word."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,12 @@ def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: in
     for column in range(rows.shape[1]):
         sums[:, column] = np.bincount(groups, rows[:, column], minlength=n_groups)
     return sums
+
+
+def pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
+    """Return for each type the tag shares in the pooled counts of its name, float64[V, T]."""
+    group, n_groups = numbered(names)
+    return normalised(summed(counts, group, n_groups))[group]
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -107,6 +107,20 @@ def test_compounds_may_be_adjectives_unless_their_type_is_a_noun_elsewhere():
     assert (found["výzkumný"], found["stad"], found["röd"]) == ({"NOUN", "ADJ"}, {"NOUN"}, {"ADJ"})
 
 
+def test_a_mark_of_infinitives_is_a_preposition_where_its_type_mostly_is():
+    """Spanish *para* is *for* twice and *to* once; German *zu* is *to* before infinitives twice."""
+    to = ("to go", "PART VERB", "mark root")
+    corpus = [
+        *[linked("for him", "ADP PRON", "case root", "para él")] * 2,
+        linked(*to, "Para ir"),
+        *[linked(*to, "zu gehen")] * 2,
+        linked("to him", "ADP PRON", "case root", "zu ihm"),
+    ]
+    text = read_linked_text(corpus)
+    assert votes_of(text, "Para") == {"ADP": 1.0}, "types are counted in small letters"
+    assert votes_of(text, "zu") == {"PART": 2.0, "ADP": 1.0}
+
+
 def decided(known, language):
     shares = {POSSESSIVE: np.array([1.0, 0.0, 0.5])}
     return settled_names(["mij", "hund", "sin"], shares, known, language=language)[POSSESSIVE]

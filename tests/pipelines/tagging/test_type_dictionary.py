@@ -138,6 +138,43 @@ def test_evidence_of_types_is_their_set(text):
     assert np.all(evidence[~forbidden] == 0.0)
 
 
+def leaning(text, allowed, word):
+    """Return the shares of a type word by word: its votes, twice those of its lower case and of its stem."""
+
+    def votes_of(fits):
+        sums = [0.0] * len(text.tags)
+        for number, votes in zip(text.types.tolist(), text.votes.tolist(), strict=True):
+            if fits(text.vocabulary[number]):
+                sums = [a + b * may for a, b, may in zip(sums, votes, allowed[number], strict=True)]
+        return sums
+
+    def shares(sums):
+        return [value / (sum(sums) or 1.0) for value in sums]
+
+    def beginning(form):
+        return form.lower()[: max(4, len(form) - 3)]
+
+    own = votes_of(lambda form: form == word)
+    lower = shares(votes_of(lambda form: form.lower() == word.lower()))
+    stem = shares(votes_of(lambda form: beginning(form) == beginning(word)))
+    row = allowed[text.vocabulary.index(word)]
+    return shares([a + (2 * b + 2 * c) * may for a, b, c, may in zip(own, lower, stem, row, strict=True)])
+
+
+def test_rare_forms_take_votes_of_forms_of_the_same_stem():
+    """*Hausers* is linked to verbs alone, but *Hauses* and *hauses* are nouns; *Hausarzt* is another stem."""
+    forms = ["Hauses", "hauses", "Hausers", "Hausarzt", "Hausers", "hause", "Hauses"]
+    tags = ["NOUN", "NOUN", "VERB", "ADJ", "VERB", "PROPN", "NOUN"]
+    links = make_alignment(7, 7, [(i, i) for i in range(1, 8)], weights=[0.9, 0.8, 0.7, 0.9, 0.5, 0.9, 1.0])
+    pair = SentencePair(Sentence.from_words(["w"] * 7, upos=tags), Sentence.from_words(forms), links)
+    text = read_linked_text([(pair,)])
+    allowed = allowed_tags(text.vocabulary, text.tags, {})
+    shares = type_shares(text, allowed)
+    for row, word in zip(shares, text.vocabulary, strict=True):
+        np.testing.assert_allclose(row, leaning(text, allowed, word), atol=1e-6)
+    assert shares[text.vocabulary.index("Hausers"), text.tags.index("NOUN")] > 0.0
+
+
 def test_evidence_is_that_of_the_sentences_asked_for(text):
     sets = np.random.default_rng(1).random((len(text.vocabulary), len(text.tags))) < 0.5
     whole, some = set_evidence(text, sets, range(len(text.sentences))), [7, 2]
