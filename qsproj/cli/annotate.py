@@ -1,6 +1,6 @@
 """Answer questions about words and correct sentences in the browser; the model learns from them.
 
-DIR is the folder of `qsproj bootstrap --work DIR`. The command opens a page with 200 parsed sentences of
+DIR is the folder of `qsproj bootstrap --work DIR`. The command serves a page with 200 parsed sentences of
 the raw text (--text), or else of the bitext, the most informative first, and with a list of words and
 questions of convention to answer (key w). After each batch, ten sentences or twenty words, the model learns
 from all answers in the background, which takes seconds, and parses the other sentences again; "Save model"
