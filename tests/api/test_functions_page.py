@@ -23,7 +23,7 @@ def test_each_command_has_its_row_in_the_order_of_the_help():
 def test_functions_of_a_row_are_there(command, said):
     functions = re.findall(r"`qsproj\.(\w+)", said)
     methods = re.findall(r"`(?:model|biparser)\.(\w+)\(", said)
-    assert functions or "command alone" in said or "[the tour]" in said or "repr(model)" in said
+    assert functions or "command only" in said or "[the tour]" in said or "repr(model)" in said
     assert set(functions) <= set(qsproj.__all__)
     for method in methods:
         assert any(hasattr(_class_of(kind), method) for kind in KINDS), method
