@@ -27,7 +27,7 @@ from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, 
 FAR_APART = 0.25
 
 
-@stage("tagger", version=36)
+@stage("tagger", version=37)
 def tag_target(
     paths: Sequence[Path],
     *,

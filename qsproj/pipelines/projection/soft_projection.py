@@ -145,13 +145,18 @@ def train_on_draws(
     """Train parsers, each on translations of the same trees drawn anew.
 
     ``translated`` draws translations. The first draw uses ``rng`` and alone learns relations; the others use
-    generators that it spawns.
+    generators that it seeds.
     """
     options = options if draws == 1 else replace(options, epochs=DRAWN_EPOCHS)
     return [
         train_arc_parser(list(translated(by)), rng=by, options=options, relations=by is rng)[0]
-        for by in (rng, *rng.spawn(draws - 1))
+        for by in generators(rng, draws)
     ]
+
+
+def generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
+    """Return the generator and ``count`` - 1 others seeded by it; numpy 1.23 has no ``Generator.spawn``."""
+    return [rng, *map(np.random.default_rng, rng.integers(2**63, size=count - 1).tolist())]
 
 
 # Number of target sentences that suffices to estimate tag trigrams.
@@ -381,7 +386,7 @@ def project_soft(
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = [
         train_residual(one.joined, examples, rng=by, options=training)
-        for one, by in zip(drawn, (rng, *rng.spawn(len(drawn) - 1)), strict=True)
+        for one, by in zip(drawn, generators(rng, len(drawn)), strict=True)
     ]
     base, above = mean_parser([one.joined for one in drawn]), mean_parser(learned).scorer.weights
     # Held-out pairs: as new to the prior as test data.

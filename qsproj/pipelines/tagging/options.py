@@ -74,6 +74,8 @@ class TagProjectionOptions:
     tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
     # Final tuning on tagged sentences alone.
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    # Divisor of the averaged potentials, because self-training makes the tagger overconfident.
+    # Divisor of the averaged potentials, because self-training makes the tagger overconfident; and after
+    # rounds with raw text.
     temperature: float = 1.3
+    temperature_of_raw: float = 2.2
     features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)

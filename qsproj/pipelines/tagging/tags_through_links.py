@@ -165,7 +165,7 @@ def project_tags(
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 * after:.1f}% instead of {100 * before:.1f}%"
             )
-    tagger = with_temperature(tagger, options.temperature)
+    tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
     report = [
         summary(text) + on_raw,
         *judged,
