@@ -27,7 +27,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=9)
+@stage("prior", version=10)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -55,7 +55,7 @@ def train_priors(
     return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=12, files=(".model", ".trees.conllu"))
+@stage("parser", version=13, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

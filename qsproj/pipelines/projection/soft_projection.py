@@ -11,6 +11,7 @@ projection, 3.2.5 for latent arcs).
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -155,8 +156,11 @@ def train_on_draws(
 
 
 def generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
-    """Return the generator and ``count`` - 1 others seeded by it; numpy 1.23 has no ``Generator.spawn``."""
-    return [rng, *map(np.random.default_rng, rng.integers(2**63, size=count - 1).tolist())]
+    """Return the generator, unchanged, and ``count`` - 1 others that do not depend on ``count``.
+
+    ``Generator.spawn`` does so from numpy 1.25 on.
+    """
+    return [rng, *map(np.random.default_rng, deepcopy(rng).integers(2**63, size=count - 1).tolist())]
 
 
 # Number of target sentences that suffices to estimate tag trigrams.
