@@ -41,7 +41,7 @@ LEAST_PROBABILITY = 1e-5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a person has said about a language.
+    """Annotation of a language by a person, complete or in part.
 
     ``sentences``: ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags of words.
     """

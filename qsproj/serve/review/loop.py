@@ -21,7 +21,7 @@ WORD_SECONDS, LONGEST = 6.0, 180.0
 SHARE_OF_WRONG = 0.3
 # Words decided that make a batch, after which the model learns.
 WORDS_A_BATCH = 20
-# Corrected words whose drafts are judged: at least so many, of the last sentences.
+# Minimum number of corrected words, from the last sentences, for the accuracy of drafts.
 JUDGED = 150
 # The accuracy of drafts is linear in log(1 + minutes / SCALE): the LAS of a simulated hour of Wolof rises so,
 # by 11 points a unit. SLOPE and its deviation are the belief before any correction.
