@@ -9,8 +9,8 @@ then be omitted, and the parser's own, less accurate trees are used.
 import argparse
 import sys
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.reading import adding_lines, adding_paths
 from qsproj.cli.options.shared import add_pairing, add_seed
@@ -24,23 +24,14 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", metavar="FILE", help="trees in the old style, CoNLL-U")
-    parser.add_argument(
-        "--target", metavar="FILE", required=True, help="the same sentences with trees in the new style"
-    )
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument(
-        "--parser", metavar="MODEL", help="parser of the old style, to adapt to the new style"
-    )
-    parser.add_argument(
-        "--epochs",
-        metavar="N",
-        type=whole_number(least=1),
-        help="passes over the data (default: more for less data)",
-    )
+    option(parser, "--source FILE", "trees in the old style, CoNLL-U")
+    option(parser, "--target FILE", "the same sentences with trees in the new style", required=True)
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    option(parser, "--parser MODEL", "parser of the old style, to adapt to the new style")
+    option(parser, "--epochs N", "passes over the data (default: more for less data)")
     shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--projective", action="store_true", help="arcs cross only if those of SOURCE do")
-    shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
+    option(shape, "--projective", "arcs cross only if those of SOURCE do")
+    option(shape, "--nonprojective", "arcs may cross")
     add_pairing(parser)
     add_seed(parser)
 

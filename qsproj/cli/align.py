@@ -30,9 +30,8 @@ from qsproj.alignment.aligners import (
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.declare import only_where, only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import number
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
@@ -59,52 +58,42 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (- for standard input)")
     parser.add_argument("target", metavar="TARGET", nargs="?", help="target sentences")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="links (default: standard output)"
-    )
-    weights = parser.add_argument(
-        "--weights", action="store_true", help="write links with probabilities: i-j:p"
-    )
-    parser.add_argument(
-        "--linked", metavar="FILE", help="also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)"
-    )
+    option(parser, "-o, --output FILE", "links (default: standard output)", default="-")
+    weights = option(parser, "--weights", "write links with probabilities: i-j:p")
+    option(parser, "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)")
     text = parser.add_argument_group("text")
-    text.add_argument(
+    option(
+        text,
         "--tokenize",
+        "tokenise raw text by the rules of both languages, as qsproj tokenize does",
         nargs=2,
         metavar=("CODE", "CODE"),
-        help="tokenise raw text by the rules of both languages, as qsproj tokenize does",
     )
-    text.add_argument(
-        "--unspaced",
-        metavar="SIDE",
-        help=f"{', '.join(SIDES)}: sides written without spaces; align from parts of words",
+    option(
+        text,
+        "--unspaced SIDE",
+        f"{', '.join(SIDES)}: sides written without spaces; align from parts of words",
     )
     add_pairing(text)
     links = parser.add_argument_group("links")
-    links.add_argument("--method", metavar="NAME", default="hmm", help=f"{', '.join(METHODS)} (default: hmm)")
+    option(links, "--method NAME", f"{', '.join(METHODS)} (default: hmm)", default="hmm")
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
-    links.add_argument(
-        "--symmetrize",
-        metavar="NAME",
-        help=f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})",
+    option(
+        links,
+        "--symmetrize NAME",
+        f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})",
     )
-    threshold = links.add_argument(
-        "--threshold",
-        metavar="P",
-        type=number(least=0.0, most=1.0),
-        help=f"minimum probability of a link; lower for more recall, less precision (default: "
+    threshold = option(
+        links,
+        "--threshold P",
+        f"minimum probability of a link; lower for more recall, less precision (default: "
         f"{DEFAULT_THRESHOLD})",
     )
     add_seed(links)
     by_hand = add_link_learning(parser)
     hand, *taught = by_hand._group_actions
-    saved = by_hand.add_argument(
-        "--save-model", metavar="MODEL", help="also write the link selection model, for -m"
-    )
-    model = by_hand.add_argument(
-        "-m", "--model", metavar="MODEL", help="select links by a model of --save-model"
-    )
+    saved = option(by_hand, "--save-model MODEL", "also write the link selection model, for -m")
+    model = option(by_hand, "-m, --model MODEL", "select links by a model of --save-model")
     only_with("hand_alignment", *taught, saved)
     # These need link probabilities.
     only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])

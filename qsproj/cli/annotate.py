@@ -19,8 +19,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.serving import add_address, add_reviewing
+from qsproj.cli.options.shared import add_address, add_reviewing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +36,10 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--work", metavar="DIR", required=True, help="working folder of qsproj bootstrap")
-    parser.add_argument("--language", metavar="CODE", help="target language, if DIR holds several")
-    parser.add_argument(
-        "-o", "--output", metavar="MODEL", required=True, help="where each trained model is written"
-    )
-    parser.add_argument("--lexicon", metavar="FILE", help="where tags of words are written (default: in DIR)")
+    option(parser, "--work DIR", "working folder of qsproj bootstrap", required=True)
+    option(parser, "--language CODE", "target language, if DIR holds several")
+    option(parser, "-o, --output MODEL", "where each trained model is written", required=True)
+    option(parser, "--lexicon FILE", "where tags of words are written (default: in DIR)")
     add_reviewing(parser)
     add_address(parser)
 

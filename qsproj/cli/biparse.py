@@ -15,9 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.declare import only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import number
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_workers, workers_of
 
@@ -34,15 +33,14 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained")
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="from `qsproj train-biparser`")
-    parser.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
-    parser.add_argument("--source-output", metavar="FILE", help="also write source trees")
-    parser.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
-    threshold = parser.add_argument(
-        "--link-threshold",
-        metavar="P",
-        type=number(least=0.0, most=1.0),
-        help="minimum probability of written links (default: that of training)",
+    option(parser, "-m, --model MODEL", "from `qsproj train-biparser`", required=True)
+    option(parser, "-o, --output FILE", "target trees (default: stdout)", default="-")
+    option(parser, "--source-output FILE", "also write source trees")
+    option(parser, "--alignment-output FILE", "also write links, as i-j:p")
+    threshold = option(
+        parser,
+        "--link-threshold P",
+        "minimum probability of written links (default: that of training)",
     )
     add_workers(parser)
     only_with("alignment_output", threshold)

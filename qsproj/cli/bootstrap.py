@@ -19,11 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.conditions import only_with
-from qsproj.cli.options.fields import values_of
+from qsproj.cli.options.declare import only_with, option, values_of
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
@@ -56,98 +53,81 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--bitext", "source and target text, or one file of pairs (lines, or TMX)"),
     ):
         parser.add_argument(name, metavar="FILE", nargs="+", action="append", required=True, help=help)
-    parser.add_argument(
+    option(
+        parser,
         "--languages",
+        "ISO 639 codes: en de; qaa to qtz for a language without a code",
+        required=True,
+        action="append",
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        action="append",
-        required=True,
-        help="ISO 639 codes: en de; qaa to qtz for a language without a code",
     )
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument(
-        "--paired-by",
-        metavar="HOW",
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    option(
+        parser,
+        "--paired-by HOW",
+        "line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
         default="line",
-        help="line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
     )
-    parser.add_argument("--work", metavar="DIR", help="keep the results of stages here, and reuse them")
+    option(parser, "--work DIR", "keep the results of stages here, and reuse them")
     add_seed(parser)
     more = parser.add_argument_group("further inputs")
-    more.add_argument(
-        "--alignment",
-        metavar="FILE",
+    option(
+        more,
+        "--alignment FILE",
+        "links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
         action="append",
-        default=[],
-        help="links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
     )
     several(more, "--text", "raw target text, one sentence a line; include the text to be parsed")
-    more.add_argument(
-        "--paragraphs", action="store_true", help="--text is running text, to be split into sentences"
-    )
+    option(more, "--paragraphs", "--text is running text, to be split into sentences")
     several(more, "--also", "treebanks of other languages, for the prior; useful when pairs are few")
     several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
     several(more, "--annotated", "target sentences with UPOS and trees")
     several(more, "--parsed-source", "gold trees of the source side of the bitext")
-    more.add_argument(
-        "--lexicon",
-        metavar="FILE",
-        help="words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES",
-    )
-    more.add_argument("--lemmatizer", metavar="NAME", help="simplemma: lemmas of some fifty languages")
+    option(more, "--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
+    option(more, "--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
     also = parser.add_argument_group("further outputs")
-    also.add_argument("--trees", metavar="FILE", help="the target trees used for training")
-    also.add_argument("--report", metavar="FILE", help="HTML page with stages, scores and example pairs")
-    also.add_argument(
-        "--suggest", metavar="FILE", help="the most informative sentences to annotate next, parsed"
-    )
-    also.add_argument(
-        "--suggest-sentences",
-        metavar="N",
-        type=whole_number(least=1),
+    option(also, "--trees FILE", "the target trees used for training")
+    option(also, "--report FILE", "HTML page with stages, scores and example pairs")
+    option(also, "--suggest FILE", "the most informative sentences to annotate next, parsed")
+    option(
+        also,
+        "--suggest-sentences N",
+        "number of sentences; an hour is about 55, plus 100 words (default: 20)",
         default=20,
-        help="number of sentences; an hour is about 55, plus 100 words (default: 20)",
     )
-    also.add_argument(
-        "--suggest-words",
-        metavar="FILE",
-        help="the most informative words to tag; corrected, the file serves as --lexicon",
+    option(
+        also,
+        "--suggest-words FILE",
+        "the most informative words to tag; corrected, the file serves as --lexicon",
     )
     advanced = parser.add_argument_group("advanced")
-    advanced.add_argument(
-        "--draws",
-        metavar="N",
-        type=whole_number(least=1),
-        help="average N parsers (default: 3 below 20,000 pairs, else 1)",
-    )
-    advanced.add_argument(
-        "--cut",
-        metavar="WHEN",
+    option(advanced, "--draws N", "average N parsers (default: 3 below 20,000 pairs, else 1)")
+    option(
+        advanced,
+        "--cut WHEN",
+        "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
         nargs="?",
         choices=list(WHEN),
         const="always",
-        help="split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
     )
-    learn = advanced.add_argument(
-        "--learn-text",
-        metavar="WHEN",
+    learn = option(
+        advanced,
+        "--learn-text WHEN",
+        "learn tags from --text: always, never (default: if it has unknown words)",
         choices=list(WHEN),
-        help="learn tags from --text: always, never (default: if it has unknown words)",
     )
     only_with("text", learn)
-    advanced.add_argument(
-        "--unspaced",
-        metavar="SIDE",
-        help="sides written without spaces: source, target or both (default: by language)",
+    option(
+        advanced,
+        "--unspaced SIDE",
+        "sides written without spaces: source, target or both (default: by language)",
     )
-    features = advanced.add_argument("--show-features", action="store_true", help="show FEATS in --report")
-    with_former_name(advanced, features, "--features")
-    clean = advanced.add_argument(
-        "--clean", action="store_true", help="finally, remove files from --work that this run did not use"
-    )
+    features = option(advanced, "--show-features", "show FEATS in --report", former="--features")
+    clean = option(advanced, "--clean", "finally, remove files from --work that this run did not use")
     only_with("report", features)
     only_with("work", clean)
-    advanced.add_argument("--verbose", action="store_true", help="log all messages of each stage")
+    option(advanced, "--verbose", "log all messages of each stage")
     add_workers(parser)
 
 

@@ -8,9 +8,8 @@ treebank has them. Otherwise train it with `--features words`.
 import argparse
 import sys
 
-from qsproj.cli.options.conditions import only_where
+from qsproj.cli.options.declare import only_where, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
 from qsproj.errors import UsageError
 
@@ -28,19 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "parser", metavar="PARSER", nargs="?", help="model of qsproj train, project, adapt ..."
     )
-    parser.add_argument(
-        "--take",
-        choices=("tagger", "parser"),
-        help="extract a part of a combined model",
-    )
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    readings = parser.add_argument(
-        "--readings",
-        metavar="N",
-        type=whole_number(least=0),
-        default=0,
-        help="for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
+    option(parser, "--take", "extract a part of a combined model", choices=("tagger", "parser"))
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    readings = option(
+        parser,
+        "--readings N",
+        "for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
         "only, 16 is the value of qsproj bootstrap (default: 0)",
+        default=0,
+        least=0,
     )
     only_where("TAGGER and PARSER", lambda options: options.take is None, readings)
 

@@ -10,6 +10,8 @@ from qsproj.errors import truncate
 EXIT_BAD_INPUT = 2
 # Width of the help, that of the command descriptions.
 _WIDTH = 110
+# Indent of continuation lines of an example.
+CONTINUED = " " * 6
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -55,3 +57,26 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
         return f"{', '.join(action.option_strings)} {value}"
+
+
+def add_action(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add an action of a command: ``qsproj COMMAND ACTION``."""
+    return actions.add_parser(
+        name,
+        help=description.partition("\n")[0].rstrip("."),
+        description=description,
+        epilog=examples_of(examples, name),
+        formatter_class=CommandHelp,
+    )
+
+
+def examples_of(examples: str, action: str) -> str:
+    """Return the examples ``qsproj COMMAND ACTION ...`` of one action, with their continuation lines."""
+    heading, *lines = examples.splitlines()
+    kept, asked = [heading], False
+    for line in lines:
+        asked = asked if line.startswith(CONTINUED) else line.split()[2] == action
+        kept += [line] if asked else []
+    return "\n".join(kept)

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.reading import adding_lines
-from qsproj.cli.options.styles import add_source_style, read_styles
+from qsproj.cli.styles import add_source_style, read_styles
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,21 +36,17 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", nargs="?", help="trees, CoNLL-U (default: standard input)")
     way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("-m", "--model", metavar="MODEL", help="convert by a model of qsproj adapt")
-    way.add_argument("--to", metavar="STYLE", help="convert by rules to this style")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
-    )
+    option(way, "-m, --model MODEL", "convert by a model of qsproj adapt")
+    option(way, "--to STYLE", "convert by rules to this style")
+    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
     parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
     group = parser.add_argument_group("by a converter (-m)")
-    group.add_argument(
-        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
-    )
-    group.add_argument(
-        "--least-sure",
-        metavar="FILE",
-        help="also write the converted trees for manual checking, least confident first, with ArcProb= "
+    option(group, "--confidence", "add ArcProb=, the probability of each arc, to MISC")
+    option(
+        group,
+        "--least-sure FILE",
+        "also write the converted trees for manual checking, least confident first, with ArcProb= "
         "and the expected number of wrong heads",
     )
 

@@ -11,10 +11,8 @@ import argparse
 import sys
 
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.declare import only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_jobs, add_seed
@@ -36,35 +34,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_source_tree(
         parser, usual="as the model was trained; a noisy channel uses best instead of joint"
     )
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="from `qsproj train-biparser`")
-    annotated = parser.add_argument(
-        "--annotated",
-        metavar="FILE",
+    option(parser, "-m, --model MODEL", "from `qsproj train-biparser`", required=True)
+    option(
+        parser,
+        "--annotated FILE",
+        "target sentences with trees, ideally the training data of the joint model",
         required=True,
-        help="target sentences with trees, ideally the training data of the joint model",
+        former="--trees",
     )
-    with_former_name(parser, annotated, "--trees")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="for `qsproj parse`")
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        default="co-training",
-        help="co-training (default): train on target trees predicted by the joint model; "
+    option(parser, "-o, --output MODEL", "for `qsproj parse`", required=True)
+    option(
+        parser,
+        "--method NAME",
+        "co-training (default): train on target trees predicted by the joint model; "
         "noisy-channel: train on target trees that explain the source trees",
+        default="co-training",
     )
-    forest = parser.add_argument(
-        "--source-forest",
-        metavar="NAME",
-        default="best",
-        help="source trees that the channel of --method noisy-channel generates: best: the source parser's "
+    forest = option(
+        parser,
+        "--source-forest NAME",
+        "source trees that the channel of --method noisy-channel generates: best: the source parser's "
         "best tree (default); ranked: its five best; agreement: all, weighted by probability",
+        default="best",
     )
-    rounds = parser.add_argument(
-        "--rounds",
-        metavar="N",
-        type=whole_number(least=1),
+    rounds = option(
+        parser,
+        "--rounds N",
+        "rounds of co-training, each training the parser and updating the joint model (default: 1)",
         default=1,
-        help="rounds of co-training, each training the parser and updating the joint model (default: 1)",
     )
     jobs = add_jobs(parser, "processes that parse pairs for co-training")
     add_seed(parser)

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.actions import add_action
+from qsproj.cli.command_parser import add_action
+from qsproj.cli.options.declare import option
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
@@ -48,19 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "names", metavar="NAME", nargs="+", default=[], help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
     )
-    group.add_argument(
+    option(
+        group,
         "--part",
-        choices=("train", "dev", "test"),
+        "parts of treebanks to fetch; may be given several times (default: all)",
         action="append",
-        default=[],
-        help="parts of treebanks to fetch; may be given several times (default: all)",
+        choices=("train", "dev", "test"),
     )
-    group.add_argument("-o", "--output", metavar="FOLDER", help="also copy the files there")
-    group.add_argument("--cache", metavar="FOLDER", help="cache folder")
-    group.add_argument(
-        "--mirror", metavar="URL", help="fetch from a mirror with the layout of the original site"
-    )
-    group.add_argument("--offline", action="store_true", help="download nothing; list the missing files")
+    option(group, "-o, --output FOLDER", "also copy the files there")
+    option(group, "--cache FOLDER", "cache folder")
+    option(group, "--mirror URL", "fetch from a mirror with the layout of the original site")
+    option(group, "--offline", "download nothing; list the missing files")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import qsproj
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.shared import add_seed
 from qsproj.corpus.files import open_output
 
@@ -27,9 +28,7 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: that of the installation)"
-    )
+    option(parser, "--corpora DIR", "folder of the sample (default: that of the installation)", type=Path)
     add_seed(parser)
 
 

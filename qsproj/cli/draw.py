@@ -19,9 +19,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import numbers
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
 from qsproj.corpus.messages import first_difference
@@ -47,56 +46,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", nargs="?", default="-", help="CoNLL-U, .gz or .xz (default: standard input)"
     )
-    parser.add_argument("--target", metavar="FILE", help="translations, CoNLL-U")
-    parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
+    option(parser, "--target FILE", "translations, CoNLL-U")
+    option(parser, "--alignment FILE", "word links between FILE and the translations")
     add_alignment_format(parser)
-    parser.add_argument(
-        "--versus",
-        metavar="FILE",
-        help="other trees of the same text; different arcs and tags are highlighted",
-    )
-    features = parser.add_argument(
-        "--show-features", action="store_true", help="show the values of FEATS beside each tag"
-    )
+    option(parser, "--versus FILE", "other trees of the same text; different arcs and tags are highlighted")
+    option(parser, "--show-features", "show the values of FEATS beside each tag", former="--features")
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
-    chosen.add_argument(
-        "--sentence",
-        metavar="ID",
+    option(
+        chosen,
+        "--sentence ID",
+        "only this sentence, by sent_id or, if it has none, by number; may be given several times",
         action="append",
-        default=[],
-        help="only this sentence, by sent_id or, if it has none, by number; may be given several times",
     )
-    chosen.add_argument(
-        "--relation",
-        metavar="NAME",
-        help="only sentences with this relation: nsubj:pass, or nsubj including its subtypes",
+    option(
+        chosen,
+        "--relation NAME",
+        "only sentences with this relation: nsubj:pass, or nsubj including its subtypes",
     )
-    chosen.add_argument(
-        "--below",
-        metavar="P",
-        type=numbers.number(least=0.0, most=1.0),
-        help="only sentences with an arc less probable than P",
+    option(chosen, "--below P", "only sentences with an arc less probable than P")
+    option(
+        parser,
+        "--width PIXELS",
+        "width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
+        least=0,
     )
-    with_former_name(parser, features, "--features")
-    parser.add_argument(
-        "--width",
-        metavar="PIXELS",
-        type=numbers.whole_number(least=0),
-        help="width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
-    )
-    parser.add_argument(
-        "--format",
-        metavar="NAME",
-        help="html, svg, png or pdf (default: by the extension of the output, else html)",
+    option(
+        parser, "--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"
     )
     add_pairing(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="page, image or document (default: standard output)",
-    )
+    option(parser, "-o, --output FILE", "page, image or document (default: standard output)", default="-")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -18,9 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.declare import only_where, only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import number, whole_number
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
@@ -73,71 +72,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more = parser.add_argument(
         "more", metavar="SYSTEM", nargs="*", default=[], help="further systems, for --report"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    option(parser, "--json", "print JSON instead of a table")
     trees = parser.add_argument_group("scores of trees")
-    no_punct = trees.add_argument("--no-punct", action="store_true", help="ignore words with UPOS PUNCT")
-    by = trees.add_argument("--by", choices=tuple(GROUPINGS), help="show the scores by group")
-    versus = trees.add_argument(
-        "--versus", metavar="OTHER", help="second system, for a significance test of the difference"
-    )
-    report = trees.add_argument(
-        "--report", metavar="FILE", help="write an HTML page that compares all systems"
-    )
-    at = trees.add_argument(
-        "--at",
-        nargs="+",
-        type=number(least=0.0),
-        default=[],
-        metavar="N",
-        help="for --report: training data size of each system, for a learning curve",
+    no_punct = option(trees, "--no-punct", "ignore words with UPOS PUNCT")
+    by = option(trees, "--by", "show the scores by group", choices=tuple(GROUPINGS))
+    versus = option(trees, "--versus OTHER", "second system, for a significance test of the difference")
+    report = option(trees, "--report FILE", "write an HTML page that compares all systems")
+    at = option(
+        trees,
+        "--at N ...",
+        "for --report: training data size of each system, for a learning curve",
+        least=0.0,
     )
     kinds = parser.add_argument_group("other scores")
     instead = kinds.add_mutually_exclusive_group()
-    instead.add_argument(
+    option(
+        instead,
         "--columns",
-        action="store_true",
-        help="all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
+        "all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
     )
-    instead.add_argument("--tags", action="store_true", help="score tags only; the files need no trees")
-    instead.add_argument(
-        "--agreement",
-        action="store_true",
-        help="agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa",
-    )
-    instead.add_argument(
+    option(instead, "--tags", "score tags only; the files need no trees")
+    option(instead, "--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa")
+    option(
+        instead,
         "--calibration",
-        action="store_true",
-        help="calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct",
+        "calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct",
     )
-    instead.add_argument(
-        "--alignments",
-        action="store_true",
-        help="score word links: alignment error rate (AER), precision, recall",
-    )
-    instead.add_argument(
-        "--validate",
-        action=_Alone,
-        metavar="FILE",
-        help="report the errors that the UD validator finds in FILE",
-    )
-    level = kinds.add_argument(
-        "--level",
-        metavar="N",
-        type=whole_number(least=1, most=5),
+    option(instead, "--alignments", "score word links: alignment error rate (AER), precision, recall")
+    option(instead, "--validate FILE", "report the errors that the UD validator finds in FILE", action=_Alone)
+    level = option(
+        kinds,
+        "--level N",
+        "for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language (default: 2)",
         default=2,
-        help="for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language "
-        "(default: 2)",
+        most=5,
     )
-    language = kinds.add_argument(
-        "--language", metavar="CODE", default="ud", help="for --validate: two or three letters (default: any)"
+    language = option(
+        kinds, "--language CODE", "for --validate: two or three letters (default: any)", default="ud"
     )
-    gold_format = kinds.add_argument(
-        "--gold-format", metavar="NAME", help="format of the links in GOLD, as --alignment-format"
-    )
-    alignment_format = kinds.add_argument(
-        "--alignment-format",
-        metavar="NAME",
-        help=f"format of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+    gold_format = option(kinds, "--gold-format NAME", "format of the links in GOLD, as --alignment-format")
+    alignment_format = option(
+        kinds,
+        "--alignment-format NAME",
+        f"format of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
     )
     for action in (more, by, report, at):
         only_where("scores of trees", lambda options: _kind(options) is None, action)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from qsproj.cli.options.declare import option
 from qsproj.corpus.files import open_output
 from qsproj.models.storage import KINDS, described, model_from, opened_model
 
@@ -28,7 +29,7 @@ _EXPLAINED = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model written by qsproj")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    option(parser, "--json", "print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ No target trees are needed. The result parses both sides of a bitext together (`
 import argparse
 import sys
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
 
@@ -16,17 +17,16 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-m",
-        "--model",
-        metavar="MODEL",
-        required=True,
-        help="model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
+    option(
+        parser,
+        "-m, --model MODEL",
+        "model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
         "the same kind as that given here",
+        required=True,
     )
-    parser.add_argument("--source-model", metavar="MODEL", required=True, help="a parser of the source")
-    parser.add_argument("--target-model", metavar="MODEL", required=True, help="a parser of the target")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    option(parser, "--source-model MODEL", "a parser of the source", required=True)
+    option(parser, "--target-model MODEL", "a parser of the target", required=True)
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
 
 
 def run(options: argparse.Namespace) -> None:

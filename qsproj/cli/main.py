@@ -14,7 +14,7 @@ from importlib import import_module
 from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
 from qsproj.cli.former_spellings import present_spelling
-from qsproj.cli.options.conditions import check_conditions
+from qsproj.cli.options.declare import check_conditions
 from qsproj.errors import QsprojError, UsageError, truncate
 from qsproj.progress import notices
 

@@ -15,8 +15,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
@@ -47,55 +47,42 @@ _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-m",
-        "--model",
-        metavar="MODEL",
-        required=True,
-        help="parser, or tagger and parser, trained by qsproj",
-    )
+    option(parser, "-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
-    )
-    parser.add_argument(
-        "--decode",
-        metavar="NAME",
-        default="mbr",
-        help="mbr: tree with the highest expected number of correct heads (default); map: most probable "
+    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    option(
+        parser,
+        "--decode NAME",
+        "mbr: tree with the highest expected number of correct heads (default); map: most probable "
         "tree; max-z: most probable tree together with its hidden clusters, for models that have them",
+        default="mbr",
     )
-    parser.add_argument(
+    option(
+        parser,
         "--confidence",
-        action="store_true",
-        help="add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also "
+        "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also "
         "that of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
     )
-    parser.add_argument(
-        "--retag", action="store_true", help="replace the UPOS of the input by the model's own tags"
-    )
-    parser.add_argument(
+    option(parser, "--retag", "replace the UPOS of the input by the model's own tags")
+    option(
+        parser,
         "--fixed",
-        action="store_true",
-        help="keep the heads and relations of the input and infer the missing ones (_) given these; with "
+        "keep the heads and relations of the input and infer the missing ones (_) given these; with "
         "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
     )
-    parser.add_argument(
-        "--language", metavar="CODE", help="language of plain text (default: the model's language)"
-    )
-    parser.add_argument(
+    option(parser, "--language CODE", "language of plain text (default: the model's language)")
+    option(
+        parser,
         "--paragraphs",
-        action="store_true",
-        help="split running text into sentences, by the tagger's sentence splitter if it was trained, else "
+        "split running text into sentences, by the tagger's sentence splitter if it was trained, else "
         "by rules (as `qsproj serve` does)",
     )
-    parser.add_argument(
-        "--segmentations",
-        metavar="K",
-        type=whole_number(least=1),
-        help="parse the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
+    option(
+        parser,
+        "--segmentations K",
+        "parse the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
         "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
     add_workers(parser)

@@ -15,10 +15,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.conditions import only_with
-from qsproj.cli.options.fields import add_fields
+from qsproj.cli.options.declare import add_fields, only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.reading import adding_paths
@@ -59,99 +57,67 @@ _EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": Qg
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="source trees, CoNLL-U; optional for --method em",
-    )
-    parser.add_argument(
-        "--target", metavar="FILE", action="append", required=True, help="target sentences with UPOS, CoNLL-U"
-    )
-    parser.add_argument(
-        "--alignment",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="word links, one file for each --source",
-    )
+    option(parser, "--source FILE", "source trees, CoNLL-U; optional for --method em", action="append")
+    option(parser, "--target FILE", "target sentences with UPOS, CoNLL-U", required=True, action="append")
+    option(parser, "--alignment FILE", "word links, one file for each --source", action="append")
     add_alignment_format(parser)
     add_pairing(parser)
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the parser is written")
-    parser.add_argument(
-        "--trees", metavar="FILE", help="also write the target sentences with their projected trees"
-    )
-    parser.add_argument("--enhanced", action="store_true", help="also project enhanced dependencies (DEPS)")
+    option(parser, "-o, --output MODEL", "where the parser is written", required=True)
+    option(parser, "--trees FILE", "also write the target sentences with their projected trees")
+    option(parser, "--enhanced", "also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    parser.add_argument(
-        "--method", metavar="NAME", default=DEFAULT_METHOD, help=f"{methods} (default: {DEFAULT_METHOD})"
-    )
+    option(parser, "--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
     add_seed(parser)
     soft = parser.add_argument_group("--method soft")
-    soft.add_argument(
-        "--prior",
-        metavar="MODEL",
+    option(
+        soft,
+        "--prior MODEL",
+        "prior: a parser trained with --features delexicalised; several vote (default: two)",
         action="append",
-        default=[],
-        help="prior: a parser trained with --features delexicalised; several vote (default: two)",
     )
-    soft.add_argument(
-        "--treebank",
-        metavar="FILE",
+    option(
+        soft,
+        "--treebank FILE ...",
+        "gold trees of the source language to train the prior on, for each --source",
         action="append",
-        nargs="+",
-        default=[],
-        help="gold trees of the source language to train the prior on, for each --source",
     )
-    soft.add_argument(
-        "--draws",
-        metavar="N",
-        type=whole_number(least=1),
-        help="average N priors, each from its own translated trees (default: 3 below 20,000 pairs, else 1)",
+    option(
+        soft,
+        "--draws N",
+        "average N priors, each from its own translated trees (default: 3 below 20,000 pairs, else 1)",
     )
-    soft.add_argument(
-        "--annotated",
-        metavar="FILE",
-        nargs="+",
-        default=[],
-        help="target trees in the annotation style of the source, to fine-tune the parser",
+    option(
+        soft,
+        "--annotated FILE ...",
+        "target trees in the annotation style of the source, to fine-tune the parser",
     )
     add_fields(soft, projected.SoftProjectionOptions(), "sentences")
     hard = parser.add_argument_group("--method hard")
-    hard.add_argument(
-        "--completion",
-        metavar="NAME",
+    option(
+        hard,
+        "--completion NAME",
+        "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
         default=projected.HardProjectionOptions().completion,
-        help="none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
     )
-    hard.add_argument(
-        "--nonprojective", action="store_true", help="arcs may cross (default: no); also for --method soft"
-    )
-    hard.add_argument(
-        "--epochs",
-        metavar="N",
-        type=whole_number(least=1),
+    option(hard, "--nonprojective", "arcs may cross (default: no); also for --method soft")
+    option(
+        hard,
+        "--epochs N",
+        f"passes over the trees (default: {projected.HARD_EPOCHS})",
         default=projected.HARD_EPOCHS,
-        help=f"passes over the trees (default: {projected.HARD_EPOCHS})",
     )
     em = parser.add_argument_group("--method em, hard-em, qg")
-    em.add_argument(
-        "--iterations",
-        metavar="N",
-        type=whole_number(least=0),
-        help=f"iterations of EM ({_defaults('iterations')})",
-    )
-    em.add_argument(
-        "--start",
-        metavar="NAME",
-        help=f"initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
+    option(em, "--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
+    option(
+        em,
+        "--start NAME",
+        f"initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
         f"({_defaults('start')})",
     )
-    em.add_argument(
-        "--punctuation",
-        metavar="NAME",
-        help=f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
+    option(
+        em,
+        "--punctuation NAME",
+        f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
     )
     add_checkpoint(em, kept="the state of EM after each iteration")
     for action in (

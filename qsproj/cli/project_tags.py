@@ -18,13 +18,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.declare import column_names, only_with, option
 from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_seed
-from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 
@@ -41,73 +40,61 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        metavar="FILE",
+    option(
+        parser,
+        "--source FILE",
+        "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each",
+        required=True,
         action="append",
-        required=True,
-        default=[],
-        help="translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each",
     )
-    parser.add_argument(
-        "--target",
-        metavar="FILE",
+    option(
+        parser,
+        "--target FILE",
+        "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space",
         required=True,
-        help="CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space",
     )
-    parser.add_argument(
-        "--alignment",
-        metavar="FILE",
+    option(
+        parser,
+        "--alignment FILE",
+        "links of --source and --target, best with weights",
+        required=True,
         action="append",
-        required=True,
-        default=[],
-        help="links of --source and --target, best with weights",
     )
     add_alignment_format(parser)
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the tagger is written")
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        help="target language, two or three letters; languages without sacremoses rules are tokenised like "
+    option(parser, "-o, --output MODEL", "where the tagger is written", required=True)
+    option(
+        parser,
+        "--language CODE",
+        "target language, two or three letters; languages without sacremoses rules are tokenised like "
         "English",
     )
-    parser.add_argument(
-        "--tagged",
-        metavar="FILE",
-        nargs="+",
-        default=[],
-        help="target sentences with UPOS; few are enough",
-    )
-    parser.add_argument(
-        "--lexicon",
-        metavar="FILE",
-        help="target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
+    option(parser, "--tagged FILE ...", "target sentences with UPOS; few are enough")
+    option(
+        parser,
+        "--lexicon FILE",
+        "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
         "features, for lemmas and features",
     )
-    parser.add_argument(
-        "--lemmatizer",
-        metavar="NAME",
-        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
+    option(
+        parser,
+        "--lemmatizer NAME",
+        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
         "from tagged sentences and lexicon",
     )
-    parser.add_argument(
-        "--text",
-        metavar="FILE",
-        nargs="+",
-        default=[],
-        help="raw target text, one sentence per line, ideally including the text to tag; improves tags of "
+    option(
+        parser,
+        "--text FILE ...",
+        "raw target text, one sentence per line, ideally including the text to tag; improves tags of "
         "words that are rare in the target",
     )
-    running = parser.add_argument(
-        "--paragraphs", action="store_true", help="--text is running text, to be split into sentences"
-    )
+    running = option(parser, "--paragraphs", "--text is running text, to be split into sentences")
     only_with("text", running)
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,...",
-        type=column_names,
-        help="columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
+    option(
+        parser,
+        "--columns NAME,...",
+        "columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
         "(default: all columns of the sources)",
+        type=column_names,
     )
     add_seed(parser)
 

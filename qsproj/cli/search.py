@@ -16,8 +16,8 @@ sentence, the word's number, and its context with the word in brackets.
 
 import argparse
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
 from qsproj.errors import UsageError, pluralise
 
 EXAMPLES = """examples:
@@ -32,16 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="*", default=[], help="CoNLL-U (default: standard input)"
     )
-    totals = parser.add_argument(
-        "--totals", action="store_true", help="print the number of matching words and sentences of each file"
+    option(
+        parser, "--totals", "print the number of matching words and sentences of each file", former="--count"
     )
-    with_former_name(parser, totals, "--count")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write the matching sentences as CoNLL-U instead of printing lines",
-    )
+    option(parser, "-o, --output FILE", "write the matching sentences as CoNLL-U instead of printing lines")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -19,13 +19,10 @@ import argparse
 import tempfile
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.conditions import only_where, only_with
+from qsproj.cli.options.declare import only_where, only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.serving import add_address, add_reviewing
-from qsproj.cli.options.shared import add_pairing, add_seed
+from qsproj.cli.options.shared import add_address, add_pairing, add_reviewing, add_seed
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,64 +42,49 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-m",
-        "--model",
+    option(
+        parser,
+        "-m, --model [NAME=]MODEL",
+        "model to serve under NAME (default: the file name); several may be given",
         action="append",
-        default=[],
-        metavar="[NAME=]MODEL",
-        help="model to serve under NAME (default: the file name); several may be given",
     )
-    parser.add_argument("--review", metavar="FILE", help="serve a page to correct the trees of FILE")
+    option(parser, "--review FILE", "serve a page to correct the trees of FILE")
     add_address(parser)
     models = parser.add_argument_group("models", "for -m without --review")
-    models.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number(least=1),
-        default=1,
-        help="number of processes; they share the models (default: 1)",
-    )
-    models.add_argument(
-        "--megabytes",
-        metavar="M",
-        type=number(least=0.001),
-        default=4,
-        help="maximum size of a request (default: 4)",
-    )
-    models.add_argument(
-        "--waiting",
-        metavar="N",
-        type=whole_number(least=0),
+    option(models, "--jobs N", "number of processes; they share the models (default: 1)", default=1)
+    option(models, "--megabytes M", "maximum size of a request (default: 4)", default=4, least=0.001)
+    option(
+        models,
+        "--waiting N",
+        "maximum number of queued requests; further ones are rejected for retry (default: 64)",
         default=64,
-        help="maximum number of queued requests; further ones are rejected for retry (default: 64)",
+        least=0,
     )
     review = parser.add_argument_group("review", "for --review")
-    review.add_argument("--source", metavar="FILE", help="translations, CoNLL-U")
-    review.add_argument("--alignment", metavar="FILE", help="word links between --source and FILE")
+    option(review, "--source FILE", "translations, CoNLL-U")
+    option(review, "--alignment FILE", "word links between --source and FILE")
     review.add_argument("--pairs", nargs=2, help=argparse.SUPPRESS)
     add_alignment_format(review)
     add_pairing(review)
-    review.add_argument(
-        "-o", "--output", metavar="MODEL", help="where a parser trained by the page is written"
-    )
+    option(review, "-o, --output MODEL", "where a parser trained by the page is written")
     add_reviewing(review)
-    first = review.add_argument(
+    option(
+        review,
         "--first",
+        "order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
+        "different from --versus first",
         choices=("unsure", "worth", "file", "differing"),
         default="unsure",
-        help="order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
-        "different from --versus first",
+        former="--order",
     )
-    versus = review.add_argument(
-        "--versus", metavar="FILE", help="the same sentences by another annotator, shown for comparison"
+    option(
+        review,
+        "--versus FILE",
+        "the same sentences by another annotator, shown for comparison",
+        former="--beside",
     )
-    review.add_argument(
-        "--words", metavar="FILE", help="words to tag, as written by qsproj bootstrap --suggest-words"
-    )
-    review.add_argument("--lexicon", metavar="FILE", help="where tags of --words are written")
-    for action, former in ((first, "--order"), (versus, "--beside")):
-        with_former_name(review, action, former)
+    option(review, "--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words")
+    option(review, "--lexicon FILE", "where tags of --words are written")
     add_seed(review)
     only_where("-m alone", lambda options: options.review is None, models)
     only_with("review", review)

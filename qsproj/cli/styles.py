@@ -10,15 +10,17 @@ earlier ones: prague,determiners=head. Dimensions that are not named keep the ch
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.actions import add_action
-from qsproj.cli.options.styles import add_source_style, read_styles
+from qsproj.cli.command_parser import add_action
+from qsproj.cli.options.declare import option
 
 if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
     from qsproj.styles.convert import RoundTrip
     from qsproj.styles.detect import DetectedStyle
+    from qsproj.styles.style import Style
 
 EXAMPLES = """examples:
   qsproj styles list
@@ -39,13 +41,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     detect = add_action(actions, "detect", _DETECT, EXAMPLES)
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
-    round_trip.add_argument("--to", metavar="STYLE", required=True, help="the style to convert to and back")
+    option(round_trip, "--to STYLE", "the style to convert to and back", required=True)
     add_source_style(round_trip)
     for action in (detect, round_trip):
         action.add_argument(
             "treebank", metavar="TREEBANK", nargs="?", default="-", help="CoNLL-U (default: standard input)"
         )
     add_action(actions, "list", _LIST, EXAMPLES)
+
+
+def add_source_style(parser: argparse._ActionsContainer) -> None:
+    """Add ``--from``, the style of the input, as ``from_style``."""
+    option(
+        parser,
+        "--from STYLE",
+        "style of the input; auto: detect it, reading the whole input into memory (default: ud)",
+        dest="from_style",
+    )
+
+
+def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
+    """Return the sentences of a file, their style, and the target style."""
+    from qsproj.corpus.files import name_of
+    from qsproj.corpus.formats import read_sentences
+    from qsproj.styles.detect import checked_relations, detect_style
+    from qsproj.styles.style import parse_style
+
+    parse_style(to)
+    sentences = checked_relations(read_sentences(path), name_of(path))
+    if source == "auto":
+        kept = list(sentences)
+        found = detect_style(kept).style
+        return kept, found, parse_style(to, base=found)
+    style = parse_style(source or "ud")
+    return sentences, style, parse_style(to, base=style)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import number, whole_number
 from qsproj.cli.options.reading import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
@@ -27,48 +26,29 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="a parser")
+    option(parser, "-m, --model MODEL", "a parser", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U (default: standard input)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="CoNLL-U (default: standard output)"
-    )
-    parser.add_argument(
-        "--count", metavar="N", type=whole_number(least=1), help="maximum number of sentences"
-    )
-    words = parser.add_argument(
-        "--most-words",
-        dest="words",
-        metavar="N",
-        type=whole_number(least=1),
-        help="maximum total number of words",
-    )
-    with_former_name(parser, words, "--words")
-    parser.add_argument(
-        "--annotated",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="sentences already annotated (for a converter, in the old style), whose kinds of words count "
+    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    option(parser, "--count N", "maximum number of sentences")
+    option(parser, "--most-words N", "maximum total number of words", dest="words", former="--words")
+    option(
+        parser,
+        "--annotated FILE",
+        "sentences already annotated (for a converter, in the old style), whose kinds of words count "
         "less; may be given several times",
+        action="append",
     )
-    parser.add_argument(
-        "--sentence-cost",
-        metavar="WORDS",
-        type=number(least=0.0),
+    option(
+        parser,
+        "--sentence-cost WORDS",
+        "fixed annotation cost per sentence, in words; larger values favour long sentences (default: 2.0)",
         default=2.0,
-        help="fixed annotation cost per sentence, in words; larger values favour long sentences (default: "
-        "2.0)",
+        least=0.0,
     )
-    parser.add_argument(
-        "--plain", action="store_true", help="rank by uncertainty alone, ignoring kinds of words"
-    )
-    parser.add_argument(
-        "--predict",
-        action="store_true",
-        help="pre-annotate: add predicted heads and relations, with ArcProb in MISC",
-    )
+    option(parser, "--plain", "rank by uncertainty alone, ignoring kinds of words")
+    option(parser, "--predict", "pre-annotate: add predicted heads and relations, with ArcProb in MISC")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import column_names, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.shared import add_workers, workers_of
-from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,41 +34,36 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--model", metavar="MODEL", required=True, help="tagger, or tagger and parser")
+    option(parser, "-m, --model MODEL", "tagger, or tagger and parser", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="tagged CoNLL-U (default: standard output)"
+    option(parser, "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-")
+    option(parser, "--confidence", "add the probability of each tag to MISC as TagProb=")
+    option(
+        parser,
+        "--language CODE",
+        "language of plain text, two or three letters (default: the model's language)",
     )
-    parser.add_argument(
-        "--confidence", action="store_true", help="add the probability of each tag to MISC as TagProb="
-    )
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        help="language of plain text, two or three letters (default: the model's language)",
-    )
-    parser.add_argument("--paragraphs", action="store_true", help="split running text into sentences")
-    parser.add_argument(
+    option(parser, "--paragraphs", "split running text into sentences")
+    option(
+        parser,
         "--split-contractions",
-        action="store_true",
-        help="split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
+        "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
         "a model with a trained tokenizer",
     )
-    parser.add_argument(
-        "--segmentations",
-        metavar="K",
-        type=whole_number(least=1),
-        help="write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
+    option(
+        parser,
+        "--segmentations K",
+        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
         "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,...",
-        type=column_names,
-        help="columns to write: upos, xpos, feats, lemma, with commas between them (default: all columns of "
+    option(
+        parser,
+        "--columns NAME,...",
+        "columns to write: upos, xpos, feats, lemma, with commas between them (default: all columns of "
         "the model)",
+        type=column_names,
     )
     add_workers(parser)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import option
 from qsproj.cli.options.files import check_files
 from qsproj.errors import DataError
 
@@ -39,26 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="-",
         help="plain text, one sentence per line (default: standard input)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
+    option(
+        parser,
+        "-o, --output FILE",
+        f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard output)",
         default="-",
-        help=f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard "
-        "output)",
     )
     way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument(
-        "--language", metavar="CODE", help="tokenise by the rules of this language, two or three letters"
-    )
-    way.add_argument(
-        "-m", "--model", metavar="MODEL", help="tokenise with this model: a tagger, or a tagger and parser"
-    )
-    parser.add_argument(
-        "--split-contractions",
-        action="store_true",
-        help="with rules, split contractions into words: zum to zu dem",
-    )
+    option(way, "--language CODE", "tokenise by the rules of this language, two or three letters")
+    option(way, "-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser")
+    option(parser, "--split-contractions", "with rules, split contractions into words: zum to zu dem")
 
 
 def run(options: argparse.Namespace) -> None:

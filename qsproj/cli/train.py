@@ -12,11 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from qsproj.cli.options.conditions import only_where, only_with
-from qsproj.cli.options.fields import add_fields, values_of
+from qsproj.cli.options.declare import add_fields, only_where, only_with, option, values_of
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
-from qsproj.cli.options.numbers import whole_number
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_order, add_seed
@@ -85,65 +82,57 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("treebanks", metavar="TREEBANK", nargs="+", help="CoNLL-U files")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument("--dev", metavar="FILE", help="early stopping by UAS on this treebank")
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    option(parser, "--dev FILE", "early stopping by UAS on this treebank")
     add_seed(parser)
     group = parser.add_argument_group("the parser")
     add_order(group, "1: score single arcs (default); 2: also pairs and sequences of arcs")
     shape = group.add_mutually_exclusive_group()
-    shape.add_argument("--projective", action="store_true", help="arcs may not cross")
-    shape.add_argument(
-        "--nonprojective", action="store_true", help="arcs may cross (default: as in the treebanks)"
-    )
+    option(shape, "--projective", "arcs may not cross")
+    option(shape, "--nonprojective", "arcs may cross (default: as in the treebanks)")
     roots = group.add_mutually_exclusive_group()
-    roots.add_argument("--single-root", action="store_true", help="the root has exactly one child")
-    roots.add_argument(
-        "--multi-root",
-        action="store_true",
-        help="the root may have several children (default: as in the treebanks)",
-    )
-    group.add_argument(
-        "--features",
-        metavar="NAME",
-        help="features of words: delexicalised (UPOS only, to parse another language), words, or "
+    option(roots, "--single-root", "the root has exactly one child")
+    option(roots, "--multi-root", "the root may have several children (default: as in the treebanks)")
+    option(
+        group,
+        "--features NAME",
+        "features of words: delexicalised (UPOS only, to parse another language), words, or "
         "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
     )
-    labels = group.add_argument(
+    labels = option(
+        group,
         "--labels",
+        "predict relations after the tree (default) or with it: more accurate, RelProb=",
         choices=("after", "joint"),
         default="after",
-        help="predict relations after the tree (default) or with it: more accurate, RelProb=",
     )
-    group.add_argument("--enhanced", action="store_true", help="also learn enhanced dependencies (DEPS)")
-    group.add_argument(
-        "--joint-tags", action="store_true", help="read only word forms; infer UPOS and tree jointly"
-    )
+    option(group, "--enhanced", "also learn enhanced dependencies (DEPS)")
+    option(group, "--joint-tags", "read only word forms; infer UPOS and tree jointly")
     usual, advanced = TrainingOptions(), parser.add_argument_group("advanced")
     add_fields(advanced, usual, "objective")
     by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
     add_fields(advanced, usual, "epochs", by_way=by_objective)
     fields = dict(zip(FIELDS, add_fields(advanced, usual, *FIELDS, by_way=by_objective), strict=True))
-    factors = advanced.add_argument(
-        "--factors",
-        metavar="NAMES",
-        help="second-order factors: grand, childseq, valence, nocross, hidden, with commas between them "
+    factors = option(
+        advanced,
+        "--factors NAMES",
+        "second-order factors: grand, childseq, valence, nocross, hidden, with commas between them "
         "(default: the first three, and nocross if arcs may cross)",
     )
-    iterations = advanced.add_argument(
-        "--bp-iterations",
+    iterations = option(
+        advanced,
+        "--bp-iterations N",
+        "iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
         dest="iterations",
-        metavar="N",
-        type=whole_number(least=1),
-        help="iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
+        former="--iterations",
     )
-    with_former_name(advanced, iterations, "--iterations")
-    unlabelled = advanced.add_argument(
-        "--unlabelled", metavar="FILE", help="CoNLL-U without trees, for training by entropy regularisation"
+    unlabelled = option(
+        advanced, "--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"
     )
-    like = advanced.add_argument(
-        "--like",
-        metavar="TAGGED",
-        help="for --features delexicalised: weight treebanks by similarity of UPOS to this file",
+    like = option(
+        advanced,
+        "--like TAGGED",
+        "for --features delexicalised: weight treebanks by similarity of UPOS to this file",
     )
     first_order = (labels, like, unlabelled, *(fields[name] for name in ("clusters", "cutoff", "optimizer")))
     only_where("--order 1", lambda options: options.order == 1 and not options.joint_tags, *first_order)

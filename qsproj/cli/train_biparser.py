@@ -12,10 +12,8 @@ import argparse
 import sys
 
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.conditions import only_where, only_with
-from qsproj.cli.options.fields import add_fields
+from qsproj.cli.options.declare import add_fields, only_where, only_with, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
@@ -36,44 +34,40 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
-    parser.add_argument(
-        "--source-model", metavar="MODEL", required=True, help="source parser, of order 1 or 2"
+    option(parser, "--source-model MODEL", "source parser, of order 1 or 2", required=True)
+    option(
+        parser,
+        "--target-model MODEL",
+        "target parser not trained on these trees (default: train one on them)",
     )
-    parser.add_argument(
-        "--target-model",
-        metavar="MODEL",
-        help="target parser not trained on these trees (default: train one on them)",
-    )
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
     add_seed(parser)
     group = parser.add_argument_group("the model")
     factors = ("all", "pairs", "mono", "synch")
-    group.add_argument(
-        "--factors",
-        metavar="NAME",
-        default="all",
-        help="all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
+    option(
+        group,
+        "--factors NAME",
+        "all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
         "only; synch: two parsers under a hard constraint",
+        default="all",
     )
-    labels = group.add_argument(
-        "--labels",
-        metavar="NAME",
-        default="joint",
-        help="joint (default): target relations also depend on those of the source; after: on the target "
+    labels = option(
+        group,
+        "--labels NAME",
+        "joint (default): target relations also depend on those of the source; after: on the target "
         "tree only, which is faster",
+        default="joint",
     )
-    tags = group.add_argument(
-        "--target-tags",
-        metavar="NAME",
-        default="given",
-        help="given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
+    option(
+        group,
+        "--target-tags NAME",
+        "given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
         "joint: also infers uncertain tags jointly with trees and links",
+        default="given",
+        former="--tags",
     )
-    with_former_name(group, tags, "--tags")
     order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
-    features = group.add_argument(
-        "--features", metavar="NAME", help="features of words of the target parser, as in qsproj train"
-    )
+    features = option(group, "--features NAME", "features of words of the target parser, as in qsproj train")
     only_where(
         "a target parser that is trained", lambda options: options.target_model is None, order, features
     )

@@ -17,11 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import column_names, option
 from qsproj.cli.options.files import check_files
-from qsproj.cli.options.former_names import with_former_name
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
-from qsproj.cli.options.text import column_names
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 
@@ -50,39 +49,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="CoNLL-U files with UPOS, plain, .gz or .xz",
     )
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model is written")
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        help="language of plain text, two or three letters; languages without sacremoses rules are tokenised "
+    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    option(
+        parser,
+        "--language CODE",
+        "language of plain text, two or three letters; languages without sacremoses rules are tokenised "
         "like English",
     )
-    text = parser.add_argument(
-        "--text", metavar="FILE", nargs="+", default=[], help="plain text to train on as well"
-    )
-    with_former_name(parser, text, "--raw")
-    parser.add_argument("--dev", metavar="FILE", help="keep the best epoch on this treebank")
-    parser.add_argument(
-        "--lexicon", metavar="FILE", help="UniMorph lines, lemma TAB form TAB features, for lemmas"
-    )
-    parser.add_argument(
-        "--lemmatizer",
-        metavar="NAME",
-        help="simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
+    option(parser, "--text FILE ...", "plain text to train on as well", former="--raw")
+    option(parser, "--dev FILE", "keep the best epoch on this treebank")
+    option(parser, "--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas")
+    option(
+        parser,
+        "--lemmatizer NAME",
+        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
         "from treebank and lexicon",
     )
-    parser.add_argument(
+    option(
+        parser,
         "--rules",
-        action="store_true",
-        help="tokenise plain text by the rules and contractions of the language even if the treebanks "
+        "tokenise plain text by the rules and contractions of the language even if the treebanks "
         "contain the original text; better below 200 sentences",
     )
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,...",
-        type=column_names,
-        help="columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
+    option(
+        parser,
+        "--columns NAME,...",
+        "columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
         "(default: all columns of the treebanks)",
+        type=column_names,
     )
     add_seed(parser)
 

@@ -9,8 +9,7 @@ import pytest
 
 from qsproj.cli.command_parser import CommandHelp
 from qsproj.cli.main import COMMANDS, build_parser
-from qsproj.cli.options.conditions import check_conditions, only_where, only_with
-from qsproj.cli.options.numbers import number, whole_number
+from qsproj.cli.options.declare import check_conditions, number, only_where, only_with, whole_number
 from qsproj.errors import UsageError
 
 MOST_LINES = 60

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from qsproj.cli.options.fields import add_fields, values_of
+from qsproj.cli.options.declare import add_fields, values_of
 from qsproj.errors import UsageError
 from qsproj.models.spec import check, option_field, restored
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.cli.options.conditions import only_with
+from qsproj.cli.options.declare import only_with, option
 from qsproj.cli.options.shared import add_pairing
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
@@ -32,12 +32,12 @@ _LOOKED_AT = 1000
 
 def add_pair_files(parser: argparse.ArgumentParser) -> None:
     """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
-    parser.add_argument("--source", metavar="FILE", required=True, help="source sentences, CoNLL-U")
-    parser.add_argument("--target", metavar="FILE", required=True, help="target sentences, CoNLL-U")
-    parser.add_argument(
-        "--alignment",
-        metavar="FILE",
-        help="candidate links (default: the two sides are one text in two annotation styles, with each word "
+    option(parser, "--source FILE", "source sentences, CoNLL-U", required=True)
+    option(parser, "--target FILE", "target sentences, CoNLL-U", required=True)
+    option(
+        parser,
+        "--alignment FILE",
+        "candidate links (default: the two sides are one text in two annotation styles, with each word "
         "linked to itself)",
     )
     add_alignment_format(parser)
@@ -45,21 +45,21 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
 
 
 def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
-    return parser.add_argument(
-        "--alignment-format",
-        metavar="NAME",
-        default=DEFAULT_ALIGNMENT_FORMAT,
-        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
+    return option(
+        parser,
+        "--alignment-format NAME",
+        f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
         "links of tokens, applied to all their words",
+        default=DEFAULT_ALIGNMENT_FORMAT,
     )
 
 
 def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
     """Add ``--source-tree``; ``usual`` is the default shown in the help."""
-    parser.add_argument(
-        "--source-tree",
-        metavar="NAME",
-        help=f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
+    option(
+        parser,
+        "--source-tree NAME",
+        f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
         f"observed: read from the file (default: {usual})",
     )
 
@@ -175,29 +175,23 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add a group of ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``."""
     group = parser.add_argument_group("links by hand")
-    group.add_argument(
-        "--hand-alignment",
-        metavar="FILE",
-        help="hand-made links of the first pairs, as many as the file has: sure links are positive, possible "
+    option(
+        group,
+        "--hand-alignment FILE",
+        "hand-made links of the first pairs, as many as the file has: sure links are positive, possible "
         "ones hidden, others negative",
     )
-    format = group.add_argument(
-        "--hand-alignment-format",
-        metavar="NAME",
-        help=f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})",
+    format = option(
+        group, "--hand-alignment-format NAME", f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})"
     )
     only_with("hand_alignment", format)
-    group.add_argument(
-        "--alignment-factors",
-        metavar="NAME",
-        help="fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
+    option(
+        group,
+        "--alignment-factors NAME",
+        "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
         "links of adjacent words; itg: bracketing (ITG)",
     )
-    group.add_argument(
-        "--dictionary",
-        action="store_true",
-        help="also use dictionary features, from counts of candidate links",
-    )
+    option(group, "--dictionary", "also use dictionary features, from counts of candidate links")
     return group
 
 

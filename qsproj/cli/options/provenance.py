@@ -45,7 +45,7 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     The record is reproducible: the same command on files of the same names and content gives the same record
     on every machine. It holds no date, and paths are reduced to the file name without the ending of an
     archive. Options that are unset, do not change the model, or are not read
-    (:mod:`qsproj.cli.options.conditions`) are left out.
+    (:mod:`qsproj.cli.options.declare`) are left out.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
     if options.command in _WRITE_TREES:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.numbers import whole_number
+from qsproj.cli.options.declare import option, whole_number
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
@@ -16,49 +16,39 @@ if TYPE_CHECKING:
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=whole_number(least=0),
-        default=1,
-        help="random seed; the same seed gives the same bytes (default: 1)",
+    option(
+        parser, "--seed N", "random seed; the same seed gives the same bytes (default: 1)", default=1, least=0
     )
 
 
 def add_pairing(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--pair",
-        metavar="HOW",
+    option(
+        parser,
+        "--pair HOW",
+        "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
         default="id",
-        help="pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
     )
 
 
 def add_order(options: argparse._ActionsContainer, help: str) -> argparse.Action:
-    return options.add_argument("--order", type=whole_number(least=1), choices=(1, 2), default=1, help=help)
+    return option(options, "--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
 
 
 def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> argparse.Action:
-    return options.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number(least=-1),
-        default=1,
-        help=f"{what}; -1: one per core (default: 1)",
-    )
+    return option(options, "--jobs N", f"{what}; -1: one per core (default: 1)", default=1, least=-1)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
     group = parser.add_argument_group("parallelism; does not change results")
     add_jobs(group)
-    group.add_argument(
-        "--backend",
-        metavar="NAME",
+    option(
+        group,
+        "--backend NAME",
+        "processes on this machine (default), or dask: a cluster",
         default="processes",
-        help="processes on this machine (default), or dask: a cluster",
     )
-    group.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask cluster: tcp://host:8786")
+    option(group, "--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786")
     return group
 
 
@@ -71,10 +61,8 @@ def workers_of(options: argparse.Namespace) -> Workers:
 
 def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
     """Add ``--checkpoint`` and ``--resume``; ``kept`` describes the checkpoint in the help."""
-    parser.add_argument("--checkpoint", type=Path, metavar="DIR", help=f"keep {kept}")
-    parser.add_argument(
-        "--resume", action="store_true", help="resume from the state in --checkpoint DIR, if there is one"
-    )
+    option(parser, "--checkpoint DIR", f"keep {kept}", type=Path)
+    option(parser, "--resume", "resume from the state in --checkpoint DIR, if there is one")
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
@@ -95,3 +83,26 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
     if options.resume and not found:
         notice(f"{options.checkpoint}: found no state to resume from; starting from the beginning")
     return checkpoint
+
+
+def add_address(parser: argparse.ArgumentParser) -> None:
+    """Declare where a server listens, and how long a request may take."""
+    option(parser, "--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
+    option(parser, "--port N", "port of the server; 0: any free port (default: 8001)", default=8001, least=0)
+    option(parser, "--seconds S", "time limit of a request (default: 60)", default=60, least=0.01)
+
+
+def add_reviewing(group: argparse._ActionsContainer) -> None:
+    """Declare who reviews, and when a page may train."""
+    option(
+        group,
+        "--train-after N",
+        "number of reviewed sentences needed for training (default: 10)",
+        default=10,
+    )
+    option(
+        group,
+        "--reviewer NAME",
+        'add the comment "# reviewed_by = NAME" to confirmed sentences',
+        former="--by",
+    )

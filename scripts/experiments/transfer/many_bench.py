@@ -29,7 +29,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from qsproj.cli.bootstrap import WHEN
-from qsproj.cli.options.fields import add_fields, values_of
+from qsproj.cli.options.declare import add_fields, values_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.parser import load_tags

@@ -1,0 +1,187 @@
+"""Declaration of options: as the help shows them, from fields of a dataclass, and under a condition."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from qsproj.errors import UsageError
+
+# Maximum that numpy converts; Python also rejects thousands of digits.
+_MOST_DIGITS = 18
+COLUMNS = ("upos", "xpos", "feats", "lemma")
+
+
+def option(
+    group: argparse._ActionsContainer,
+    written: str,
+    help: str,
+    *,
+    least: int | float = 1,
+    most: int | None = None,
+    former: str | None = None,
+    **more: Any,
+) -> argparse.Action:
+    """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
+
+    N, K and PIXELS are whole numbers of at least ``least``, P is a probability, and any value with a float as
+    ``least`` is a number. ``former``: an old name, still accepted; help and messages show the present one.
+    ``more``: as for ``add_argument``.
+    """
+    words = [word.removesuffix(",") for word in written.split()]
+    names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
+    if value:
+        more.setdefault("metavar", value[0])
+    elif not {"choices", "metavar", "nargs"} & more.keys():
+        more.setdefault("action", "store_true")
+    if value[1:] == ["..."]:
+        more["nargs"] = "+"
+    if value[1:] or more.get("action") == "append":
+        more.setdefault("default", [])
+    if value[:1] == ["P"]:
+        more["type"] = number(least=0.0, most=1.0)
+    elif isinstance(least, float):
+        more["type"] = number(least=least)
+    elif value[:1] in (["N"], ["K"], ["PIXELS"]):
+        more["type"] = whole_number(least=least, most=most)
+    action = group.add_argument(*names, help=help, **more)
+    if former is not None:
+        group._option_string_actions[former] = action
+    return action
+
+
+def add_fields(
+    group: argparse._ActionsContainer,
+    usual: object,
+    *names: str,
+    by_way: Mapping[str, str] = MappingProxyType({}),
+) -> list[argparse.Action]:
+    """Add an option for each named field of a dataclass: ``--max-sentences`` for ``max_sentences``.
+
+    Range and help are taken from the field (:mod:`qsproj.models.spec`), the default from ``usual``.
+    ``by_way``: fields that default to None, with the text of their default in the help.
+    """
+    return [_add_field(group, usual, name, default_of=by_way.get(name)) for name in names]
+
+
+def _add_field(
+    group: argparse._ActionsContainer, usual: object, field: str, *, default_of: str | None
+) -> argparse.Action:
+    from qsproj.models.spec import specs_of
+
+    spec, default = specs_of(type(usual))[field], getattr(usual, field)
+    name, shown = f"--{field.replace('_', '-')}", default if default_of is None else None
+    help = f"{spec.help} {default_of or ''}".strip()
+    if isinstance(default, str):
+        return group.add_argument(name, default=shown, metavar=spec.metavar or "NAME", help=help)
+    whole = isinstance(default, int) or isinstance(spec.least, int)
+    read = whole_number(least=int(spec.least)) if whole else number(least=spec.least, most=spec.most)
+    if shown is not None:
+        help = f"{help} (default: {shown:g})"
+    metavar = spec.metavar or ("N" if whole else "X")
+    return group.add_argument(name, type=read, default=shown, metavar=metavar, help=help)
+
+
+def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the values of fields by name, as keyword arguments of the dataclass."""
+    return {name: getattr(options, name) for name in names}
+
+
+def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return an argument type: whole numbers from ``least`` to ``most``."""
+    bounds = f"{least} or more" if most is None else f"from {least} to {most}"
+
+    def read(text: str) -> int:
+        if len(text) <= _MOST_DIGITS and text.removeprefix("-").isdecimal():
+            value = int(text)
+            if value >= least and (most is None or value <= most):
+                return value
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {bounds}")
+
+    return read
+
+
+def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
+    """Return an argument type: finite numbers from ``least`` to ``most``."""
+    bounds = f"{least:g} or more" if math.isinf(most) else f"from {least:g} to {most:g}"
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and least <= value <= most:
+            return value
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number, {bounds}")
+
+    return read
+
+
+def column_names(text: str) -> tuple[str, ...]:
+    """Read a list of columns; an argument type."""
+    names = tuple(name.strip().lower() for name in text.split(","))
+    for name in names:
+        if name not in COLUMNS:
+            raise argparse.ArgumentTypeError(f"found {name!r}, expected some of {', '.join(COLUMNS)}")
+    return names
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition under which an option is read: its text in messages and its test."""
+
+    text: str
+    holds: Callable[[argparse.Namespace], bool]
+
+
+def only_with(
+    option: str,
+    *declared: argparse.Action | argparse._ArgumentGroup,
+    among: Collection[object] = (),
+    text: str = "",
+) -> None:
+    """Declare that options, or the present options of groups, need another option.
+
+    ``option``: name of the other option in the namespace. ``among``: its required values. ``text``: the
+    condition in messages, by default ``--option values``.
+    """
+    written = f"--{option.replace('_', '-')} {', '.join(map(str, among))}".strip()
+
+    def holds(options: argparse.Namespace) -> bool:
+        value = getattr(options, option)
+        return value in among if among else value not in (None, False, [])
+
+    only_where(text or written, holds, *declared)
+
+
+def only_where(
+    text: str,
+    holds: Callable[[argparse.Namespace], bool],
+    *declared: argparse.Action | argparse._ArgumentGroup,
+) -> None:
+    """Declare that options, or the present options of groups, are read only under a condition."""
+    for one in declared:
+        for action in one._group_actions if isinstance(one, argparse._ArgumentGroup) else [one]:
+            before = getattr(action, "conditions", ())
+            action.conditions = (*before, Condition(text, holds))  # type: ignore[attr-defined]
+
+
+def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Raise UsageError for the first given option that is not read; passing a default is allowed.
+
+    Set ``options.unread`` to all options that are not read, for
+    :func:`qsproj.cli.options.provenance.made_by`.
+    """
+    options.unread = []
+    for action in parser._actions:
+        unmet = [one for one in getattr(action, "conditions", ()) if not one.holds(options)]
+        if not unmet:
+            continue
+        options.unread.append(action.dest)
+        if getattr(options, action.dest) != action.default:
+            written = action.option_strings[-1] if action.option_strings else action.metavar
+            raise UsageError(f"{written} belongs to {unmet[0].text}; leave it out")
