@@ -7,7 +7,9 @@ from all answers in the background, which takes seconds, and parses the other se
 does so at once. The page says whether words or sentences bring more, how many words of the last drafts were
 right, and when to stop.
 
-DIR/annotate.LANGUAGE.conllu holds the sentences, corrected ones marked Reviewed=Yes in MISC, and --lexicon
+DIR/annotate.LANGUAGE.conllu holds the sentences. Confirmed ones are marked Reviewed=Yes in MISC. In others,
+Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or passed over; the model learns from these, too,
+and only the other cells are parsed again. --lexicon
 (default: DIR/annotate.LANGUAGE.lexicon.tsv) the tags of words, which replace those of the bootstrap's
 lexicon. Both stay when the command is stopped, and it goes on with them.
 """
@@ -75,6 +77,8 @@ def run(options: argparse.Namespace) -> None:
             order=WORTH,
         )
         session.parts = learning.progress
+        # Drafts are written in the order of bootstrap --suggest; each training makes a new one.
+        session.rank(range(len(session.draft.sentences)))
         loop = Loop(
             session=session,
             words=words,

@@ -8,15 +8,19 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.call import BootstrapCall
-from qsproj.serve.review.correction import is_reviewed, tagged
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
+from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.relearning import Relearning
 from qsproj.serve.review.retraining import Reviewed
@@ -60,7 +64,10 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     content = b"".join(f"{one.to_conllu()}".encode() for one in corrected) + drafts
     lexicon.write_text("Hund\tNOUN\n", encoding="utf-8")
     first = next(iter(read_conllu(made.suggested)))
-    content = content.replace(first.to_conllu().encode(), tagged(first, 1, "X").to_conllu().encode(), 1)
+    tagged = with_tree(
+        with_cells(first, {"upos": ("X", *first.upos[1:])}), tree_of(first), decided=cells(first, upos=1)
+    )
+    content = content.replace(first.to_conllu().encode(), tagged.to_conllu().encode(), 1)
     found = learning(Reviewed(content, "drafts", range(6), range(6, 18)))
     assert found.summary["reviewed"] == 6
     # A tag that was decided in context stays.
@@ -78,6 +85,51 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     # What the bootstrap itself made stays.
     kept = {path.name for path in work.iterdir()}
     assert kept <= {path.name for path in folder.iterdir()}
+
+
+def cells(sentence, **words):
+    """Return the decided cells: of each column, those of the first ``words``."""
+    of_column = {"upos": 0, "heads": 0, "relations": 0} | words
+    return {name: [at < count for at in range(len(sentence))] for name, count in of_column.items()}
+
+
+def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
+    folder = shutil.copytree(work, tmp_path / "work")
+    call = BootstrapCall.load(folder, "de")
+    learning = Relearning(call, folder, str(tmp_path / "model"), str(tmp_path / "words.tsv"))
+    made = learning.begin()
+    before = load_parser(tmp_path / "model")
+    drafts = list(read_conllu(made.suggested))[:8]
+    draft = drafts[0]
+    # The first word hangs on the third, which nothing but the person says.
+    heads = [3 if draft.heads[1] != 3 else 4, *tree_of(draft).heads[1:]]
+    tree = replace(tree_of(draft), heads=tuple(heads), relations=("vocative", *draft.deprels[1:]))
+    part = with_cells(draft, {"upos": ("INTJ", *draft.upos[1:])})
+    part = with_tree(part, tree, decided=cells(draft, upos=1, heads=1, relations=1))
+    content = b"".join(f"{one.to_conllu()}".encode() for one in (part, *drafts[1:]))
+    found = learning(Reviewed(content, "drafts", (), range(8)))
+    after = load_parser(tmp_path / "model")
+
+    def chance(model):
+        return model.posterior(with_columns(draft, upos=part.upos)).marginals[heads[0], 1]
+
+    def tag_chance(model):
+        tags = model.tagger.tags
+        return model.tagger.tag_distribution(draft)[0, tags.index("INTJ")] if "INTJ" in tags else 0.0
+
+    # Tagger, parser and relations learn it, and it stays in the new draft; other words are predicted.
+    assert tag_chance(after) > tag_chance(before) + 0.2
+    assert chance(after) > chance(before)
+    new_heads, relations, _, upos = found.beliefs[0]
+    assert (upos[0], new_heads[0], relations[0]) == ("INTJ", heads[0], "vocative")
+    # The order is that of the command: bootstrap --suggest.
+    parsed = {
+        index: after.retagging().parse(one, confidence=True) for index, one in enumerate(drafts) if index
+    }
+    known = certain(part)
+    parsed[0] = after.parse(known, confidence=True, given=known_part(known))
+    ranked = suggested_sentences([parsed[at] for at in range(8)], after.tagger, [known], count=8)
+    assert [next(at for at in parsed if parsed[at] is one) for one in ranked] == list(found.order)
 
 
 @pytest.mark.parametrize(

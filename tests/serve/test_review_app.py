@@ -18,7 +18,7 @@ from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.parser import load_parser
-from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.suggest import Candidate, Costs, rank
 from qsproj.serve.review.correction import arc_chances
 from tests.serve.client import Client, until
 
@@ -283,13 +283,13 @@ def test_most_to_learn_comes_first(page, path, monkeypatch):
     kept = {index: list(read_conllu(path))[index] for index in range(10)}
     candidates = [Candidate(one, 1.0 - np.array(arc_chances(one))) for one in kept.values()]
 
-    def ranked(cost):
-        found = rank(candidates, sentence_cost=cost)
+    def ranked(**cost):
+        found = rank(candidates, **cost)
         return [next(index for index, two in kept.items() if two is one.sentence) for one in found]
 
-    # Each costs as much as ten words beside its own, which has longer ones come first.
-    expected = ranked(10.0)
-    assert expected != ranked(2.0)
+    # By the second, as suggestions of a bootstrap; by words another order comes out.
+    expected = ranked(costs=Costs())
+    assert expected != ranked(sentence_cost=10.0)
     rows = page.ask("sentences?order=worth&shown=all").json["sentences"]
     assert [row["index"] for row in rows] == expected
     assert sorted(expected) == list(range(10)) != expected

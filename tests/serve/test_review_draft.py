@@ -14,10 +14,10 @@ from qsproj.serve.review.correction import (
     Tree,
     cells,
     check_tree,
-    reviewed,
     tree_of,
     unsureness,
     with_cells,
+    with_tree,
 )
 from qsproj.serve.review.draft import Draft, FileChangedError, StaleError
 from qsproj.serve.review.tokens import Edit, edited
@@ -92,8 +92,8 @@ def test_a_confirmation_changes_its_rows_and_nothing_else(path):
 
 def test_probabilities_of_arcs_that_stay_are_kept():
     sentence = next(iter(read_conllu("corpora/de.conllu")))
-    again = reviewed(sentence, tree_of(sentence))
-    assert reviewed(again, tree_of(again)).layout == again.layout
+    again = with_tree(sentence, tree_of(sentence))
+    assert with_tree(again, tree_of(again)).layout == again.layout
 
 
 def test_an_older_state_of_a_sentence_is_not_written_over(path):

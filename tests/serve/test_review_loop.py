@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from math import comb
@@ -15,7 +16,7 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import review_app
-from qsproj.serve.review.correction import certain, tagged_words, tree_of
+from qsproj.serve.review.correction import certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
@@ -108,19 +109,19 @@ def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop,
     confirm(session, 1, change=True)
     confirm(session, 1)  # confirmed again: no draft
     words = [len(one) for one in session.draft.sentences]
-    expected = [(words[0], words[0] - 1), (words[1], words[1] - 1)]
-    assert [one[1:] for one in session.draft.drafts()] == expected
+    expected = [(words[0], words[0] - 1, 1), (words[1], words[1] - 1, 1)]
+    assert [one for _, one in session.draft.judged()] == expected
     assert session.draft.corrections()[0][2] == 1
     # They are there after a restart, and go when undone.
     again = Session(draft=Draft(str(tmp_path / "draft.conllu")))
-    assert [one[1:] for one in again.draft.drafts()] == expected
+    assert [one for _, one in again.draft.judged()] == expected
     again.undo(0, version=again.draft.version(0))
-    assert [one[1:] for one in again.draft.drafts()] == expected[1:]
+    assert [one for _, one in again.draft.judged()] == expected[1:]
 
 
 def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     session, sentence = loop.session, loop.session.draft.sentences[0]
-    heads = tuple(reversed(tree_of(sentence).heads))
+    heads = tuple(range(len(sentence)))
     session.take(
         Retrained({0: (heads, sentence.deprels, (None,) * len(sentence), sentence.upos)}, {}),
         session.versions(),
@@ -130,7 +131,7 @@ def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     shown = session.belief(0)
     assert (shown.upos[1], shown.tree.heads) == ("X", heads)
     saved = Session(draft=Draft(str(tmp_path / "draft.conllu"))).draft.sentences[0]
-    assert tagged_words(saved) == [2]
+    assert [at for at, known in enumerate(decided_cells(saved)["upos"], start=1) if known] == [2]
     assert certain(saved).upos == tuple("X" if at == 1 else "_" for at in range(len(saved)))
     assert set(certain(saved).heads.tolist()[1:]) == {-1}
     for index, word, form, tag in ((0, 2, "Katze", "X"), (0, 99, "Hund", "X")):
@@ -140,10 +141,46 @@ def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
         session.tag(0, 2, sentence.forms[1], "NOWN")
     # A confirmed tree needs no mark, and undo brings back what was there.
     confirm(session, 0)
-    assert "Tagged" not in session.draft.content().decode()
+    assert "Decided" not in session.draft.content().decode()
     session.undo(0, version=session.draft.version(0))
     session.undo(0, version=session.draft.version(0))
     assert session.draft.sentences[0].upos == sentence.upos
+
+
+def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    n, tree = len(sentence), tree_of(sentence)
+    relations = ("advmod", *tree.relations[1:])
+    assert relations != tree.relations
+    decided = {
+        "upos": (True, True, *(False,) * (n - 2)),
+        "heads": (True, *(False,) * (n - 1)),
+        "relations": (True, *(False,) * (n - 1)),
+    }
+    changed = replace(tree, relations=relations)
+    session.keep(0, changed, decided, version=session.draft.version(0))
+    # It is a draft with two words that are certain, also after a restart.
+    assert (session.reviewed, loop.answered) == (0, (0, 2))
+    assert session.sentence(0)["decided"] == decided
+    saved = Session(draft=Draft(str(tmp_path / "draft.conllu"))).draft.sentences[0]
+    known = certain(saved)
+    assert known.deprels == ("advmod", *("_",) * (n - 1))
+    assert known.upos == (*sentence.upos[:2], *("_",) * (n - 2))
+    assert known.heads.tolist() == [-1, sentence.heads[1], *(-1,) * (n - 1)]
+    # The rest is judged when the sentence is confirmed; all corrections are counted once.
+    session.confirm(0, changed, version=session.draft.version(0))
+    assert [one for _, one in session.draft.judged()] == [(2, 1, 1), (n - 2, n - 2, 0)]
+    assert session.draft.corrections()[0][1:] == (n, 1)
+    with pytest.raises(UsageError, match="is reviewed"):
+        session.keep(0, changed, decided, version=session.draft.version(0))
+    session.undo(0, version=session.draft.version(0))
+    session.undo(0, version=session.draft.version(0))
+    assert session.draft.sentences[0].to_conllu() == sentence.to_conllu()
+    # A tree with two roots is refused, and so are cells of other words.
+    with pytest.raises(UsageError, match="expected one"):
+        session.keep(0, replace(tree, heads=(0,) * n), decided, version=session.draft.version(0))
+    with pytest.raises(UsageError, match="cells"):
+        session.keep(0, changed, {**decided, "upos": ()}, version=session.draft.version(0))
 
 
 def test_standing_says_what_is_next_and_when_to_stop(loop):

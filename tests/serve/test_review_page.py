@@ -10,8 +10,17 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_parser
+from qsproj.serve.access_log import with_access_log
+from qsproj.serve.requests import Limits
+from qsproj.serve.review.app import PATHS, review_app
+from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.guard import HEADERS, guarded
+from qsproj.serve.review.loop import Loop
+from qsproj.serve.review.session import Session
+from qsproj.serve.review.words import WordList
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
 
@@ -294,6 +303,39 @@ def test_the_rest_follows_a_correction(browser, serving, tmp_path, model_files):
         assert not page.locator("#live").is_checked()
 
 
+def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, serving, path, tmp_path):
+    """Where a model learns from them, in qsproj annotate, they are saved on leaving the sentence."""
+    (tmp_path / "words.tsv").write_text(f"{SUGGESTIONS_HEADER}\nHund\tNOUN\t1\t1\t0.5\t[Hund]\n")
+    words = WordList(suggestions=str(tmp_path / "words.tsv"), lexicon=str(tmp_path / "lexicon.tsv"))
+
+    def make_app(_):
+        session = Session(draft=Draft(str(path)), train_after=10)
+        loop = Loop(session=session, words=words, tokens=100, batch=10, model="better.model")
+        app = review_app(session, None, Limits(bytes=100_000), words=words, loop=loop)
+        return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
+
+    with serving(make_app) as client, windows(browser, client) as open_window:
+        page = open_window()
+        show(page, "unsure")
+        word(page, 4).focus()
+        page.keyboard.press("Enter")
+        word(page, 3).click()
+        assert "Decided" not in path.read_text()
+        show(page, "sure")
+        page.locator("#standing", has_text="4 words").wait_for()
+        # The word, and those above, which were read.
+        marks = misc_values(next(one for one in read_conllu(path) if one.sent_id == "unsure"), "Decided")
+        assert marks == (*["UPOS,HEAD,DEPREL"] * 3, "UPOS,HEAD")
+        assert heads(path, "unsure") == [2, 3, 0, 3]
+        page.reload()
+        show(page, "unsure")
+        said(page, "not confirmed yet")
+        assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+        page.keyboard.press("u")
+        said(page, "was reverted")
+        assert path.read_text(encoding="utf-8") == DRAFT
+
+
 def test_another_annotation_is_taken_over(browser, serving, tmp_path):
     path, other = written(tmp_path), tmp_path / "other.conllu"
     other.write_text(DRAFT.replace("4\tlaut\t_\tX\t_\t_\t2\tamod", "4\tlaut\t_\tADV\t_\t_\t3\tadvmod"))
@@ -313,7 +355,7 @@ def test_another_annotation_is_taken_over(browser, serving, tmp_path):
         page.keyboard.press("c")
         page.locator("#progress", has_text="1 of 5").wait_for()
         assert "4\tlaut\t_\tADV\t_\t_\t3\tadvmod\t" in path.read_text()
-        page.locator("#tell").click()
+        page.locator("#open-report").click()
         page.locator("#batches tr").wait_for()
         assert page.locator("#batches td").nth(4).inner_text() == "3"
 
@@ -580,6 +622,7 @@ def test_nothing_moves_under_a_click(browser, serving, tmp_path, model_files, wi
     ):
         page = open_window()
         page.set_viewport_size({"width": width, "height": 800})
+        word(page, 2).wait_for()
         cells = "[...document.querySelectorAll('#words tr:nth-child(3) td')].map((cell) => cell.offsetLeft)"
         top = "document.querySelector('#words').getBoundingClientRect().top + scrollY"
         before = page.evaluate(cells), page.evaluate(top)
@@ -703,7 +746,7 @@ def test_scripts_in_any_cell_or_comment_are_text(browser, serving, tmp_path, wid
         said(page, "Confirm again to accept this")
         page.keyboard.press("c")
         page.locator("#progress", has_text="1 of 1").wait_for()
-        page.locator("#tell").click()
+        page.locator("#open-report").click()
         page.locator("#report button").click()
         page.keyboard.press("x")
         page.fill("#pattern", "form~.")

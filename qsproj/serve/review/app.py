@@ -57,6 +57,7 @@ def review_app(
             Route("/api/sentences", review.sentences, methods=["GET"]),
             Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
             Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
+            Route("/api/sentences/{index}/part", review.keep, methods=["PUT"]),
             Route("/api/sentences/{index}/tag", review.tag, methods=["PUT"]),
             Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
             Route("/api/sentences/{index}/edit", review.edit, methods=["POST"]),
@@ -160,18 +161,24 @@ class _Review:
         return _json(_answer(partial(self._session.sentence, _index(request))))
 
     async def confirm(self, request: Request) -> Response:
-        index = _index(request)
-        given = _correction(await self._given(request))
-        tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
-        change = partial(
-            self._session.confirm,
-            index,
-            tree,
-            version=given["version"],
-            sure=given.get("sure") is not False,
-            columns=given.get("columns") or {},
-        )
-        return self._changed(index, change)
+        index, (tree, rest, given) = _index(request), await self._correction(request)
+        sure = given.get("sure") is not False
+        return self._changed(index, partial(self._session.confirm, index, tree, sure=sure, **rest))
+
+    async def keep(self, request: Request) -> Response:
+        index, (tree, rest, given) = _index(request), await self._correction(request)
+        decided = _lists(given, "decided", bool)
+        return self._changed(index, partial(self._session.keep, index, tree, decided, **rest))
+
+    async def _correction(self, request: Request) -> tuple[Tree, dict[str, Any], dict[str, Any]]:
+        """Return the tree of a correction, its version and other columns, and the whole request."""
+        given = await self._given(request)
+        _check_list(given, "heads", int)
+        _check_list(given, "relations", str)
+        if not isinstance(given.get("version"), str):
+            raise RequestError(400, "found no version, expected that of the sentence that was corrected")
+        rest = {"version": given["version"], "columns": _lists(given, "columns", str)}
+        return Tree(tuple(given["heads"]), tuple(given["relations"])), rest, given
 
     async def rest(self, request: Request) -> Response:
         index, session = _index(request), self._session
@@ -362,18 +369,14 @@ def _object(body: bytes) -> dict[str, Any]:
     return content
 
 
-def _correction(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a confirmation, converted to their types."""
-    _check_list(content, "heads", int)
-    _check_list(content, "relations", str)
-    if not isinstance(content.get("version"), str):
-        raise RequestError(400, "found no version, expected that of the sentence that was corrected")
-    columns = content.get("columns") or {}
-    if not isinstance(columns, dict):
-        raise RequestError(400, "found columns that are no object")
-    for name in columns:
-        _check_list(columns, name, str)
-    return content
+def _lists(content: Mapping[str, Any], name: str, kind: type) -> dict[str, Any]:
+    """Return lists by name, that may be left out."""
+    found = content.get(name) or {}
+    if not isinstance(found, dict):
+        raise RequestError(400, f"found {name} that are no object")
+    for own in found:
+        _check_list(found, own, kind)
+    return found
 
 
 _KINDS = {int: "whole numbers", str: "texts", bool: "truths"}

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from unicodedata import category
+
+import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus import editing
@@ -12,7 +15,7 @@ from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError, check_name
 
-REVIEWED, TAGGED, YES = "Reviewed", "Tagged", "Yes"
+REVIEWED, DECIDED, YES = "Reviewed", "Decided", "Yes"
 _RELATION = re.compile(r"[^\s|]{1,80}")
 
 
@@ -138,13 +141,21 @@ def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> S
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
-def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
-    """Return a sentence with the confirmed tree, and ``Reviewed=Yes`` in MISC of every word, without TAGGED.
+# The columns that a person decides cell by cell in a draft, and their names in MISC (``Decided=UPOS,HEAD``).
+DECIDABLE = {"upos": "UPOS", "heads": "HEAD", "relations": "DEPREL"}
+# For each column of DECIDABLE, whether a person has decided the cells of words 1..n.
+Decided = Mapping[str, Sequence[bool]]
 
-    ``ArcProb=`` is kept where the arc is unchanged, ``RelProb=`` where arc and relation are.
+
+def with_tree(sentence: Sentence, tree: Tree, *, decided: Decided | None = None) -> Sentence:
+    """Return a sentence with another tree, marked in MISC as reviewed, or with the cells ``decided``.
+
+    ``ArcProb=`` is kept where the arc is unchanged, ``RelProb=`` where arc and relation are. UsageError
+    unless the tree is valid; a draft may keep an invalid one.
     """
     old = tree_of(sentence)
-    check_tree(tree, len(sentence), known=old.relations)
+    if decided is None or tree != old:
+        check_tree(tree, len(sentence), known=old.relations)
     moved = _differing(old.heads, tree.heads)
     renamed = _differing(old.relations, tree.relations)
     corrected = replace(
@@ -156,37 +167,44 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
         heads=frozen_heads([NO_HEAD, *tree.heads]),
         deprels=tree.relations,
     )
-    return editing.with_misc(editing.without_misc(corrected, TAGGED), REVIEWED, [YES] * len(sentence))
+    corrected = editing.without_misc(corrected, DECIDED)
+    if decided is None:
+        return editing.with_misc(corrected, REVIEWED, [YES] * len(sentence))
+    if set(decided) != set(DECIDABLE) or any(len(cells) != len(sentence) for cells in decided.values()):
+        raise UsageError(f"found other cells than {len(sentence)} each of {', '.join(DECIDABLE)}")
+    marks = zip(*(decided[column] for column in DECIDABLE), strict=True)
+    names = [",".join(compress(DECIDABLE.values(), cells)) or None for cells in marks]
+    return editing.with_misc(corrected, DECIDED, names)
+
+
+def decided_cells(sentence: Sentence) -> dict[str, tuple[bool, ...]]:
+    """Return which cells of DECIDABLE a person has decided; all of a reviewed sentence."""
+    if is_reviewed(sentence):
+        return dict.fromkeys(DECIDABLE, (True,) * len(sentence))
+    marks = [(value or "").split(",") for value in editing.misc_values(sentence, DECIDED)]
+    return {column: tuple(name in own for own in marks) for column, name in DECIDABLE.items()}
+
+
+def is_partial(sentence: Sentence) -> bool:
+    """Return whether a person has decided a part of a draft."""
+    return any(editing.misc_values(sentence, DECIDED))
+
+
+def certain(sentence: Sentence) -> Sentence:
+    """Return the sentence with the cells that a person has decided; others are ``_`` and -1."""
+    cells = decided_cells(sentence)
+    upos, relations = (
+        [cell if stays else UNSPECIFIED for cell, stays in zip(own, cells[column], strict=True)]
+        for column, own in (("upos", sentence.upos), ("relations", sentence.deprels))
+    )
+    heads = np.where([False, *cells["heads"]], sentence.heads, NO_HEAD)
+    return replace(editing.with_columns(sentence, upos=upos, deprels=relations), heads=frozen_heads(heads))
 
 
 def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
     """Return the words 1..n whose cells differ between two columns."""
     cells = enumerate(zip(first, second, strict=True), start=1)
     return [word for word, (one, other) in cells if one != other]
-
-
-def tagged_words(sentence: Sentence) -> list[int]:
-    """Return the words 1..n of a draft whose tags a person has decided in context."""
-    return [at for at, value in enumerate(editing.misc_values(sentence, TAGGED), start=1) if value == YES]
-
-
-def tagged(sentence: Sentence, word: int, tag: str) -> Sentence:
-    """Return a draft with the decided tag of a word, marked ``Tagged=Yes`` in MISC."""
-    upos = [tag if at == word else own for at, own in enumerate(sentence.upos, start=1)]
-    changed = editing.without_misc(
-        editing.with_columns(sentence, upos=upos), editing.TAG_PROBABILITY, words=[word]
-    )
-    marks = [YES if at == word else None for at in range(1, len(sentence) + 1)]
-    return editing.with_misc(changed, TAGGED, marks)
-
-
-def certain(sentence: Sentence) -> Sentence:
-    """Return what a person has decided of a draft: tags in context, and nothing else."""
-    known = set(tagged_words(sentence))
-    upos = [own if at in known else UNSPECIFIED for at, own in enumerate(sentence.upos, start=1)]
-    return replace(
-        editing.with_columns(sentence, upos=upos), heads=frozen_heads([NO_HEAD] * (len(sentence) + 1))
-    )
 
 
 def is_reviewed(sentence: Sentence) -> bool:

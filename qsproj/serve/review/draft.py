@@ -18,8 +18,8 @@ from qsproj.corpus.files import check_can_be_written, open_binary_output
 from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
-from qsproj.serve.review.correction import Tree, is_text, reviewed, with_cells
-from qsproj.serve.review.history import Change, History
+from qsproj.serve.review.correction import Decided, Tree, is_text, with_cells, with_tree
+from qsproj.serve.review.history import Change, History, Judged
 
 REVIEWED_BY = "reviewed_by"
 
@@ -82,8 +82,8 @@ class Draft:
     def corrections(self) -> list[tuple[str, int, int]]:
         return self._history.corrections()
 
-    def drafts(self) -> list[tuple[str, int, int]]:
-        return self._history.drafts()
+    def judged(self) -> list[tuple[str, Judged]]:
+        return self._history.judged()
 
     def confirm(
         self,
@@ -92,20 +92,21 @@ class Draft:
         *,
         version: str,
         columns: Mapping[str, Sequence[str]] | None = None,
-        drafted: tuple[int, int] | None = None,
+        decided: Decided | None = None,
+        judged: Judged | None = None,
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        ``drafted``: of a draft that is confirmed for the first time, the number of cells changed and of words
-        kept. Raises StaleError when the sentence no longer has this ``version``, FileChangedError when
-        another program has written the file, UsageError when the tree is invalid; then neither draft nor file
-        change.
+        ``decided``: the sentence stays a draft in which these cells are certain. ``judged``: what the person
+        thought of the words of the draft seen for the first time. Raises StaleError when the sentence no
+        longer has this ``version``, FileChangedError when another program has written the file, UsageError
+        when the tree is invalid; then neither draft nor file change.
         """
-        changed = reviewed(with_cells(self.sentences[index], columns or {}), tree)
-        if self._who is not None:
+        changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
+        if self._who is not None and decided is None:
             changed = with_comment(changed, REVIEWED_BY, self._who)
         self._check_version(index, version)
-        self._replace([(index, 1, [changed])], drafted=drafted)
+        self._replace([(index, 1, [changed])], judged=judged)
 
     def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
         """Replace ``count`` sentences by others, and save; raises as :meth:`confirm`."""
@@ -120,7 +121,7 @@ class Draft:
         self,
         places: Iterable[tuple[int, int, Sequence[Sentence]]],
         *,
-        drafted: tuple[int, int] | None = None,
+        judged: Judged | None = None,
     ) -> None:
         changes = [
             (
@@ -129,7 +130,7 @@ class Draft:
                     self._blocks[at : at + count],
                     map(self._text_of, sentences),
                     who=self._who,
-                    drafted=drafted,
+                    judged=judged,
                 ),
                 sentences,
             )

@@ -8,10 +8,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, HEAD, UPOS
 from qsproj.errors import UsageError
+
+
+class Judged(NamedTuple):
+    """Words of a draft that a person has seen for the first time, those left as shown, and changed cells."""
+
+    words: int
+    kept: int
+    cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +32,7 @@ class Change:
     when: str = ""
     who: str | None = None
     batch: int = -1  # the number of the first change in the same save
-    # of a draft confirmed for the first time: cells changed of those shown, and words left as shown
-    drafted: tuple[int, int] | None = None
+    judged: Judged | None = None
 
     @staticmethod
     def now(
@@ -34,10 +41,10 @@ class Change:
         after: Iterable[bytes],
         *,
         who: str | None,
-        drafted: tuple[int, int] | None = None,
+        judged: Judged | None = None,
     ) -> Change:
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        return Change(at, list(before), list(after), when, who, drafted=drafted)
+        return Change(at, list(before), list(after), when, who, judged=judged)
 
     def reversed(self, at: int) -> Change:
         return replace(self, at=at, before=self.after, after=self.before)
@@ -123,29 +130,28 @@ class History:
     def corrections(self) -> list[tuple[str, int, int]]:
         """Return (time, number of words, number of changed cells) of each confirmation, in order.
 
-        Changes of UPOS, HEAD and DEPREL count, against the draft that was shown if it was a newer one than
-        the file's, in sentences whose tokenization is unchanged.
+        Changes of UPOS, HEAD and DEPREL count, also earlier ones that were not confirmed, against the draft
+        that was shown if it was a newer one than the file's, in sentences whose tokenization is unchanged.
         """
-        found = []
+        found, unconfirmed = [], 0
         for change in self.changes.values():
             before, after = (_recorded_cells(blocks) for blocks in (change.before, change.after))
-            if len(before) == len(after) and b"Reviewed=Yes" in change.after[0]:
-                changed = sum(
-                    one != two
-                    for old, new in zip(before, after, strict=True)
-                    for one, two in zip(old, new, strict=True)
-                )
-                cells = changed if change.drafted is None else change.drafted[0]
-                found.append((change.when, len(after), cells))
+            if len(before) != len(after):
+                continue
+            if change.judged is not None:
+                cells = change.judged.cells
+            else:
+                cells = sum(a != b for rows in zip(before, after) for a, b in zip(*rows, strict=True))
+            if b"Reviewed=Yes" in change.after[0]:
+                found.append((change.when, len(after), cells + unconfirmed))
+                unconfirmed = 0
+            elif change.judged is not None:
+                unconfirmed += cells
         return found
 
-    def drafts(self) -> list[tuple[str, int, int]]:
-        """Return (time, number of words, number of words left as shown) of each draft confirmed, in order."""
-        return [
-            (change.when, len(_recorded_cells(change.after)), change.drafted[1])
-            for change in self.changes.values()
-            if change.drafted is not None
-        ]
+    def judged(self) -> list[tuple[str, Judged]]:
+        """Return the times of corrections, and the words judged in each, in order."""
+        return [(one.when, one.judged) for one in self.changes.values() if one.judged is not None]
 
     def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
         """Return, by number, the changes that undo a sentence's last change and others of the same save.
@@ -197,7 +203,7 @@ class History:
                     "at": change.at,
                     "before": [block.decode() for block in change.before],
                     "after": [block.decode() for block in change.after],
-                    **({"drafted": change.drafted} if change.drafted is not None else {}),
+                    **({"judged": change.judged} if change.judged is not None else {}),
                 }
                 for number, change in numbered.items()
             ]
@@ -258,9 +264,8 @@ def _steps(content: bytes) -> list[_Step]:
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
             batch = int(record.get("batch", number))
             change = Change(int(record["at"]), before, made, record["when"], record["who"], batch)
-            if "drafted" in record:
-                cells, kept = map(int, record["drafted"])
-                change = replace(change, drafted=(cells, kept))
+            if "judged" in record:
+                change = replace(change, judged=Judged(*map(int, record["judged"])))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         if change.at < 0 or not before or not made:

@@ -1,18 +1,21 @@
 """Constrained inference: after each correction the model infers the rest of the tree."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, Scores, frozen_heads
+from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
-from qsproj.models.constraints import Constraints, spans_of
+from qsproj.models.constraints import Constraints, known_part, spans_of
 from qsproj.models.parser import Parser, check_takes_parts, load_parser
 from qsproj.models.tree_decoder import of_tree
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,10 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     """
     check_takes_parts(parser)
     sentence, given = _with_fixed(sentence, fixed)
-    try:
-        tree, beliefs = _inferred(parser, sentence, given)
-    except SentenceError:
-        free = parser.allowing_crossings()
-        if free is None:
-            raise
-        tree, beliefs = _inferred(free, sentence, given)
+    tree, beliefs = _with_crossings(
+        parser,
+        lambda parser: (parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals),
+    )
     heads = np.asarray(tree.heads)
     chances = of_tree(beliefs, tree.heads)
     others = beliefs.copy()
@@ -76,8 +76,21 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     )
 
 
-def _inferred(parser: Parser, sentence: Sentence, given: Constraints) -> tuple[Sentence, Scores]:
-    return parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals
+def completed(parser: Parser, sentence: Sentence) -> Sentence:
+    """Return the best analysis with the known tags, heads and relations; raises as :func:`infer_rest`."""
+    given = known_part(sentence)
+    return _with_crossings(parser, lambda parser: parser.parse(sentence, confidence=True, given=given))
+
+
+def _with_crossings(parser: Parser, infer: Callable[[Parser], Result]) -> Result:
+    """Infer by a model, or by its non-projective variant if no tree of its own fits."""
+    try:
+        return infer(parser)
+    except SentenceError:
+        free = parser.allowing_crossings()
+        if free is None:
+            raise
+        return infer(free)
 
 
 def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints]:

@@ -10,7 +10,8 @@ from datetime import datetime
 from math import log, sqrt
 from typing import Any
 
-from qsproj.serve.review.correction import TAGGED, YES
+from qsproj.serve.review.correction import DECIDED
+from qsproj.serve.review.history import Judged
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
 
@@ -58,8 +59,8 @@ class Loop:
 
     @property
     def answered(self) -> tuple[int, int]:
-        """Return the numbers of sentences and of words answered, in the list or in context."""
-        in_context = self.session.draft.content().count(f"{TAGGED}={YES}".encode())
+        """Return the numbers of reviewed sentences and of words decided in the list or in other sentences."""
+        in_context = self.session.draft.content().count(f"{DECIDED}=".encode())
         return self.session.reviewed, len(self.words.decided) + in_context
 
     @property
@@ -76,7 +77,7 @@ class Loop:
 
     def minutes(self) -> float:
         """Return the minutes spent on sentences and words."""
-        spent = _passed(self.session.draft.drafts())
+        spent = _passed(self.session.draft.judged())
         listed = sum(1 for one in self.words.decided if not self._is_settled(one)) + len(self.words.answers)
         return (spent[-1].minutes if spent else 0.0) + listed * WORD_SECONDS / 60.0
 
@@ -85,7 +86,7 @@ class Loop:
 
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
-        passed, minutes = _passed(self.session.draft.drafts()), self.minutes()
+        passed, minutes = _passed(self.session.draft.judged()), self.minutes()
         gain, deviation = expected_gain(passed, minutes)
         sentences, words = self.fresh
         by_words, by_sentences = self._points_of_words(), 100.0 * gain / AHEAD
@@ -108,10 +109,10 @@ class Loop:
         return 100.0 * SHARE_OF_WRONG * sum(self.words.open_wrong()[:count]) / max(self.tokens, 1)
 
 
-def _passed(drafts: Sequence[tuple[str, int, int]]) -> list[Passed]:
-    """Return corrected sentences in order, by (time, words, words kept)."""
+def _passed(judged: Sequence[tuple[str, Judged]]) -> list[Passed]:
+    """Return corrections in order, with the minutes spent until then."""
     found, minutes, last = list[Passed](), 0.0, None
-    for when, words, kept in drafts:
+    for when, (words, kept, _) in judged:
         now = datetime.fromisoformat(when).timestamp()
         # Of the first sentence the beginning is unknown: two seconds a word.
         seconds = 2.0 * words if last is None else max(now - last, 0.0)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
@@ -9,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceError
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
-from qsproj.pipelines.bootstrap.suggestions import write_words
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
-from qsproj.serve.review.correction import certain, tagged_words
+from qsproj.serve.review.correction import certain, is_partial
 from qsproj.serve.review.draft import Named
+from qsproj.serve.review.inference import completed
 from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 
 # Priority of learning, below that of the server.
@@ -96,19 +98,29 @@ class Relearning:
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.progress[:] = 0, _STEPS
-        in_context = {index: words for index in given.left if (words := tagged_words(sentences[index]))}
-        partly = [certain(sentences[index]) for index in in_context]
-        learned = self.learned([*(sentences[index] for index in given.reviewed), *partly])
+        partly = {index: certain(sentences[index]) for index in given.left if is_partial(sentences[index])}
+        annotated = [*(sentences[index] for index in given.reviewed), *partly.values()]
+        learned = self.learned(annotated)
         self.progress[0] = 1
-        parser = learned.retagging() or learned
-        parsed = {index: parser.parse(sentences[index], confidence=True) for index in given.left}
-        for index, words in in_context.items():
-            own = sentences[index].upos
-            upos = [own[at - 1] if at in words else tag for at, tag in enumerate(parsed[index].upos, start=1)]
-            parsed[index] = with_columns(parsed[index], upos=upos)
+        parser = learned.retagging()
+        parsed = {
+            index: parser.parse(sentences[index], confidence=True)
+            for index in given.left
+            if index not in partly
+        }
+        for index, known in partly.items():
+            with suppress(
+                SentenceError
+            ):  # no tree of the model has all decided cells: that of the file stays
+                parsed[index] = completed(learned, known)
+        ranked = suggested_sentences(
+            list(parsed.values()), learned.tagger, annotated, count=max(len(parsed), 1)
+        )
+        places = {id(sentence): index for index, sentence in parsed.items()}
+        order = [places[id(sentence)] for sentence in ranked]
         self.progress[0] = _STEPS
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
-        return retrained(parsed, sentences, summary, model=self.output)
+        return retrained(parsed, sentences, summary, model=self.output, order=order)
 
     def learned(self, annotated: Sequence[Sentence]) -> TextParser:
         """Return the model that learned from these sentences and the lexicon; write it, and list words."""

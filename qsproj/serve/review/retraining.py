@@ -109,10 +109,16 @@ class Retrained:
     beliefs: Mapping[int, NewTree]
     summary: Mapping[str, Any]  # for the page, as JSON: cross-validated scores, number of changed heads
     model: str | None = None  # the file of the trained parser, if accepted
+    order: Sequence[int] = ()  # the remaining sentences, most informative first; empty: to be ranked
 
 
 def retrained(
-    parsed: Mapping[int, Sentence], sentences: Sequence[Sentence], summary: Mapping[str, Any], *, model: str
+    parsed: Mapping[int, Sentence],
+    sentences: Sequence[Sentence],
+    summary: Mapping[str, Any],
+    *,
+    model: str,
+    order: Sequence[int] = (),
 ) -> Retrained:
     """Return the result of training from the new parses of ``sentences``, by index; count changed heads."""
     beliefs = {
@@ -120,7 +126,7 @@ def retrained(
         for index, one in parsed.items()
     }
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
-    return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model)
+    return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
 
 
 @dataclass(frozen=True, slots=True)

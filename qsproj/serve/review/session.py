@@ -18,9 +18,10 @@ from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, layout_of
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import QsprojError, UsageError, check_name
-from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
+from qsproj.pipelines.suggest import Candidate, Costs, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.draft import Draft, StaleError, version_of
+from qsproj.serve.review.history import Judged
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.search import compiled, corrected, in_context
 from qsproj.serve.review.tokens import Edit, Tokens, edited
@@ -77,10 +78,8 @@ class Session:
     _translations: dict[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[str, Belief] = field(default_factory=dict)  # by the version of the sentence
     _order: list[int] = field(default_factory=list)
-    _worth: tuple[int, list[int]] = (
-        0,
-        [],
-    )  # (reviewed sentences at the last ranking, ranking); empty: none yet
+    # reviewed sentences at the last ranking, ranking; empty: none yet
+    _worth: tuple[int, list[int]] = (0, [])
     order: str = UNSURE  # the initial order of the page
     beside: str | None = None  # file of the same sentences by another annotator, for comparison
     _others: dict[int, Sentence] = field(default_factory=dict)
@@ -235,7 +234,7 @@ class Session:
             candidates.append(Candidate(sentence, np.array(doubts)))
             places[id(sentence)] = index
         known = [self.draft.sentences[index] for index in reviewed]
-        ranked = rank(candidates, annotated=known, count=_RANKED, sentence_cost=SENTENCE_COST)
+        ranked = rank(candidates, annotated=known, count=_RANKED, costs=Costs())
         first = [places[id(one.sentence)] for one in ranked]
         later = set(left).difference(first)
         return [*first, *(index for index in self._order if index in later), *reviewed]
@@ -293,6 +292,7 @@ class Session:
             ],
             "tokens": [[one.first, one.last, one.form] for one in multiword_tokens(sentence)],
             "spaces": [value != "No" for value in misc_values(sentence, "SpaceAfter")],
+            "decided": correction.decided_cells(sentence),
             **{name: correction.cells(sentence, name) for name in correction.CELLS},
             "upos": belief.upos,
             "heads": belief.tree.heads,
@@ -359,9 +359,25 @@ class Session:
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         self.draft.confirm(
-            index, tree, version=version, columns=columns, drafted=self._drafted(index, tree, columns or {})
+            index, tree, version=version, columns=columns, judged=self._judged(index, tree, columns or {})
         )
         self._reviewed[index] = True
+
+    def keep(
+        self,
+        index: int,
+        tree: correction.Tree,
+        decided: correction.Decided,
+        *,
+        version: str,
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
+        self.check(index)
+        if self._reviewed[index]:
+            raise UsageError("this sentence is reviewed; confirm its corrections")
+        judged = self._judged(index, tree, columns or {}, decided)
+        self._keep(index, tree, decided, version=version, columns=columns or {}, judged=judged)
 
     def tag(self, index: int, word: int, form: str, tag: str) -> None:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
@@ -370,15 +386,37 @@ class Session:
         sentence = self.draft.sentences[index]
         if self._reviewed[index] or not 1 <= word <= len(sentence) or sentence.forms[word - 1] != form:
             raise StaleError("this sentence was changed meanwhile; look at it again")
-        version, shown = self.draft.version(index), self.belief(index)
-        self.draft.replace(index, [correction.tagged(sentence, word, tag)], version=version)
+        cells, shown = correction.decided_cells(sentence), self.belief(index)
         upos = (*shown.upos[: word - 1], tag, *shown.upos[word:])
-        self._proposed[self.draft.version(index)] = replace(shown, upos=upos)
+        cells["upos"] = (*cells["upos"][: word - 1], True, *cells["upos"][word:])
+        version = self.draft.version(index)
+        self._keep(index, shown.tree, cells, version=version, columns={"upos": upos}, judged=None)
 
-    def _drafted(
-        self, index: int, tree: correction.Tree, columns: Mapping[str, Sequence[str]]
-    ) -> tuple[int, int] | None:
-        """Return the number of cells that differ from the draft shown, and of words that do not."""
+    def _keep(
+        self,
+        index: int,
+        tree: correction.Tree,
+        decided: correction.Decided,
+        *,
+        version: str,
+        columns: Mapping[str, Sequence[str]],
+        judged: Judged | None,
+    ) -> None:
+        shown = self.belief(index)
+        self.draft.confirm(index, tree, version=version, columns=columns, decided=decided, judged=judged)
+        arcs = zip(shown.chances, shown.tree.heads, tree.heads, strict=True)
+        chances = tuple(chance if old == new else None for chance, old, new in arcs)
+        upos = tuple(columns.get("upos", shown.upos))
+        self._proposed[self.draft.version(index)] = Belief(tree, chances, upos)
+
+    def _judged(
+        self,
+        index: int,
+        tree: correction.Tree,
+        columns: Mapping[str, Sequence[str]],
+        decided: correction.Decided | None = None,
+    ) -> Judged | None:
+        """Return how many words of the draft were right; each counts once, when a cell is first decided."""
         if self._reviewed[index]:
             return None
         shown = self.belief(index)
@@ -388,7 +426,10 @@ class Session:
             sum(a != b for a, b in zip(one, other, strict=True))
             for one, other in zip(rows, given, strict=False)
         ]
-        return sum(differing), differing.count(0)
+        before = map(any, zip(*correction.decided_cells(self.draft.sentences[index]).values(), strict=True))
+        now = [True] * len(shown.upos) if decided is None else map(any, zip(*decided.values(), strict=False))
+        words = [cells for cells, old, new in zip(differing, before, now, strict=False) if new and not old]
+        return Judged(len(words), words.count(0), sum(differing))
 
     def undo(self, index: int, *, version: str) -> tuple[int, int]:
         """Undo the last change of a sentence, as :meth:`Draft.undo`.
@@ -512,6 +553,14 @@ class Session:
         if retrained.model is not None:
             self.model = retrained.model, (self.model or ("", 0))[1] + 1
         self._sort()
+        self.rank(retrained.order)
+
+    def rank(self, order: Sequence[int]) -> None:
+        """Take an order by informativeness, for as long as few other sentences are reviewed."""
+        left = [index for index in order if not self._reviewed[index]]
+        if left:
+            others = set(range(len(self._order))).difference(left)
+            self._worth = self.reviewed, [*left, *sorted(others, key=lambda index: self._reviewed[index])]
 
 
 def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:

@@ -4,10 +4,10 @@ const token = new URLSearchParams(location.search).get("token") ?? "";
 
 /** A refusal of the server, or a failed connection. */
 export class Refusal extends Error {
-  constructor(status, told) {
-    super(typeof told === "string" ? told.trim() : told.text);
+  constructor(status, content) {
+    super(typeof content === "string" ? content.trim() : content.text);
     this.status = status;
-    this.told = told;
+    this.content = content;
   }
 }
 
@@ -23,7 +23,7 @@ export async function ask(path, { method = "GET", body = null } = {}) {
     throw new Refusal(0, "the server does not answer; nothing is lost, try again");
   }
   const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-  const told = isJson ? await answer.json() : await answer.text();
-  if (!answer.ok) throw new Refusal(answer.status, told);
-  return told;
+  const content = isJson ? await answer.json() : await answer.text();
+  if (!answer.ok) throw new Refusal(answer.status, content);
+  return content;
 }

@@ -22,6 +22,7 @@ export class Editor {
     this.hooks = hooks;
     this.known = { relations: new Set(), upos: new Set() }; // relations and tags of the file and of UD
     this.live = false; // whether a model infers the rest
+    this.learns = false; // whether a model learns from corrections that are not confirmed
     this.open_ = null; // the sentence from the server, with the states of its tree
     this.kept = new Map(); // sentences with unconfirmed corrections, by index
     this.taken = null; // the selected word, waiting for its head
@@ -53,11 +54,12 @@ export class Editor {
   forget() { this.kept.clear(); this.confirmed = []; this.open_ = null; }
 
   async open(index, word = null) {
-    if (this.changed) this.kept.set(this.index, this.open_);
-    const kept = this.kept.get(index);
+    if (this.changed && !(await this.keep())) this.kept.set(this.index, this.open_);
+    const kept = this.kept.get(index), sentence = kept ?? this.#fresh(await ask(`sentences/${index}`));
     this.kept.delete(index);
-    this.#show(kept ?? this.#fresh(await ask(`sentences/${index}`)));
-    this.say(kept ? "These corrections are not confirmed yet." : "");
+    this.#show(sentence);
+    const isPartial = !sentence.reviewed && INFERRED.some((column) => sentence.decided[column].some(Boolean));
+    this.say(kept || isPartial ? "These corrections are not confirmed yet." : "");
     $("sentence").scrollTop = 0;
     // When corrections fix the words above, start at the top, so that no unread cell is fixed.
     const begin = this.#isLive() && $("above").checked ? 1 : this.#leastSure();
@@ -85,16 +87,37 @@ export class Editor {
     const sure = this.doubted === this.tree;
     const lacking = missing(this.tree);
     if (lacking) return this.say(`Not confirmed: ${lacking}.`, true);
-    const { index, version, first } = this.open_, { heads, relations } = this.tree;
+    const { index } = this.open_;
+    await this.#send(`sentences/${index}`, { method: "PUT", body: { sure, ...this.#correction() } }, async (sentence) => {
+      this.confirmed = [...this.confirmed.filter((one) => one !== index), index];
+      this.#show(this.#fresh(sentence));
+      this.say("Saved.");
+      await this.hooks.confirmed(sentence, { goOn: true });
+    });
+  }
+
+  /** Return the tree as a request, with the other columns that are changed. */
+  #correction() {
+    const { version, first } = this.open_, { heads, relations } = this.tree;
     const columns = Object.fromEntries(COLUMNS.slice(2)
       .filter((column) => column === "upos" || this.tree[column].some((cell, at) => cell !== first[column][at]))
       .map((column) => [column, this.tree[column]]));
-    await this.#send(`sentences/${index}`, { method: "PUT", body: { version, sure, heads, relations, columns } }, async (told) => {
-      this.confirmed = [...this.confirmed.filter((one) => one !== index), index];
-      this.#show(this.#fresh(told));
-      this.say("Saved.");
-      await this.hooks.confirmed(told, { goOn: true });
-    });
+    return { version, heads, relations, columns };
+  }
+
+  /** Save corrections without confirming them, if a model learns from them; else return false. */
+  async keep() {
+    if (!this.learns || this.open_.reviewed) return false;
+    const body = { ...this.#correction(), decided: this.tree.fixed }, open = this.open_;
+    try {
+      const sentence = await ask(`sentences/${open.index}/part`, { method: "PUT", body });
+      if (open === this.open_) this.#show(this.#fresh(sentence));
+      await this.hooks.kept();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return false;
+    }
   }
 
   async undo() {
@@ -107,24 +130,23 @@ export class Editor {
       if (this.changed) return this.say("These corrections are not confirmed yet: undo reverts them.");
       const { index, version } = this.open_;
       this.confirmed = this.confirmed.filter((one) => one !== index);
-      await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (told) => {
-        this.#show(this.#fresh(told));
-        this.say(told.undone > 1 ? `The correction of ${told.undone} sentences was reverted.` : "The last change of this sentence was reverted.");
-        await this.hooks.undone(told, { goOn: false });
-        await this.hooks.cut(told);
+      await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (sentence) => {
+        this.#show(this.#fresh(sentence));
+        this.say(sentence.undone > 1 ? `The correction of ${sentence.undone} sentences was reverted.` : "The last change of this sentence was reverted.");
+        await this.hooks.undone(sentence, { goOn: false });
+        await this.hooks.cut(sentence);
       });
     } else this.say("There is nothing to undo.");
   }
 
-  #fresh(told) {
-    const cells = Object.fromEntries(COLUMNS.map((column) => [column, told[column]]));
-    const stays = told.heads.map(() => told.reviewed);
-    const sources = (word) => told.links.filter(([, target]) => target === word).map(([source]) => source);
+  #fresh(sentence) {
+    const cells = Object.fromEntries(COLUMNS.map((column) => [column, sentence[column]]));
+    const sources = (word) => sentence.links.filter(([, target]) => target === word).map(([source]) => source);
     const tree = {
-      ...cells, links: told.heads.map((_, index) => sources(index + 1)), chances: told.chances, seconds: told.heads.map(() => null), moved: told.heads.map(() => false),
-      fixed: Object.fromEntries(INFERRED.map((column) => [column, stays])),
+      ...cells, links: sentence.heads.map((_, index) => sources(index + 1)), chances: sentence.chances, seconds: sentence.heads.map(() => null), moved: sentence.heads.map(() => false),
+      fixed: sentence.decided,
     };
-    return { ...told, first: tree, states: [tree] };
+    return { ...sentence, first: tree, states: [tree] };
   }
 
   async #send(path, request, done) {
@@ -133,21 +155,21 @@ export class Editor {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.say(`Not saved: ${error.message}`, true);
-      if (error.status === 409) this.#offer(error.told);
+      if (error.status === 409) this.#offer(error.content);
     }
   }
 
   /** Offer the choices after a conflict with another change. */
-  #offer(told) {
-    if (told.reason === "doubt") {
+  #offer(refused) {
+    if (refused.reason === "doubt") {
       this.doubted = this.tree;
-      this.say(`Not saved: ${told.text}. Confirm again to accept this.`, true);
-    } else if (told.reason === "file") {
+      this.say(`Not saved: ${refused.text}. Confirm again to accept this.`, true);
+    } else if (refused.reason === "file") {
       this.#choice("Reload the file", () => this.hooks.reload());
     } else {
-      this.#choice("Show the current version", () => { this.#show(this.#fresh(told.sentence)); this.say(""); });
+      this.#choice("Show the current version", () => { this.#show(this.#fresh(refused.sentence)); this.say(""); });
       this.#choice("Keep this tree, to replace that one", () => {
-        this.open_.version = told.sentence.version;
+        this.open_.version = refused.sentence.version;
         this.say("Confirm again to save this tree.");
       });
     }
@@ -366,12 +388,12 @@ export class Editor {
 
   /** Return the probabilities of arcs that are unchanged since these were computed; else null. */
   #chancesNow() {
-    const { chances, heads } = this.tree, told = this.#told();
-    return chances.map((chance, index) => (heads[index] === told.heads[index] ? chance : null));
+    const { chances, heads } = this.tree, computed = this.#computed();
+    return chances.map((chance, index) => (heads[index] === computed.heads[index] ? chance : null));
   }
 
   /** Return the state that the current probabilities belong to, from the file or the model. */
-  #told() { return this.open_.states.findLast((state) => state.chances === this.tree.chances && state.told) ?? this.open_.first; }
+  #computed() { return this.open_.states.findLast((state) => state.chances === this.tree.chances && state.computed) ?? this.open_.first; }
 
   #leastSure() {
     const { chances } = this.tree;
@@ -470,15 +492,15 @@ export class Editor {
     const earlier = this.tree, open = this.open_;
     const above = INFERRED.includes(column) && $("above").checked ? before(column, word) : [];
     const cells = INFERRED.includes(column) ? [...above, [column, word]] : [];
-    const next = { ...fixed(tree, cells), moved: tree.heads.map(() => false), told: false };
+    const next = { ...fixed(tree, cells), moved: tree.heads.map(() => false), computed: false };
     open.states.push(next);
     this.#update(message);
     if (!this.#isLive() || !cells.length) return;
     try {
-      const told = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(next) });
+      const found = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(next) });
       const at = open.states.indexOf(next);
       if (at < 0 || at !== open.states.length - 1) return; // undone, or changed again, with an inference of its own
-      open.states[at] = { ...inferred(next, told, earlier), told: true };
+      open.states[at] = { ...inferred(next, found, earlier), computed: true };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // Revert a correction only if no tree allows it; after a timeout it stays.
@@ -500,13 +522,13 @@ export class Editor {
   async #seconds() {
     const open = this.open_, tree = this.tree;
     if (tree.seconds.some(Boolean)) return;
-    const told = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(tree) }).catch(() => null);
-    if (!told || open.states[0] !== tree) return;
-    const seconds = told.seconds.map((second, index) => (
-      told.heads[index] === tree.heads[index] ? second : [told.heads[index], told.chances[index]]
+    const found = await ask(`sentences/${open.index}/rest`, { method: "POST", body: question(tree) }).catch(() => null);
+    if (!found || open.states[0] !== tree) return;
+    const seconds = found.seconds.map((second, index) => (
+      found.heads[index] === tree.heads[index] ? second : [found.heads[index], found.chances[index]]
     ));
-    const chances = tree.chances.map((own, index) => own ?? (told.heads[index] === tree.heads[index] ? told.chances[index] : null));
-    const first = { ...tree, seconds, chances, told: true };
+    const chances = tree.chances.map((own, index) => own ?? (found.heads[index] === tree.heads[index] ? found.chances[index] : null));
+    const first = { ...tree, seconds, chances, computed: true };
     const isTop = open.states.length === 1;
     open.states[0] = open.first = first;
     if (open === this.open_ && isTop) this.#update($("message").textContent);
@@ -611,14 +633,14 @@ export class Editor {
     const texts = action === "comments" ? $("comments").value.split("\n").filter(Boolean) : parts;
     if (["split", "form"].includes(action) && !parts.length) return this.say("Write the parts first.", true);
     const last = ["merge", "join"].includes(action) ? word + 1 : word;
-    await this.#send(`sentences/${index}/edit`, { method: "POST", body: { version, action, word, last, texts } }, async (told) => {
+    await this.#send(`sentences/${index}/edit`, { method: "POST", body: { version, action, word, last, texts } }, async (sentence) => {
       this.kept.clear(); // sentences have new numbers
       this.confirmed = [];
-      this.#show(this.#fresh(told));
+      this.#show(this.#fresh(sentence));
       $("parts").value = "";
       this.say("Saved. Undo reverts it.");
-      this.#row(Math.min(word, told.forms.length))?.focus({ preventScroll: true });
-      await this.hooks.cut(told);
+      this.#row(Math.min(word, sentence.forms.length))?.focus({ preventScroll: true });
+      await this.hooks.cut(sentence);
     });
   }
 

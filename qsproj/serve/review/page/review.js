@@ -9,10 +9,10 @@ const $ = (id) => document.getElementById(id);
 const list = { offset: 0, total: 0, rows: [] };
 let started = false, overview = null, turn = 0, newest = null;
 
-const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload, cut });
-const search = new Search({ open: (index, word) => told(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
+const editor = new Editor({ confirmed: afterChange, undone: afterChange, kept: watchBatch, moved: go, reload, cut });
+const search = new Search({ open: (index, word) => reportingErrors(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
 
-const words = new Words({ open: (index, word) => told(open)(index, word), decided: watchBatch });
+const words = new Words({ open: (index, word) => reportingErrors(open)(index, word), decided: watchBatch });
 
 async function start() {
   overview = await ask("overview");
@@ -22,6 +22,7 @@ async function start() {
   editor.known = { relations: new Set(overview.relations), upos: new Set(overview.tags) };
   editor.features = overview.features;
   editor.live = overview.live;
+  editor.learns = Boolean(overview.standing);
   $("order").querySelector("[value=differing]").hidden = !overview.beside;
   if (!started) $("order").value = overview.order;
   started = true;
@@ -51,18 +52,18 @@ function showProgress() {
   else $("parts-done").removeAttribute("value");
 }
 
-function gain(told) {
-  if (told.error) return told.error;
-  if (!told.reviewed) return "";
-  const rest = `${told.changed} heads of the other ${told.left} sentences are new.`;
-  if (!told.before) return rest;
-  if (told.worse) {
-    return `Discarded: trained on the reviewed sentences, the parser was worse on held-out ones, ${told.after.las} LAS `
-      + `after ${told.before.las}.`;
+function gain(trained) {
+  if (trained.error) return trained.error;
+  if (!trained.reviewed) return "";
+  const rest = `${trained.changed} heads of the other ${trained.left} sentences are new.`;
+  if (!trained.before) return rest;
+  if (trained.worse) {
+    return `Discarded: trained on the reviewed sentences, the parser was worse on held-out ones, ${trained.after.las} LAS `
+      + `after ${trained.before.las}.`;
   }
   const scores = ({ uas, las }) => `${uas} UAS, ${las} LAS`;
-  return `Reviewed sentences, held out in ${told.parts} parts: ${scores(told.before)} before, `
-    + `${scores(told.after)} after training on the others. ${rest}`;
+  return `Reviewed sentences, held out in ${trained.parts} parts: ${scores(trained.before)} before, `
+    + `${scores(trained.after)} after training on the others. ${rest}`;
 }
 
 /** Describe the accuracy of the last drafts, what the next minutes bring, and what to do. */
@@ -227,6 +228,7 @@ async function reload() {
 }
 
 async function train() {
+  if (editor.changed) await editor.keep();
   overview = { ...overview, ...(await ask("training", { method: "POST" })) };
   await watchTraining();
 }
@@ -264,26 +266,26 @@ async function followTraining() {
   mark();
 }
 
-const told = (action) => (...given) => Promise.resolve(action(...given)).catch((error) => editor.say(error.message, true));
+const reportingErrors = (action) => (...given) => Promise.resolve(action(...given)).catch((error) => editor.say(error.message, true));
 
-for (const id of ["shown", "order"]) $(id).addEventListener("change", told(() => showList(0)));
+for (const id of ["shown", "order"]) $(id).addEventListener("change", reportingErrors(() => showList(0)));
 let typing = 0;
 $("query").addEventListener("input", () => {
   clearTimeout(typing);
-  typing = setTimeout(told(() => showList(0)), 200);
+  typing = setTimeout(reportingErrors(() => showList(0)), 200);
 });
 $("filter").addEventListener("submit", (event) => {
   event.preventDefault();
-  told(async () => { await showList(0); if (list.rows.length) await open(list.rows[0].index); })();
+  reportingErrors(async () => { await showList(0); if (list.rows.length) await open(list.rows[0].index); })();
 });
-$("earlier").addEventListener("click", told(() => showList(Math.max(0, list.offset - PAGE))));
-$("later").addEventListener("click", told(() => showList(list.offset + PAGE)));
-$("train").addEventListener("click", told(train));
+$("earlier").addEventListener("click", reportingErrors(() => showList(Math.max(0, list.offset - PAGE))));
+$("later").addEventListener("click", reportingErrors(() => showList(list.offset + PAGE)));
+$("train").addEventListener("click", reportingErrors(train));
 $("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
-$("tell").addEventListener("click", told(report));
+$("open-report").addEventListener("click", reportingErrors(report));
 $("wordlist").addEventListener("click", () => words.open());
-$("look").addEventListener("click", () => search.open());
+$("open-search").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") { event.preventDefault(); $("query").focus(); }
@@ -292,4 +294,4 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "x") { event.preventDefault(); search.open(); }
 });
 addEventListener("beforeunload", (event) => { if (editor.unsaved()) event.preventDefault(); });
-told(start)();
+reportingErrors(start)();

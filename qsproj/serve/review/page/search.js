@@ -23,9 +23,9 @@ export class Search {
     this.hooks = hooks;
     this.hits = [];
     this.change = "";
-    $("search").addEventListener("submit", (event) => { event.preventDefault(); this.#told(() => this.#find()); });
-    $("correct").addEventListener("click", () => this.#told(() => this.#correct()));
-    $("take-back").addEventListener("click", () => this.#told(() => this.#undo()));
+    $("search").addEventListener("submit", (event) => { event.preventDefault(); this.#reportErrors(() => this.#find()); });
+    $("correct").addEventListener("click", () => this.#reportErrors(() => this.#correct()));
+    $("take-back").addEventListener("click", () => this.#reportErrors(() => this.#undo()));
     $("leave").addEventListener("click", () => $("searching").close());
   }
 
@@ -34,7 +34,7 @@ export class Search {
     $("pattern").focus();
   }
 
-  #told(action) {
+  #reportErrors(action) {
     return action().catch((error) => this.#say(error.message, true));
   }
 
@@ -45,13 +45,13 @@ export class Search {
 
   async #find() {
     const [pattern, change] = [$("pattern").value, $("change").value.trim()];
-    const told = await ask("search", { method: "POST", body: { pattern, change } });
-    Object.assign(this, { hits: told.hits, change, doubted: null });
+    const found = await ask("search", { method: "POST", body: { pattern, change } });
+    Object.assign(this, { hits: found.hits, change, doubted: null });
     $("take-back").hidden = true;
-    $("hits").replaceChildren(...told.hits.map((hit) => this.#row(hit)));
-    $("correct").disabled = !change || !told.hits.length;
-    const shown = told.hits.length < told.total ? `; the first ${told.hits.length} are shown` : "";
-    this.#say(`${told.total} words in ${told.sentences} sentences${shown}`);
+    $("hits").replaceChildren(...found.hits.map((hit) => this.#row(hit)));
+    $("correct").disabled = !change || !found.hits.length;
+    const shown = found.hits.length < found.total ? `; the first ${found.hits.length} are shown` : "";
+    this.#say(`${found.total} words in ${found.sentences} sentences${shown}`);
   }
 
   #row(hit) {
@@ -78,9 +78,9 @@ export class Search {
     const chosen = this.hits.filter((_, at) => $("hits").rows[at].querySelector("input").checked);
     if (!chosen.length) return this.#say("No word is selected.", true);
     const hits = chosen.map((hit) => [hit.index, hit.word, hit.version]);
-    const told = await ask("search/correct", { method: "POST", body: { hits, change: this.change } });
+    const { changed } = await ask("search/correct", { method: "POST", body: { hits, change: this.change } });
     await this.#find();
-    this.#say(`${chosen.length} words in ${told.changed} sentences are corrected. Undo reverts all of them.`);
+    this.#say(`${chosen.length} words in ${changed} sentences are corrected. Undo reverts all of them.`);
     this.corrected = chosen[0].index;
     $("take-back").hidden = false;
     await this.hooks.corrected(this.corrected);
@@ -89,9 +89,9 @@ export class Search {
   /** Undo the last correction in all sentences not changed since. */
   async #undo() {
     const { version } = await ask(`sentences/${this.corrected}`);
-    const told = await ask(`sentences/${this.corrected}/undo`, { method: "POST", body: { version } });
+    const { undone } = await ask(`sentences/${this.corrected}/undo`, { method: "POST", body: { version } });
     await this.#find();
-    this.#say(`The correction of ${told.undone} ${told.undone === 1 ? "sentence" : "sentences"} was reverted.`);
+    this.#say(`The correction of ${undone} ${undone === 1 ? "sentence" : "sentences"} was reverted.`);
     await this.hooks.corrected(null);
   }
 }

@@ -78,11 +78,11 @@ export function linked(tree, word, sources) {
 export function fixedHeads(tree) { return question(tree).heads; }
 
 /** Return the tree inferred by a model, and the words that it changed. */
-export function inferred(tree, told, earlier) {
+export function inferred(tree, found, earlier) {
   const moved = tree.heads.map((_, index) => INFERRED.some(
-    (column) => !tree.fixed[column][index] && told[column][index] !== earlier[column][index],
+    (column) => !tree.fixed[column][index] && found[column][index] !== earlier[column][index],
   ));
-  return { ...tree, ...told, moved };
+  return { ...tree, ...found, moved };
 }
 
 /** Return the first thing missing from a tree for its confirmation, or null. */

@@ -39,9 +39,9 @@ export class Words {
 
   /** Load questions and words, and show the button if there are any. */
   async start() {
-    const told = await ask("words");
-    const words = told.words.map(([form, tags, decided, , , wrong, example]) => ({ form, tags, decided, wrong, example }));
-    const questions = told.questions.map(({ name, answer, ...rest }) => ({ form: name, decided: answer, ...rest }));
+    const listed = await ask("words");
+    const words = listed.words.map(([form, tags, decided, , , wrong, example]) => ({ form, tags, decided, wrong, example }));
+    const questions = listed.questions.map(({ name, answer, ...rest }) => ({ form: name, decided: answer, ...rest }));
     this.rows = [...questions, ...words].map((row) => ({ ...row, saved: row.decided.length > 0 }));
     $("wordlist").hidden = !this.rows.length;
     $("lexicon").replaceChildren(...this.rows.map((row, at) => this.#row(row, at)));
@@ -174,7 +174,7 @@ export class Words {
     const { index, ...rest } = given;
     item.querySelector("button").textContent = tag;
     this.saving = this.saving.then(() => ask(`sentences/${index}/tag`, { method: "PUT", body: { ...rest, tag } }));
-    this.#told(this.saving.then(() => item.classList.add("tagged")).then(() => this.hooks.decided()));
+    this.#reportErrors(this.saving.then(() => item.classList.add("tagged")).then(() => this.hooks.decided()));
     this.saving = this.saving.catch(() => null);
   }
 
@@ -182,7 +182,7 @@ export class Words {
     const row = event.target.closest("tr[data-at]");
     if (!row) return;
     this.#go(Number(row.dataset.at));
-    if (event.target.closest("button")) this.#told(this.#lines(Number(row.dataset.at)));
+    if (event.target.closest("button")) this.#reportErrors(this.#lines(Number(row.dataset.at)));
   }
 
   #pressed(event) {
@@ -199,10 +199,10 @@ export class Words {
     const action = tag ? () => this.#decide(at, toggled) : actions[event.key];
     if (!action) return;
     event.preventDefault();
-    this.#told(action());
+    this.#reportErrors(action());
   }
 
-  #told(work) {
+  #reportErrors(work) {
     return Promise.resolve(work).catch((error) => { $("decided").textContent = error.message; });
   }
 }
