@@ -36,7 +36,7 @@ _CONJUNCTIONS = frozenset({",", "et", "ou", "ni", "e", "ed", "o", "od", "i", "y"
 _LEAST_SEEN = 2
 
 
-def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
+def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ...]]:
     """Return the most frequent split of each lower-cased surface token.
 
     Tokens that are mostly one word are left out (German *in*, unlike *ins*). A token with another split after
@@ -45,23 +45,22 @@ def learn_contractions(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ..
     """
     found: dict[str, Counter[tuple[str, ...]]] = {}
     behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
-    for sentence in sentences:
-        tokens = tokens_of(sentence)
+    tokenized = list(map(tokens_of, sentences))
+    ever_split = {form.lower() for tokens in tokenized for _, form, count in tokens if count > 1}
+    for sentence, tokens in zip(sentences, tokenized, strict=True):
         forms = [form for _, form, _ in tokens]
         for at, (first, form, count) in enumerate(tokens):
             token = form.lower()
+            if token not in ever_split:
+                continue
             words = tuple(word.lower() for word in sentence.forms[first - 1 : first - 1 + max(count, 1)])
             found.setdefault(token, Counter())[words] += 1
             behind.setdefault((_before(forms, at), token), Counter())[words] += 1
-    table = {
-        token: _commonest(counts, token) for token, counts in found.items() if len(max(counts, key=len)) > 1
-    }
+    table = {token: _commonest(counts, token) for token, counts in found.items()}
     rows = {
         f"{before} {token}": words
         for (before, token), counts in behind.items()
-        if token in table
-        and (words := _commonest(counts, token)) != table[token]
-        and counts[words] >= _LEAST_SEEN
+        if (words := _commonest(counts, token)) != table[token] and counts[words] >= _LEAST_SEEN
     }
     split = {token: words for token, words in table.items() if words != (token,)}
     return dict(sorted((split | rows).items()))
@@ -77,7 +76,7 @@ def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
 def _before(tokens: Sequence[str], at: int) -> str:
     """Return the lower-cased word before a token, CLAUSE after punctuation other than a comma."""
     before = tokens[at - 1].lower() if at else CLAUSE
-    return before if before == "," or any(map(str.isalnum, before)) else CLAUSE
+    return before if before == "," or before.isalnum() or any(map(str.isalnum, before)) else CLAUSE
 
 
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
@@ -86,6 +85,8 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
     Case is kept: *Im* gives *In dem*, *IM* gives *IN DEM*. Rows of a token with its preceding word take
     precedence.
     """
+    if not table and not _ON_WORD.search(" ".join(tokens)):
+        return [[token] for token in tokens]
     found = []
     last: dict[str, tuple[str, ...]] = {}
     for at, token in enumerate(tokens):
@@ -113,6 +114,8 @@ def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list
 
 def _without_marks(token: str) -> list[str]:
     """Return a word and the marks on it; a token of only marks is not split."""
+    if token.isascii():
+        return [token]
     bare = _ON_WORD.sub("", token)
     return [bare, *_ON_WORD.findall(token)] if bare and bare != token else [token]
 

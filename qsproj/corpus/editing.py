@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, comment_in
+from qsproj.corpus.cells import DEPS, MISC, UNSPECIFIED, comment_in
 from qsproj.corpus.sentence import Items, Layout, Sentence, checked_heads, checked_items, layout_of
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
@@ -210,8 +210,10 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words, None without the key."""
     if sentence.layout is None:
         return (None,) * len(sentence)
-    rows = [sentence.layout.lines[i] for i in sentence.layout.word_lines]
-    return tuple(_misc_value(cell.rstrip("\r"), key) for cell in cells_of(rows)[MISC::COLUMN_COUNT])
+    lines, start = sentence.layout.lines, f"{key}="
+    return tuple(
+        _misc_value(lines[i].rpartition("\t")[2].rstrip("\r"), start) for i in sentence.layout.word_lines
+    )
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
@@ -266,11 +268,11 @@ def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -
     return cells
 
 
-def _misc_value(cell: str, key: str) -> str | None:
-    for item in cell.split("|"):
-        name, separator, value = item.partition("=")
-        if separator and name == key:
-            return value
+def _misc_value(cell: str, start: str) -> str | None:
+    if start in cell:
+        for item in cell.split("|"):
+            if item.startswith(start):
+                return item[len(start) :]
     return None
 
 

@@ -7,7 +7,7 @@ from qsproj.errors import UsageError, WrongTypeError
 
 _SHOWN_CHARACTERS = 60
 _MOST_DIGITS = 18
-_BREAKS = "\t\r\n"
+_BREAKS = frozenset("\t\r\n")
 
 
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
     for number, word in enumerate(words, start=1):
         if not isinstance(word, str):
             raise WrongTypeError(f"found {described(word)} as word {number} of {what}, expected a string")
-        if not word or any(mark in word for mark in _BREAKS):
+        if not word or not _BREAKS.isdisjoint(word):
             raise UsageError(
                 f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"
             )

@@ -245,24 +245,34 @@ def with_tree_atoms(
     adposition; ``last.upos`` the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
     bool[n+1]: for several sentences encoded as one, the positions that are words or roots.
     """
-    wanted = attributes[encoded.atoms.shape[1] :]
-    if not wanted:
+    width = encoded.atoms.shape[1]
+    if len(attributes) == width:
         return encoded
+    relatives, columns = _sources(tuple(attributes), width)
     nodes = np.empty((len(heads), len(RELATIVES)), dtype=np.int32)
     ranks = np.empty(len(heads), dtype=np.int64)
     # A copy, since numba would compile another version of the kernel for read-only arrays.
     find_relatives(heads.copy(), encoded.tags, _CLASS_BITS, NOMINALS, nodes, ranks)
-    atoms = np.empty((len(encoded.atoms), len(attributes)), dtype=np.uint64)
-    atoms[:, : encoded.atoms.shape[1]] = encoded.atoms
-    for column, attribute in enumerate(wanted, start=encoded.atoms.shape[1]):
-        if attribute == RANK:
-            values = ranks.astype(np.uint64) * _RANK_SEED
-            values = values if inside is None else np.where(inside, values, _NOBODY)
-        else:
-            relative, _, read = attribute.partition(".")
-            found = nodes[:, RELATIVES.index(relative)]
-            own = encoded.atoms[found + PADDING, attributes.index(read)]
-            values = np.where(found < 0, _NOBODY, own)
-        atoms[:, column] = _NOBODY
-        atoms[PADDING : PADDING + len(heads), column] = values
+    atoms = np.full((len(encoded.atoms), len(attributes)), _NOBODY)
+    atoms[:, :width] = encoded.atoms
+    of_words = atoms[PADDING : PADDING + len(heads), width:]
+    found = nodes.take(relatives, axis=1)
+    of_words[:] = np.where(found < 0, _NOBODY, encoded.atoms[found + PADDING, columns])
+    if RANK in attributes:
+        values = ranks.astype(np.uint64) * _RANK_SEED
+        of_words[:, attributes.index(RANK) - width] = (
+            values if inside is None else np.where(inside, values, _NOBODY)
+        )
     return EncodedSentence(atoms, encoded.tags)
+
+
+@lru_cache
+def _sources(attributes: tuple[str, ...], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of the relative, and of the attribute read, of each attribute after ``width``."""
+    # The rank has neither; its column is replaced.
+    wanted = [
+        one.partition(".") if one != RANK else (RELATIVES[0], "", attributes[0]) for one in attributes[width:]
+    ]
+    places = [(RELATIVES.index(relative), attributes.index(read)) for relative, _, read in wanted]
+    relatives, columns = np.array(places, dtype=np.int64).T
+    return relatives, columns

@@ -121,3 +121,12 @@ def test_marks_on_armenian_words_are_words_of_their_own_behind_them():
     assert sentence.forms == ("«", "Ուր", "՞", "է", ",", "Դաւթի", "՛", "որդի", "՞", "»")
     assert [span.form for span in multiword_tokens(sentence)] == ["Ո՞ւր", "Դաւթի՛"]
     assert comment_value(sentence, "text") == line
+
+
+@pytest.mark.parametrize("word", ["etc", "Mr", "z.B", "é", "", "α1"])
+def test_small_letters_are_those_of_the_moses_tokeniser(word):
+    from sacremoses import MosesTokenizer
+
+    from qsproj.corpus.text import _moses
+
+    assert _moses("en").islower(word) == MosesTokenizer("en").islower(word)

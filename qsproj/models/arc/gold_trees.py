@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.conventions import ROOT, Heads, Mask, Scores, is_whole
-from qsproj.models.tree_decoder import TreeDecoder, agreeing_arcs, reachable
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 
@@ -73,7 +73,7 @@ class GoldTrees:
 def gold_trees(heads: Heads, inference: TreeDecoder) -> GoldTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
     heads = reachable(heads, inference)
-    allowed = agreeing_arcs(heads, inference)
+    allowed = arcs_in(heads)
     roots = np.count_nonzero(heads[1:] == ROOT)
     if inference.single_root and roots:
         if is_whole(heads) and roots != 1:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +176,8 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
     """Return the sentences with annotated analyses, and these."""
     found = []
     featured = _share_with_features(treebank)
+    # In output form: sorted, without duplicates and without values that are not UD's.
+    written = {cell: feature_cell(features_of(cell)) for cell in {*chain(*(one.feats for one in treebank))}}
     for sentence in treebank:
         if "xpos" in columns and not _shows(sentence, "xpos"):
             continue
@@ -185,8 +188,7 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
         cells = zip(
             sentence.upos,
             sentence.xpos if "xpos" in columns else empty,
-            # In output form: sorted, without duplicates and without values that are not UD's.
-            [feature_cell(features_of(cell)) for cell in sentence.feats] if "feats" in columns else empty,
+            map(written.__getitem__, sentence.feats) if "feats" in columns else empty,
             strict=True,
         )
         found.append((sentence, tuple(Analysis(*row) for row in cells)))

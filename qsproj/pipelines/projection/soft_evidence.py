@@ -79,7 +79,7 @@ class DensestPairs:
 
     def __init__(self, *, sentences: int | None = None, words: float = math.inf) -> None:
         self._sentences, self._words = sentences, words
-        self._best: list[tuple[float, int, Translations]] = []
+        self._best: list[tuple[float, int, Translations, Scores]] = []
         self._added = self._held = 0
         self._left_out = dict.fromkeys((UNUSUAL_LENGTH, NO_EVIDENCE, LESS_EVIDENCE), 0)
 
@@ -88,12 +88,13 @@ class DensestPairs:
         if not SHORTEST <= len(translations[0].target) <= LONGEST:
             self._left_out[UNUSUAL_LENGTH] += 1
             return
-        covered = coverage(pooled_evidence(translations))
+        evidence = pooled_evidence(translations)
+        covered = coverage(evidence)
         if not covered:
             self._left_out[NO_EVIDENCE] += 1
             return
         # Distinct numbers, so that translations are never compared.
-        heapq.heappush(self._best, (covered, -self._added, translations))
+        heapq.heappush(self._best, (covered, -self._added, translations, evidence))
         self._held += len(translations[0].target)
         while self._too_many():
             self._held -= len(heapq.heappop(self._best)[2][0].target)
@@ -107,7 +108,15 @@ class DensestPairs:
     @property
     def chosen(self) -> list[Translations]:
         """Return the chosen translations in the order of addition."""
-        return [translations for _, _, translations in sorted(self._best, key=lambda entry: -entry[1])]
+        return [translations for _, _, translations, _ in self._in_order()]
+
+    @property
+    def evidence(self) -> list[Scores]:
+        """Return the :func:`pooled_evidence` of the chosen translations."""
+        return [evidence for *_, evidence in self._in_order()]
+
+    def _in_order(self) -> list[tuple[float, int, Translations, Scores]]:
+        return sorted(self._best, key=lambda entry: -entry[1])
 
     @property
     def left_out(self) -> dict[str, int]:

@@ -379,7 +379,7 @@ def project_soft(
     chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
         raise soft_evidence.nothing_chosen(left_out)
-    evidence = [options.strength * soft_evidence.pooled_evidence(translations) for translations in chosen]
+    evidence = [options.strength * one for one in learned_from.evidence]
     examples = [
         ArcExample(
             prior.joined.scorer.encode(translations[0].target),
