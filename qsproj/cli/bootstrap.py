@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     several(more, "--text", "raw target text, one sentence a line; include the text to be parsed")
     option(more, "--paragraphs", "--text is running text, to be split into sentences")
-    several(more, "--also", "treebanks of other languages, for the prior; useful when pairs are few")
+    several(more, "--also", "treebanks of other languages, best related ones, for tags and trees")
     several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
     several(more, "--annotated", "target sentences with UPOS and trees")
     several(more, "--parsed-source", "gold trees of the source side of the bitext")

@@ -87,6 +87,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "raw target text, one sentence per line, ideally including the text to tag; improves tags of "
         "words that are rare in the target",
     )
+    option(
+        parser,
+        "--also FILE ...",
+        "treebanks of related languages: their tags vote on the target's words, if they agree with links",
+    )
     running = option(parser, "--paragraphs", "--text is running text, to be split into sentences")
     only_with("text", running)
     option(
@@ -109,6 +114,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+    from qsproj.pipelines.treebank_weights import read_treebanks
 
     if options.language is not None:
         check_known_language(options.language)
@@ -124,7 +130,7 @@ def run(options: argparse.Namespace) -> None:
     texts = options.text
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
-    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts]
+    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts, *options.also]
     if len(sources) > 1 and options.target == "-":
         raise UsageError("with several sources the target is read several times; name a file in place of -")
     check_files(reads=inputs, model=options.output)
@@ -154,6 +160,7 @@ def run(options: argparse.Namespace) -> None:
             tagged=few,
             raw=[sentence.forms for sentence in raw],
             lexicon=lexicon,
+            relatives=read_treebanks(options.also),
             language=options.language,
             columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         )

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, pluralise
 
@@ -22,6 +24,10 @@ class Treebank:
 
     name: str
     sentences: Sequence[Sentence]
+
+
+def read_treebanks(paths: Iterable[str]) -> list[Treebank]:
+    return [Treebank(Path(path).name, list(read_sentences(path))) for path in paths]
 
 
 @dataclass(frozen=True, slots=True)

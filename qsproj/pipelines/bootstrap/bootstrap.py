@@ -44,17 +44,17 @@ SUGGESTED = 20
 class BootstrapOptions:
     """Optional training data and settings of a bootstrap.
 
-    ``also``: treebanks of other languages, which vote in the prior. ``tagged``, ``annotated``: target
-    sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some lines of
-    the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas. ``lemmatizer``:
-    see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw target text, one sentence a line, best
-    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``learn_text``:
-    whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`. ``unspaced``:
-    the side written without spaces, by default the target if its language is; see
-    :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
-    each pair; the bitext must then be tokenised, with spaces between words. ``draws``: number of averaged
-    parsers; None: see :func:`qsproj.pipelines.projection.projected.usual_draws`. ``soft``: training of
-    each parser.
+    ``also``: treebanks of other languages, which vote on tags and in the prior. ``tagged``, ``annotated``:
+    target sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some
+    lines of the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas.
+    ``lemmatizer``: see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw target text, one
+    sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be split into
+    sentences. ``learn_text``: whether taggers learn from it; None: see
+    :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side written without spaces, by default the
+    target if its language is; see :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each
+    bitext, Pharaoh, one line for each pair; the bitext must then be tokenised, with spaces between words.
+    ``draws``: number of averaged parsers; None: see
+    :func:`qsproj.pipelines.projection.projected.usual_draws`. ``soft``: training of each parser.
     """
 
     also: tuple[str, ...] = ()
@@ -244,6 +244,7 @@ def _declare_bitexts(
         text=options.text,
         paragraphs=options.paragraphs,
         learn_text=options.learn_text,
+        also=options.also,
         language=language,
         seed=seed,
     )

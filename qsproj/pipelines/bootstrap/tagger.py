@@ -21,13 +21,14 @@ from qsproj.pipelines.streams import tag_stream
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+from qsproj.pipelines.treebank_weights import read_treebanks
 
 # Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
 # Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
 
 
-@stage("tagger", version=37)
+@stage("tagger", version=38)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -38,6 +39,7 @@ def tag_target(
     text: Sequence[str],
     paragraphs: bool,
     learn_text: bool | None,
+    also: Sequence[str],
     language: str,
     seed: int,
 ) -> StageReport:
@@ -52,6 +54,7 @@ def tag_target(
         tagged=sentences,
         raw=[sentence.forms for sentence in raw],
         lexicon=lexicon_of(lexicon, lemmatizer, language),
+        relatives=read_treebanks(also),
         language=language,
         options=TagProjectionOptions(learn_raw=learn_text),
     )

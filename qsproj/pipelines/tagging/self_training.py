@@ -19,6 +19,7 @@ from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.votes import Sets
 from qsproj.progress import track
 
@@ -58,6 +59,7 @@ class SelfTraining:
         few: FewTagged,
         raw: RawText,
         drawn: Sequence[Words],
+        voter: RelativeVoter | None,
     ) -> Tagger:
         """Self-train once on the bitext, or in several rounds with sentences ``drawn`` from raw text too.
 
@@ -66,13 +68,22 @@ class SelfTraining:
         """
         options = self.options
         for _ in range(options.rounds_of_raw if drawn else 1):
-            more = as_tagged(tagger, raw, drawn, strength=options.raw_strength, balance=options.balance)
-            evidence_of = partial(self.read, tagger, allowed, channel)
+            more = as_tagged(
+                tagger, raw, drawn, strength=options.raw_strength, balance=options.balance, voter=voter
+            )
+            evidence_of = partial(self.read, tagger, allowed, channel, voter)
             tagger = self.fit(evidence_of, few, "learning again", more)
         return tagger
 
-    def read(self, tagger: Tagger, allowed: Sets, channel: Channel, sentences: Sequence[int]) -> LogEvidence:
-        """Return the balanced tag probabilities of ``sentences`` given a tagger and links, as evidence.
+    def read(
+        self,
+        tagger: Tagger,
+        allowed: Sets,
+        channel: Channel,
+        voter: RelativeVoter | None,
+        sentences: Sequence[int],
+    ) -> LogEvidence:
+        """Return the balanced tag probabilities of ``sentences`` given tagger, links and voter, as evidence.
 
         Only script and lexicon (``allowed``) constrain the tags, not type sets, so that context can select a
         tag with few links.
@@ -82,7 +93,7 @@ class SelfTraining:
         for sentence, known in zip(
             track(sentences, "reading again", unit="sentence"), by_sentence, strict=True
         ):
-            known[:] = tagger.distribution_given(self.text.sentences[sentence], known)
+            known[:] = distribution_with(voter, tagger, self.text.sentences[sentence], known)
         return balanced(evidence, self.options.balance)
 
     def _train(
@@ -170,10 +181,19 @@ def deal_out(
 
 
 def as_tagged(
-    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
+    tagger: Tagger,
+    raw: RawText,
+    sentences: Sequence[Words],
+    *,
+    strength: float,
+    balance: float,
+    voter: RelativeVoter | None = None,
 ) -> list[SetExample]:
-    """Return examples of raw sentences, with a tagger's probabilities as evidence."""
-    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
+    """Return examples of raw sentences, with the probabilities of a tagger and a voter as evidence."""
+    found = [
+        distribution_with(voter, tagger, forms, np.where(raw.sets_of(forms), np.float32(0.0), -np.inf))
+        for forms in sentences
+    ]
     if not found:
         return []
     ends = np.cumsum([len(forms) for forms in sentences])

@@ -30,6 +30,7 @@ from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.relatives import relative_voter
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
     deal_out,
@@ -43,6 +44,7 @@ from qsproj.pipelines.tagging.type_dictionary import (
     type_sets,
     type_shares,
 )
+from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
 # Columns learned beside UPOS by default.
@@ -74,6 +76,7 @@ def project_tags(
     tagged: Sequence[Sentence] = (),
     raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
+    relatives: Sequence[Treebank] = (),
     language: str | None = None,
     columns: Sequence[str] = PROJECTED_COLUMNS,
     options: TagProjectionOptions | None = None,
@@ -83,10 +86,10 @@ def project_tags(
     ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens determine how those of
     the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged among them; most
     useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed tags of words, or
-    lemmas of forms. ``language``: kept in the model for tokenising plain text, and used to decide which
-    conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are learned where the
-    sources have them (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged
-    sentences do.
+    lemmas of forms. ``relatives``: treebanks of other languages. ``language``: kept in the model for
+    tokenising plain text, and used to decide which conventions of the source hold. ``columns``: some of
+    PROJECTED_COLUMNS: FEATS are learned where the sources have them
+    (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
     800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
@@ -154,7 +157,10 @@ def project_tags(
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     first = learner.fit(partial(channel_evidence, text, sets, channel), few, "learning from links")
     drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
-    again = partial(learner.again, first, allowed, channel, few, raw_text)
+    voter, of_relatives = relative_voter(
+        relatives, first, [text.sentences[number] for number in chosen], rng=rng
+    )
+    again = partial(learner.again, first, allowed, channel, few, raw_text, voter=voter)
     tagger = again(drawn)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options)
     if drawn and options.learn_raw is None:
@@ -169,6 +175,7 @@ def project_tags(
     report = [
         summary(text) + on_raw,
         *judged,
+        *of_relatives,
         f"trained on {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else "")
         + (

@@ -101,6 +101,7 @@ class Way:
     text: bool | None
     learn_text: bool | None
     sources: tuple[str, ...]
+    also: tuple[str, ...]
     without: tuple[str, ...]
     soft: SoftProjectionOptions
 
@@ -114,6 +115,7 @@ class Way:
         add("--text", action=argparse.BooleanOptionalAction)
         add("--learn-text", choices=list(WHEN))
         add("--sources", nargs="+", default=[ENGLISH], choices=list(TREEBANKS))
+        add("--also", nargs="+", default=[], choices=list(TREEBANKS))
         add("--without", nargs=1, action="extend", default=[], choices=list(ABLATIONS))
         add_fields(parser, SoftProjectionOptions(), *FIELDS)
         found = parser.parse_args(_words(text))
@@ -123,6 +125,7 @@ class Way:
             found.text,
             WHEN.get(found.learn_text),
             tuple(found.sources),
+            tuple(found.also),
             tuple(found.without),
             SoftProjectionOptions(**values_of(found, *FIELDS)),
         )
@@ -177,6 +180,7 @@ def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     options = BootstrapOptions(
         text=(str(corpora.raw_text(code)),) if raw else (),
         learn_text=way.learn_text,
+        also=tuple(str(lab.data / f"{name}.conllu.gz") for one in way.also for name in TREEBANKS[one]),
         draws=way.draws,
         soft=way.soft,
         seed=seed,

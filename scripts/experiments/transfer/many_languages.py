@@ -27,6 +27,9 @@ TREEBANKS = {
     "it": ("partut/it-train", "partut/it-dev"),
     "ru": ("bible/ru-dev",),
     "ar": ("treebanks/arabic-padt-dev",),
+    "cs": ("treebanks/czech-cac-dev",),
+    "sl": ("treebanks/slovenian-ssj-dev",),
+    "tr": ("treebanks/turkish-imst-dev",),
 }
 TESTAMENT, NEWS, FEW_PAIRS = "New Testament", "news", "1,000 pairs"
 # Trees of PUD after these are for reports.
