@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qsproj.api.bitext import align, cotrain, project, project_tags, train_biparser
     from qsproj.api.bootstrapping import bootstrap
-    from qsproj.api.results import draw, evaluate, load_model
     from qsproj.api.text import read_bitext, read_text, tokenize
     from qsproj.api.training import adapt, bundle, train_converter, train_parser, train_tagger
-    from qsproj.api.trees import convert, detect_style, search, suggest
+    from qsproj.api.trees import convert, detect_style, draw, evaluate, load_model, search, suggest
     from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.corpus.document import Document
     from qsproj.corpus.formats import read_alignments
@@ -90,10 +89,9 @@ _HOMES = {
     for module, names in (
         ("api.bitext", "align cotrain project project_tags train_biparser"),
         ("api.bootstrapping", "bootstrap"),
-        ("api.results", "draw evaluate load_model"),
         ("api.text", "read_bitext read_text tokenize"),
         ("api.training", "adapt bundle train_converter train_parser train_tagger"),
-        ("api.trees", "convert detect_style search suggest"),
+        ("api.trees", "convert detect_style draw evaluate load_model search suggest"),
         ("corpus.conllu", "read_conllu write_conllu"),
         ("corpus.document", "Document"),
         ("corpus.formats", "read_alignments"),

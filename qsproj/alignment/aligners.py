@@ -72,7 +72,6 @@ def directed_links(posteriors: Posteriors) -> Links:
 
 
 def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float64]:
-    """Return the mean of the two directions' probabilities, float64[m, n]."""
     return np.clip(0.5 * (forward.astype(np.float64) + backward), 0.0, 1.0)
 
 

@@ -157,7 +157,6 @@ class ShardFiles:
             handle.write(array.tobytes())
 
     def appended(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return all that was appended under a name, and remove its file."""
         path = self._appended(name)
         if not path.exists():
             return np.zeros(0, dtype=dtype)

@@ -200,7 +200,6 @@ def _add_changes(
 
 
 def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
-    """Sweep over one shard; update and return its shares and its part of the counts."""
     jumps = _no_jumps(sweep.jumps)
     posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
     how = sweep.null_probability, sweep.use_jumps

@@ -65,7 +65,6 @@ def align(
 def _word_pairs(
     sources: Sequence[Sentence | tuple[str, ...]], targets: Sequence[Sentence | tuple[str, ...]]
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Pair ``Sentence`` objects by id where possible, lists of words by order."""
     source_sentences = [text for text in sources if isinstance(text, Sentence)]
     target_sentences = [text for text in targets if isinstance(text, Sentence)]
     if len(source_sentences) == len(target_sentences) == len(sources):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
 from qsproj.corpus.messages import described
@@ -26,42 +26,13 @@ LABELS = ("after", "joint")
 
 
 @overload
-def train_parser(  # type: ignore[overload-overlap]  # The return type depends on the arguments.
-    sentences: Iterable[Sentence],
-    *,
-    order: Literal[1] = 1,
-    objective: Literal["hidden"],
-    labels: Literal["after"] = "after",
-    features: str | None = None,
-    dev: Iterable[Sentence] = (),
-    seed: int = 1,
-) -> ClusterParser: ...
-
-
-@overload
 def train_parser(
     sentences: Iterable[Sentence],
     *,
-    order: Literal[1] = 1,
-    objective: str = "margin",
-    labels: Literal["after"] = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
 ) -> ArcParser: ...
-
-
-@overload
-def train_parser(
-    sentences: Iterable[Sentence],
-    *,
-    order: Literal[1] = 1,
-    objective: str = "margin",
-    labels: Literal["joint"],
-    features: str | None = None,
-    dev: Iterable[Sentence] = (),
-    seed: int = 1,
-) -> LabelledParser: ...
 
 
 @overload

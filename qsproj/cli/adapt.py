@@ -7,14 +7,14 @@ then be omitted, and the parser's own, less accurate trees are used.
 """
 
 import argparse
-import sys
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
+from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import adding_lines, adding_paths
 from qsproj.cli.options.shared import add_pairing, add_seed
+from qsproj.progress import notice
 
+LEARNS_FROM = ("source", "target")
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
@@ -37,12 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    check_files(reads=(options.source, options.target, options.parser), model=options.output)
-    with adding_paths(options.source, options.target):
-        _train(options)
-
-
-def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.files import name_of
@@ -76,4 +70,4 @@ def _train(options: argparse.Namespace) -> None:
         converter.save(options.output, made=made_by(options))
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
-    print(report.summary(inference), file=sys.stderr)
+    notice(report.summary(inference))

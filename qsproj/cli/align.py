@@ -14,7 +14,6 @@ and --save-model writes it for use with -m.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,10 +30,10 @@ from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.declare import only_where, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
@@ -42,6 +41,7 @@ from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_alignment import LinkChooser
@@ -60,7 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", nargs="?", help="target sentences")
     option(parser, "-o, --output FILE", "links (default: standard output)", default="-")
     weights = option(parser, "--weights", "write links with probabilities: i-j:p")
-    option(parser, "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)")
+    option(
+        parser,
+        "--linked FILE",
+        "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)",
+        writes="target",
+    )
     text = parser.add_argument_group("text")
     option(
         text,
@@ -92,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(links)
     by_hand = add_link_learning(parser)
     hand, *taught = by_hand._group_actions
-    saved = option(by_hand, "--save-model MODEL", "also write the link selection model, for -m")
+    saved = option(by_hand, "--save-model MODEL", "also write the link selection model, for -m", writes="")
     model = option(by_hand, "-m, --model MODEL", "select links by a model of --save-model")
     only_with("hand_alignment", *taught, saved)
     # These need link probabilities.
@@ -107,29 +112,26 @@ def _weighs(options: argparse.Namespace) -> bool:
 def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.language.recognition import check_known_language
 
-    check_files(
-        reads=(options.source, options.target, options.hand_alignment, options.model),
-        model=options.save_model,
-        model_option="--save-model",
-        writes=[(options.output, None), (options.linked, options.target)],
-    )
     check_name("alignment method", options.method, METHODS)
-    symmetrization = options.symmetrize or METHODS[options.method]
-    check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
+    check_symmetrization(options.symmetrize or METHODS[options.method], DEFAULT_THRESHOLD)
     for language in options.tokenize or ():
         check_known_language(language)
-    if options.linked is not None and not (
-        options.target is not None
-        and all(path != "-" and is_conllu(path) for path in (options.source, options.target))
-    ):
-        raise UsageError(
-            "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
-        )
     if options.linked is not None:
+        if (
+            options.target is None
+            or "-" in (paths := (options.source, options.target))
+            or not all(map(is_conllu, paths))
+        ):
+            raise UsageError(
+                "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
+            )
         check_has_misc(options.linked, "--linked")
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    alignments = chosen_links(options, threshold) if chooses(options) else _aligned(options, threshold)
-    alignments = _reported(alignments)
+    by_hand = options.hand_alignment is not None
+    if by_hand and options.model is not None:
+        raise UsageError("-m selects links by a trained model; leave out --hand-alignment, or -m")
+    select = chosen_links if by_hand or options.model is not None else _aligned
+    alignments = _reported(select(options, threshold))
     if options.linked is not None:
         kept = list(alignments)
         alignments = iter(kept)
@@ -138,7 +140,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:
-    """Yield the target sentences, in source order, with their links in MISC."""
     pairs = pair_files(options.source, options.target, pairing=options.pair)
     for (_, target), links in zip(pairs, alignments, strict=True):
         bare = links if options.weights else replace(links, weights=None)
@@ -173,15 +174,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
     for count, what in ((empty, "an empty side"), (long, f"more than {MAX_CELLS:,} word pairs")):
         if count:
             have = "has" if count == 1 else "have"
-            print(f"{count:,} of {pluralise(total, 'pair')} {have} {what}: no links", file=sys.stderr)
-
-
-def chooses(options: argparse.Namespace) -> bool:
-    """Return whether links are selected by a supervised model; raise UsageError for conflicting options."""
-    by_hand = options.hand_alignment is not None
-    if by_hand and options.model is not None:
-        raise UsageError("-m selects links by a trained model; leave out --hand-alignment, or -m")
-    return by_hand or options.model is not None
+            notice(f"{count:,} of {pluralise(total, 'pair')} {have} {what}: no links")
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
@@ -209,26 +202,16 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
             for i, pair in zip(whole, pairs, strict=True)
         ]
         chooser = _learned(options, bitext, families)
-        chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
+        chosen = choose_links(chooser, bitext, threshold=threshold)
     # Pairs with an empty side get an alignment without links.
-    return _warn_too_long(
-        next(chosen) if all(size) else make_alignment(*size, [], weights=[]) for size in sizes
-    )
-
-
-def _warn_too_long(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-    """Yield the alignments, then report how many pairs were too long for link selection."""
-    from qsproj.conventions import MAX_WORDS
-
     long = 0
-    for alignment in alignments:
-        long += max(alignment.n_source, alignment.n_target) > MAX_WORDS
-        yield alignment
+    for size in sizes:
+        yield next(chosen) if all(size) else make_alignment(*size, [], weights=[])
+        long += max(size) > MAX_WORDS
     if long:
-        print(
-            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links are those of "
-            "the aligner",
-            file=sys.stderr,
+        notice(
+            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links are those of the "
+            "aligner"
         )
 
 
@@ -249,17 +232,14 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
 def _learned(
     options: argparse.Namespace, pairs: list[SentencePair], families: tuple[str, ...]
 ) -> LinkChooser:
-    """Train a link selection model on the hand alignments of the first pairs, and save it if requested."""
     import numpy as np
 
     from qsproj.pipelines.bilingual.choose_links import learn_to_choose
 
-    chooser, counts = learn_to_choose(
-        pairs, rng=np.random.default_rng(options.seed), families=families, with_dictionary=options.dictionary
-    )
+    chooser, counts = learn_to_choose(pairs, rng=np.random.default_rng(options.seed), families=families)
     by_hand = sum(pair.hand is not None for pair in pairs)
     left_out = pluralise(by_hand - counts.pairs, "pair")
-    print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
+    notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
     if options.save_model is not None:
         facts = {"hand_aligned": counts.pairs, "pairs": len(pairs)}
         chooser.save(options.save_model, made=made_by(options, **facts))

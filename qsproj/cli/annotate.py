@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
+from qsproj.cli.options.files import Output, check_files
 from qsproj.cli.options.shared import add_address, add_reviewing
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(parser, "--work DIR", "working folder of qsproj bootstrap", required=True)
     option(parser, "--language CODE", "target language, if DIR holds several")
     option(parser, "-o, --output MODEL", "where each trained model is written", required=True)
-    option(parser, "--lexicon FILE", "where tags of words are written (default: in DIR)")
+    option(parser, "--lexicon FILE", "where tags of words are written (default: in DIR)", writes="")
     add_reviewing(parser)
     add_address(parser)
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
     check_installed()
     folder = Path(options.work)
     call = BootstrapCall.load(folder, options.language)
-    check_files(reads=[*call.options.files], model=options.output)
+    check_files(call.options.files, [Output(options.output, model_option="-o")])
     lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")
     learning = Relearning(call, folder, options.output, lexicon)
     with listen(options.host, options.port) as listening:
@@ -102,7 +102,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _words_in(text: Sequence[str], corpora: Sequence[AlignedFiles]) -> int:
-    """Return the number of words of the raw text, or else of the target sides of the bitexts."""
     from qsproj.corpus.conllu import read_conllu
     from qsproj.corpus.files import open_text
 

@@ -9,16 +9,14 @@ trained by `qsproj train-biparser`.
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import only_with, option
-from qsproj.cli.options.files import check_files
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_workers, workers_of
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
@@ -34,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained")
     option(parser, "-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    option(parser, "-o, --output FILE", "target trees (default: stdout)", default="-")
-    option(parser, "--source-output FILE", "also write source trees")
-    option(parser, "--alignment-output FILE", "also write links, as i-j:p")
+    option(parser, "-o, --output FILE", "target trees (default: stdout)", default="-", writes="target")
+    option(parser, "--source-output FILE", "also write source trees", writes="source")
+    option(parser, "--alignment-output FILE", "also write links, as i-j:p", writes="alignment")
     threshold = option(
         parser,
         "--link-threshold P",
@@ -47,11 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    with adding_paths(options.source, options.target, options.alignment):
-        _parse(options)
-
-
-def _parse(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
@@ -61,14 +54,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
-    check_files(
-        reads=(*pair_files.checked_pair_files(options), options.model),
-        writes=[
-            (options.output, options.target),
-            (options.source_output, options.source),
-            (options.alignment_output, options.alignment),
-        ],
-    )
+    pair_files.check_pair_files(options)
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
@@ -104,4 +90,4 @@ def _parse(options: argparse.Namespace) -> None:
     for side in pair_files.tagged_sides(model):
         sentences = [getattr(parsed, side) for parsed in first]
         warn_unknown_tags(sentences, getattr(model, side), path=options.model, name=getattr(options, side))
-    print(counts.summary(), file=sys.stderr)
+    notice(counts.summary())

@@ -11,7 +11,6 @@ same command resumes an interrupted run, and another target language reuses the 
 from __future__ import annotations
 
 import argparse
-import itertools
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import only_with, option, values_of
-from qsproj.cli.options.files import check_files
+from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
-from qsproj.progress import logged
+from qsproj.progress import logged, notice
 
 if TYPE_CHECKING:
     from qsproj.pipelines.bootstrap.texts import SourceText
@@ -87,19 +86,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(more, "--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
     option(more, "--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
     also = parser.add_argument_group("further outputs")
-    option(also, "--trees FILE", "the target trees used for training")
-    option(also, "--report FILE", "HTML page with stages, scores and example pairs")
+    option(also, "--trees FILE", "the target trees used for training", writes="")
+    option(also, "--report FILE", "HTML page with stages, scores and example pairs", writes="")
     option(also, "--suggest FILE", "the most informative sentences to annotate next, parsed")
     option(
         also,
         "--suggest-sentences N",
         "number of sentences; an hour is about 55, plus 100 words (default: 20)",
         default=20,
+        writes="",
     )
     option(
         also,
         "--suggest-words FILE",
         "the most informative words to tag; corrected, the file serves as --lexicon",
+        writes="",
     )
     advanced = parser.add_argument_group("advanced")
     option(advanced, "--draws N", "average N parsers (default: 3 below 20,000 pairs, else 1)")
@@ -139,7 +140,9 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
     texts = _texts(options)
-    _check_outputs(options)
+    inputs = [options.treebank, options.bitext, options.also, options.tagged, options.annotated, options.text]
+    if "-" in paths_in([*inputs, options.parsed_source, options.alignment, options.lexicon]):
+        raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
     workers = workers_of(options)
     with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
@@ -165,22 +168,20 @@ def run(options: argparse.Namespace) -> None:
                 workers=workers,
                 say=_say if options.verbose else _first_of(_say),
             )
-        copy_to(made.model, options.output)
+        for made_file, path in (
+            (made.model, options.output),
+            (made.trees, options.trees),
+            (made.suggested, options.suggest),
+            (made.suggested_words, options.suggest_words),
+        ):
+            if path:
+                copy_to(made_file or "", path)
         if options.trees:
-            copy_to(made.trees, options.trees)
             count = count_sentences(made.trees)
-            print(
-                f"{options.trees}: the trees of {count:,} target sentences, used for training",
-                file=sys.stderr,
-            )
-        if options.suggest:
-            copy_to(made.suggested or "", options.suggest)
-        if options.suggest_words:
-            copy_to(made.suggested_words or "", options.suggest_words)
+            notice(f"{options.trees}: the trees of {count:,} target sentences, used for training")
         if options.report:
-            title = (
-                f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
-            )
+            sources = " and ".join(text.languages[0] for text in texts)
+            title = f"{options.output}: {sources} to {_target(options)}"
             write_report(options.report, made, workspace, title=title, features=options.show_features)
         if options.work:
             _report_unused(workspace, clean=options.clean)
@@ -194,19 +195,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that prints only its first line: the number of stages and the estimated time."""
-    said = list[str]()
-
-    def first(line: str) -> None:
-        if not said:
-            said.append(line)
-            say(line)
-
-    return first
+    rest = iter([say])
+    return lambda line: next(rest, lambda _: None)(line)
 
 
 @contextmanager
 def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[None]:
-    """On an interrupt, report how to resume the run."""
     try:
         yield
     except KeyboardInterrupt:
@@ -220,16 +214,13 @@ def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[No
 
 def _report_unused(workspace: Workspace, *, clean: bool) -> None:
     """Report the files of other runs; with ``clean``, remove those of the same language."""
-    unused = workspace.unused()
-    if unused:
+    if unused := workspace.unused():
         what = f"{_amount(unused)} of other runs of {workspace.run}"
         if clean:
             workspace.remove_unused()
-            _say(f"{workspace.folder}: removed {what}")
-        else:
-            _say(f"{workspace.folder}: also holds {what}, which --clean removes")
-    others = workspace.of_other_runs()
-    if others:
+        done = f"removed {what}" if clean else f"also holds {what}, which --clean removes"
+        _say(f"{workspace.folder}: {done}")
+    if others := workspace.of_other_runs():
         what = "; ".join(f"{_amount(paths)} of {languages}" for languages, paths in others.items())
         _say(f"{workspace.folder}: also holds stages of other languages, which stay: {what}")
 
@@ -265,16 +256,3 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         )
         for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
     )
-
-
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Check the output files before a long run."""
-    lists = [options.also, options.tagged, options.annotated, options.parsed_source]
-    lists += [options.text, options.alignment]
-    inputs = [*itertools.chain(*options.treebank, *options.bitext, *lists), options.lexicon]
-    if "-" in inputs:
-        raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
-    writes = [
-        (path, None) for path in (options.trees, options.suggest, options.suggest_words, options.report)
-    ]
-    check_files(reads=inputs, model=options.output, writes=writes)

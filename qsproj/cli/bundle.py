@@ -6,12 +6,11 @@ treebank has them. Otherwise train it with `--features words`.
 """
 
 import argparse
-import sys
 
 from qsproj.cli.options.declare import only_where, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
 from qsproj.errors import UsageError
+from qsproj.progress import notice
 
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu --language de -o de.tagger
@@ -41,18 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _take(options: argparse.Namespace) -> None:
-    """Write the tagger or the parser of a combined model."""
     from qsproj.models.storage import load_made, load_model_of
     from qsproj.models.text.text_parser import TextParser
 
     if options.parser is not None:
         raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
-    check_files(reads=[options.tagger], model=options.output)
     remedy = "give a model of qsproj bootstrap or bundle"
     model = load_model_of(options.tagger, TextParser, expected="a model that parses text", remedy=remedy)
     part = {"tagger": model.tagger, "parser": model.base}[options.take]
     part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
-    print(f"the {options.take} of {options.tagger}: {options.output}", file=sys.stderr)
+    notice(f"the {options.take} of {options.tagger}: {options.output}")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -66,7 +63,6 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.parser is None:
         raise UsageError("give a tagger and a parser, or take a part out of one model: --take parser")
-    check_files(reads=(options.tagger, options.parser), model=options.output)
     tagger, parser = load_tags(options.tagger), load_parser(options.parser)
     model = text_parser(tagger, parser, readings=options.readings)
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
@@ -74,4 +70,4 @@ def run(options: argparse.Namespace) -> None:
     warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
     model.save(options.output, made=made_by(options, **parts))
     readings = f", which averages over {options.readings} readings of a sentence" if options.readings else ""
-    print(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}", file=sys.stderr)
+    notice(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}")

@@ -8,6 +8,14 @@ from typing import Any, NoReturn
 from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
+# Names of values that are files, and that of a model.
+FILES = frozenset(
+    (
+        *("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT"),
+        *("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER"),
+    )
+)
+MODEL = "MODEL"
 # Width of the help, that of the command descriptions.
 _WIDTH = 110
 # Indent of continuation lines of an example.
@@ -62,7 +70,6 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
 def add_action(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
-    """Add an action of a command: ``qsproj COMMAND ACTION``."""
     return actions.add_parser(
         name,
         help=description.partition("\n")[0].rstrip("."),

@@ -11,22 +11,16 @@ from typing import Any
 
 import shtab
 
+from qsproj.cli.command_parser import FILES
 from qsproj.cli.main import COMMANDS, build_parser
 
-_FILES = frozenset(
-    (
-        *("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT"),
-        *("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER"),
-    )
-)
 _FOLDERS = frozenset({"DIR", "FOLDER"})
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return a parser of all commands with completion of file and folder arguments."""
     whole = build_parser(*(name for name, _ in COMMANDS))
     for action in _actions(whole):
-        if action.metavar in _FILES:
+        if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar in _FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

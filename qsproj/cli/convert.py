@@ -17,8 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
-from qsproj.cli.options.reading import adding_lines
+from qsproj.cli.options.files import adding_lines
 from qsproj.cli.styles import add_source_style, read_styles
 from qsproj.errors import UsageError
 
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group(required=True)
     option(way, "-m, --model MODEL", "convert by a model of qsproj adapt")
     option(way, "--to STYLE", "convert by rules to this style")
-    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
     parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
     group = parser.add_argument_group("by a converter (-m)")
@@ -48,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--least-sure FILE",
         "also write the converted trees for manual checking, least confident first, with ArcProb= "
         "and the expected number of wrong heads",
+        writes="",
     )
 
 
@@ -63,10 +63,6 @@ def run(options: argparse.Namespace) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} belongs to -m; leave it out with --to")
     elif options.from_style is not None:
         raise UsageError("--from belongs to --to; leave it out with -m")
-    check_files(
-        reads=(options.input, options.model),
-        writes=[(options.output, options.input), (options.least_sure, None)],
-    )
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     if options.model is None:

@@ -8,19 +8,18 @@ train-biparser`.
 from __future__ import annotations
 
 import argparse
-import sys
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
 from qsproj.errors import DataError, UsageError, check_name
+from qsproj.progress import notice
 
 METHODS = ("co-training", "noisy-channel")
 
+LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
   qsproj cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --annotated corpora/de.conllu -o de.model
@@ -70,11 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    with adding_paths(options.source, options.target, options.alignment):
-        _cotrain(options)
-
-
-def _cotrain(options: argparse.Namespace) -> None:
     from dataclasses import replace
 
     import numpy as np
@@ -92,10 +86,7 @@ def _cotrain(options: argparse.Namespace) -> None:
     check_name("method", options.method, METHODS)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
-    check_files(
-        reads=(*pair_files.checked_pair_files(options), options.model, options.annotated),
-        model=options.output,
-    )
+    pair_files.check_pair_files(options)
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
@@ -119,4 +110,4 @@ def _cotrain(options: argparse.Namespace) -> None:
         channel = NoisyChannelOptions(source_forest=options.source_forest)
         parser, report = train_noisy_channel(joint, trees, pairs, rng=rng, options=channel)
     parser.save(options.output, made=made_by(options))
-    print(report.summary(), file=sys.stderr)
+    notice(report.summary())

@@ -9,7 +9,6 @@ first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.command_parser import add_action
 from qsproj.cli.options.declare import option
 from qsproj.corpus.files import open_output
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.datasets.catalogue import Dataset
@@ -91,7 +91,7 @@ def _get(options: argparse.Namespace) -> None:
     for data in wanted:
         paths = fetched(data, store, tuple(options.part))
         licence = f"{data.licence}; " if data.licence else ""
-        print(f"{data.name}: licence: {licence}see {terms_of(data, store)}", file=sys.stderr)
+        notice(f"{data.name}: licence: {licence}see {terms_of(data, store)}")
         _print(paths if options.output is None else copied(paths, Path(options.output)))
 
 
@@ -107,7 +107,7 @@ def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...])
             else:
                 places = ", ".join(str(place) for place in store.places(file))
                 perhaps = "" if file.certain else ", if there is one"
-                print(f"{data.name}: would fetch {file.url} to {places}{perhaps}", file=sys.stderr)
+                notice(f"{data.name}: would fetch {file.url} to {places}{perhaps}")
     return here
 
 

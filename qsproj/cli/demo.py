@@ -45,7 +45,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _story(result: DemoResult) -> Iterator[str]:
-    """Yield the lines of the result of each step."""
     links, counts = result.alignment, result.projection
     yield f"word alignment, learned only from {links.sentences} sentence pairs:"
     yield f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n"

@@ -20,7 +20,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
 from qsproj.corpus.messages import first_difference
@@ -87,10 +86,6 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--target and --alignment go together: give both, or neither")
     if options.versus is not None and options.target is not None:
         raise UsageError("--versus compares trees of one language; leave out --target and --alignment")
-    check_files(
-        reads=(options.file, options.target, options.alignment, options.versus),
-        writes=[(options.output, None)],
-    )
     drawings = _chosen(_drawings(options), options.sentence, options.file)
     # Report errors of the first sentence before any output.
     first = list(itertools.islice(drawings, 1))
@@ -111,7 +106,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
-    """Yield the drawings, then report if none has an arc."""
     has_arcs = False
     for sentence, drawing in drawings:
         has_arcs = has_arcs or 'class="arc' in drawing.markup

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.cli.options.declare import only_where, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
@@ -67,6 +66,7 @@ KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(kind_of_inputs="of GOLD, SYSTEM and OTHER")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with gold trees (- for standard input)")
     parser.add_argument("system", metavar="SYSTEM", help="the same text, parsed, CoNLL-U")
     more = parser.add_argument(
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     no_punct = option(trees, "--no-punct", "ignore words with UPOS PUNCT")
     by = option(trees, "--by", "show the scores by group", choices=tuple(GROUPINGS))
     versus = option(trees, "--versus OTHER", "second system, for a significance test of the difference")
-    report = option(trees, "--report FILE", "write an HTML page that compares all systems")
+    report = option(trees, "--report FILE", "write an HTML page that compares all systems", writes="")
     at = option(
         trees,
         "--at N ...",
@@ -153,10 +153,6 @@ def run(options: argparse.Namespace) -> None:
     if options.validate and options.gold is not None:
         raise UsageError(f"--validate tests one file, {options.validate}; leave out {options.gold}")
     paths = [path for path in (options.gold, options.system, options.versus) if path is not None]
-    if [*paths, *options.more].count("-") > 1:
-        raise UsageError(
-            "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
-        )
     if options.validate:
         from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 
@@ -185,7 +181,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
-    """Write the HTML report, and print a table of all systems."""
     from qsproj.pipelines.evaluation_report import Compared, write_report
 
     if options.at and len(options.at) != len(paths) - 1:
@@ -193,7 +188,6 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
         raise UsageError(f"--at: found {found}, expected one for each")
     if options.json or options.by is not None:
         raise UsageError("--report has relations and all scores; leave out --json and --by")
-    check_files(reads=paths, writes=[(options.report, None)])
     gold, *systems = _read_all(paths)
     punctuation = not options.no_punct
     scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
@@ -270,7 +264,6 @@ def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]
 def _check_something_scored(
     options: argparse.Namespace, paths: list[str], scores: tuple[AttachmentScores, ...]
 ) -> None:
-    """Raise DataError when the gold file has nothing to score, or a system has no heads."""
     pluralise, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
     if scores[0].total(pluralise) == 0:
         raise DataError(
@@ -337,14 +330,12 @@ def _run_alignments(options: argparse.Namespace) -> None:
 
 
 def _print(lines: Mapping[str, object] | list[str]) -> None:
-    """Print JSON, or the lines of a table."""
     text = "\n".join(lines) if isinstance(lines, list) else json.dumps(lines, ensure_ascii=False, indent=2)
     with open_output(None) as handle:
         handle.write(text + "\n")
 
 
 def _run_calibration(options: argparse.Namespace) -> None:
-    """Print the calibration of ArcProb, and of RelProb if present."""
     gold, system = _read_all([options.gold, options.system])
     keys = [ARC_PROBABILITY] + ([RELATION_PROBABILITY] if relations_can_be_judged(gold, system) else [])
     for key in keys:

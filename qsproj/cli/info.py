@@ -40,7 +40,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """Yield one line per entry; entries of parts are indented."""
     width = max(len(name) for name in info) + 1
     for name, value in info.items():
         label = _EXPLAINED.get(name, name.replace("_", " "))

@@ -4,11 +4,10 @@ No target trees are needed. The result parses both sides of a bitext together (`
 """
 
 import argparse
-import sys
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
+from qsproj.progress import notice
 
 EXAMPLES = """examples:
   qsproj join-biparser -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
@@ -33,10 +32,9 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.models.joint.joint_trees import load_tree_parser
 
-    check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     model = load_joint_parser(options.model)
     model.of_parsers(*parsers).save(options.output, made=made_by(options))
     joined = f"joins {options.source_model} and {options.target_model} with the weights of {options.model}"
     left = "; unlike that model, it does not tag words: tag them first (qsproj tag)" if model.tagger else ""
-    print(f"{options.output}: {joined}{left}", file=sys.stderr)
+    notice(f"{options.output}: {joined}{left}")

@@ -15,11 +15,11 @@ from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
 from qsproj.cli.former_spellings import present_spelling
 from qsproj.cli.options.declare import check_conditions
-from qsproj.errors import QsprojError, UsageError, truncate
+from qsproj.errors import NothingToLearnError, QsprojError, UsageError, truncate
 from qsproj.progress import notices
 
 # Command and one-line help. The module qsproj/cli/<command>.py (_ for -) defines add_arguments(parser) and
-# run(arguments).
+# run(arguments), and LEARNS_FROM, the options of its training files, if any.
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("bootstrap", "train a tagger and parser for a language without a treebank, from a bitext"),
     ("train", "train a dependency parser on treebanks"),
@@ -53,7 +53,6 @@ EXIT_DONE, EXIT_BUG = 0, 1
 
 
 def module_of(command: str) -> str:
-    """Return the name of the module of a command."""
     return f"qsproj.cli.{command.replace('-', '_')}"
 
 
@@ -80,12 +79,11 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
             formatter_class=CommandHelp,
         )
         module.add_arguments(subparser)
-        subparser.set_defaults(run=module.run, own_parser=subparser)
+        subparser.set_defaults(module=module, own_parser=subparser)
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     known = [name for name, _ in COMMANDS]
     if words[:1] == ["help"]:
@@ -108,19 +106,16 @@ def main(arguments: list[str] | None = None) -> int:
         if unknown:
             raise UsageError(_unknown_arguments(options.command, unknown))
         with notices(_say):
+            from qsproj.cli.options.files import check_files_of
+
             check_conditions(options.own_parser, options)
-            options.run(options)
+            check_files_of(options.own_parser, options)
+            options.module.run(options)
     except QsprojError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        _drop_unwritten()
-        return EXIT_BAD_INPUT
+        learned_from = _training_files(options) if isinstance(error, NothingToLearnError) else ""
+        return _failed(f"{name}: {learned_from}{error}")
     except MemoryError:
-        print(
-            f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs",
-            file=sys.stderr,
-        )
-        _drop_unwritten()
-        return EXIT_BAD_INPUT
+        return _failed(f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs")
     except BrokenPipeError:
         # The reader of the output (head, less) has exited: not an error.
         _drop_unwritten()
@@ -129,6 +124,22 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE
+
+
+def _failed(message: str) -> int:
+    print(message, file=sys.stderr)
+    _drop_unwritten()
+    return EXIT_BAD_INPUT
+
+
+def _training_files(options: argparse.Namespace) -> str:
+    """Return the names of the files that a command learns from, for its errors."""
+    from qsproj.cli.options.files import paths_in
+    from qsproj.corpus.files import name_of
+
+    given = [getattr(options, name) for name in getattr(options.module, "LEARNS_FROM", ())]
+    names = ", ".join(map(name_of, paths_in(given)))
+    return f"{names}: " if names else ""
 
 
 def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
@@ -148,7 +159,6 @@ def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
 
 
 def _options_of(command: str) -> set[str]:
-    """Return the options of a command and of its actions."""
     found, parsers = set[str](), [_subparsers(build_parser(command))[command]]
     for parser in parsers:
         found.update(parser._option_string_actions)

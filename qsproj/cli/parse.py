@@ -16,7 +16,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
@@ -51,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
     )
-    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
     option(
         parser,
         "--decode NAME",
@@ -94,7 +93,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
 
-    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     if options.language is not None:
@@ -125,7 +123,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
-    """Read the input as CoNLL-U or plain text, with the columns that the parser reads."""
     from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown
 
     if not source.is_text:

@@ -9,17 +9,14 @@ Sentences are paired by parallel_id, sent_id or order. Heads of TARGET only serv
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import add_fields, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import (
     add_checkpoint,
     add_pairing,
@@ -34,11 +31,13 @@ from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.pipelines.projection.methods import Sources
 
+LEARNS_FROM = ("source", "target", "alignment", "annotated")
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu --treebank corpora/en.conllu \\
       --alignment corpora/en-de.pharaoh -o de.model --trees de.projected.conllu
@@ -63,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment_format(parser)
     add_pairing(parser)
     option(parser, "-o, --output MODEL", "where the parser is written", required=True)
-    option(parser, "--trees FILE", "also write the target sentences with their projected trees")
+    option(parser, "--trees FILE", "also write the target sentences with their projected trees", writes="")
     option(parser, "--enhanced", "also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     option(parser, "--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
@@ -157,13 +156,12 @@ def run(options: argparse.Namespace) -> None:
                 "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
             )
         given["run"] = EMRun(workers=workers_of(options), checkpoint=checkpoint)
-    with adding_paths(*options.source, *options.target, *options.alignment, *options.annotated):
-        rng = np.random.default_rng(options.seed)
-        if options.enhanced:
-            check_enhanced(pair.source for source in sources for pair in source)
-        result = method.project(sources, rng=rng, **given)
-        if options.enhanced:
-            result = project_graphs(result, sources, rng=rng)
+    rng = np.random.default_rng(options.seed)
+    if options.enhanced:
+        check_enhanced(pair.source for source in sources for pair in source)
+    result = method.project(sources, rng=rng, **given)
+    if options.enhanced:
+        result = project_graphs(result, sources, rng=rng)
     if options.trees:
 
         def trees(given: Iterator[Sentence]) -> Iterable[Sentence]:
@@ -175,7 +173,7 @@ def run(options: argparse.Namespace) -> None:
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
     result.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
     for line in result.report:
-        print(line, file=sys.stderr)
+        notice(line)
 
 
 def _sources(options: argparse.Namespace) -> Sources:
@@ -183,14 +181,6 @@ def _sources(options: argparse.Namespace) -> Sources:
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment
-    check_files(
-        reads=(
-            *(*sources, *targets, *alignments, *options.prior, *options.annotated),
-            *chain.from_iterable(options.treebank),
-        ),
-        model=options.output,
-        writes=[(options.trees, None)],
-    )
     again = options.method == "soft" or options.trees or options.enhanced
     if "-" in (*sources, *targets, *alignments) and again:
         raise UsageError(

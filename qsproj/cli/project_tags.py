@@ -14,22 +14,21 @@ sentences or a --lemmatizer; without these the column stays empty.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import column_names, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_seed
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence, SentencePair
 
+LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.15 -o en-de.pharaoh
   qsproj project-tags --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
@@ -105,10 +104,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train a tagger through links, write it and report the results."""
     import numpy as np
 
-    from qsproj.corpus.language.lemmas import lexicon_of
+    from qsproj.corpus.language.lexicon import lexicon_of
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.corpus.pairs.translations import join_translations
     from qsproj.models.morphology.morphology_training import columns_shown
@@ -130,10 +128,8 @@ def run(options: argparse.Namespace) -> None:
     texts = options.text
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
-    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts, *options.also]
     if len(sources) > 1 and options.target == "-":
         raise UsageError("with several sources the target is read several times; name a file in place of -")
-    check_files(reads=inputs, model=options.output)
     corpus = join_translations(
         tuple(
             _pairs(source, options.target, alignment, options.alignment_format, options.language)
@@ -153,23 +149,22 @@ def run(options: argparse.Namespace) -> None:
     raw = raw_sentences(
         texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
     )
-    with adding_paths(*sources, options.target, *alignments):
-        projected = project_tags(
-            corpus,
-            rng=np.random.default_rng(options.seed),
-            tagged=few,
-            raw=[sentence.forms for sentence in raw],
-            lexicon=lexicon,
-            relatives=read_treebanks(options.also),
-            language=options.language,
-            columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
-        )
+    projected = project_tags(
+        corpus,
+        rng=np.random.default_rng(options.seed),
+        tagged=few,
+        raw=[sentence.forms for sentence in raw],
+        lexicon=lexicon,
+        relatives=read_treebanks(options.also),
+        language=options.language,
+        columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
+    )
     tagger = with_target_words(
         projected.tagger, few, shown=shown, language=options.language, seed=options.seed
     )
     tagger.save(options.output, made=made_by(options))
     for line in projected.report:
-        print(line, file=sys.stderr)
+        notice(line)
 
 
 def _target_sentences(options: argparse.Namespace) -> Iterator[Sentence]:

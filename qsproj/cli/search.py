@@ -17,7 +17,6 @@ sentence, the word's number, and its context with the word in brackets.
 import argparse
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
 from qsproj.errors import UsageError, pluralise
 
 EXAMPLES = """examples:
@@ -46,7 +45,6 @@ def run(options: argparse.Namespace) -> None:
     paths = options.files or ["-"]
     if options.totals and options.output is not None:
         raise UsageError("found --totals and -o, expected one of them")
-    check_files(reads=paths, writes=[(options.output, None)])
     find = compiled(options.pattern)
     if options.output is not None:
         write_sentences((one for path in paths for one in read_sentences(path) if find(one)), options.output)

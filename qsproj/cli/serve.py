@@ -20,7 +20,6 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import only_where, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_address, add_pairing, add_reviewing, add_seed
 from qsproj.errors import UsageError
@@ -63,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     review = parser.add_argument_group("review", "for --review")
     option(review, "--source FILE", "translations, CoNLL-U")
     option(review, "--alignment FILE", "word links between --source and FILE")
-    review.add_argument("--pairs", nargs=2, help=argparse.SUPPRESS)
+    review.add_argument("--pairs", metavar="FILE", nargs=2, help=argparse.SUPPRESS)
     add_alignment_format(review)
     add_pairing(review)
     option(review, "-o, --output MODEL", "where a parser trained by the page is written")
@@ -84,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         former="--beside",
     )
     option(review, "--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words")
-    option(review, "--lexicon FILE", "where tags of --words are written")
+    option(review, "--lexicon FILE", "where tags of --words are written", writes="")
     add_seed(review)
     only_where("-m alone", lambda options: options.review is None, models)
     only_with("review", review)
@@ -129,11 +128,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.serving import serve_review
     from qsproj.serve.review.words import WordList
 
-    check_files(
-        reads=(options.review, *options.model, *(_pair_files(options) or ()), options.versus, options.words),
-        writes=[(options.lexicon, None)],
-        model=options.output,
-    )
+    _pair_files(options)
     if (options.words is None) != (options.lexicon is None):
         raise UsageError("--words and --lexicon go together: give both, or neither")
     words = WordList(suggestions=options.words, lexicon=options.lexicon) if options.words else None

@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_source_style(parser: argparse._ActionsContainer) -> None:
-    """Add ``--from``, the style of the input, as ``from_style``."""
     option(
         parser,
         "--from STYLE",
@@ -61,7 +60,6 @@ def add_source_style(parser: argparse._ActionsContainer) -> None:
 
 
 def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
-    """Return the sentences of a file, their style, and the target style."""
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
     from qsproj.styles.detect import checked_relations, detect_style
@@ -126,7 +124,6 @@ def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _detected_lines(found: DetectedStyle) -> list[str]:
-    """Return lines with the style, the matching presets, and each dimension."""
     is_clear = any(entry.choice for entry in found.evidence)
     style = (
         str(found.style)

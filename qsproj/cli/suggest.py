@@ -13,8 +13,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
-from qsproj.cli.options.reading import adding_lines
+from qsproj.cli.options.files import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 
@@ -55,7 +54,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.suggest import candidates_of, kinds_for, rank, with_uncertainty
 
-    check_files(reads=(options.input, *options.annotated, options.model), writes=[(options.output, None)])
     parser = load_parser(options.model)
     with adding_lines(options.input) as sentences:
         candidates = candidates_of(parser, sentences)

@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import column_names, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.errors import UsageError
 
@@ -38,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
     )
-    option(parser, "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-")
+    option(
+        parser, "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-", writes="input"
+    )
     option(parser, "--confidence", "add the probability of each tag to MISC as TagProb=")
     option(
         parser,
@@ -78,7 +79,6 @@ def run(options: argparse.Namespace) -> None:
 
     if options.language is not None:
         check_known_language(options.language)
-    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import option
-from qsproj.cli.options.files import check_files
 from qsproj.errors import DataError
 
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o, --output FILE",
         f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard output)",
         default="-",
+        writes="input",
     )
     way = parser.add_mutually_exclusive_group(required=True)
     option(way, "--language CODE", "tokenise by the rules of this language, two or three letters")
@@ -56,7 +56,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output, open_text
 
-    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     read = _reader(options)
     if options.output.endswith(CONLLU):
         with open_text(options.input) as lines:
@@ -82,7 +81,6 @@ def _reader(options: argparse.Namespace) -> Reader:
 
 
 def _words(read: Reader, line: str, number: int) -> tuple[str, ...]:
-    """Return the words of a line; errors name its number."""
     try:
         sentence = next(read([line]), None)
     except DataError as error:

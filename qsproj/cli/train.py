@@ -7,24 +7,22 @@ Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums ove
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from qsproj.cli.options.declare import add_fields, only_where, only_with, option, values_of
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_order, add_seed
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.editing import at_lines
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, objective_named, objectives_explained
 from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.conventions import Heads
@@ -68,6 +66,7 @@ def _choice(*, yes: bool, no: bool) -> bool | None:
     return True if yes else False if no else None
 
 
+LEARNS_FROM = ("treebanks",)
 EXAMPLES = f"""objectives:
 {objectives_explained()}
 
@@ -160,9 +159,6 @@ def run(options: argparse.Namespace) -> None:
 
     settings = training_options(options)
     _check_kind(options)
-    check_files(
-        reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
-    )
     train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(map(has_tree, dev)):
@@ -181,19 +177,17 @@ def run(options: argparse.Namespace) -> None:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
     if options.enhanced:
-        with adding_paths(*options.treebanks):
-            check_enhanced(sentences)
+        check_enhanced(sentences)
     if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
         _warn_untagged(sentences)
     rng = np.random.default_rng(options.seed)
-    with adding_paths(*options.treebanks):
-        parser, report = train(sentences, dev=dev, rng=rng, options=settings)
+    parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
     if options.enhanced:
         train_enhanced_parser(parser, sentences, rng=rng).save(options.output, made=made)
     else:
         parser.save(options.output, made=made)
-    print(report.summary(parser.inference), file=sys.stderr)
+    notice(report.summary(parser.inference))
     if parser.inference.single_root and settings.single_root is None:
         remedy = "left out, as trees have one root (--multi-root)"
         _warn_odd(treebanks, has_several_roots, "several roots", remedy)
@@ -206,14 +200,12 @@ def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], wh
     """Report the first sentence whose tree the parser cannot build, and the number of such sentences."""
     odd, first = 0, ""
     for treebank in treebanks:
-        line = 1
-        for sentence in treebank.sentences:
+        for line, sentence in at_lines(treebank.sentences):
             if is_odd(sentence.heads):
                 odd, first = odd + 1, first or f"{treebank.name}:{line}"
-            line += lines_in(sentence)
     if odd:
         count = sum(len(treebank.sentences) for treebank in treebanks)
-        print(f"{first}: {what}, as in {odd:,} of {pluralise(count, 'sentence')}: {remedy}", file=sys.stderr)
+        notice(f"{first}: {what}, as in {odd:,} of {pluralise(count, 'sentence')}: {remedy}")
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
@@ -235,7 +227,7 @@ def _warn_untagged(sentences: Sequence[Sentence]) -> None:
     untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
     if untagged:
         share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
-        print(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)", file=sys.stderr)
+        notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
@@ -243,7 +235,7 @@ def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
 
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:
-        print(likeness, file=sys.stderr)
+        notice(str(likeness))
     return [likeness.weight for likeness in likenesses for _ in range(likeness.sentences)]
 
 

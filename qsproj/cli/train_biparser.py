@@ -9,19 +9,18 @@ Without target trees, use `qsproj join-biparser`, which reuses a joint model of 
 from __future__ import annotations
 
 import argparse
-import sys
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import add_fields, only_where, only_with, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.reading import adding_paths
 from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.errors import check_name
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
+from qsproj.progress import notice
 
+LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
@@ -82,11 +81,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    with adding_paths(options.source, options.target, options.alignment):
-        _train(options)
-
-
-def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
@@ -105,13 +99,7 @@ def _train(options: argparse.Namespace) -> None:
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     check_name("factors", options.factors, families)
     on_links = pair_files.alignment_families(options)
-    reads = (
-        *pair_files.checked_pair_files(options),
-        options.source_model,
-        options.target_model,
-        options.hand_alignment,
-    )
-    check_files(reads=reads, model=options.output)
+    pair_files.check_pair_files(options)
     checkpoint = checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
@@ -133,7 +121,6 @@ def _train(options: argparse.Namespace) -> None:
             ),
             training=JointTrainingOptions(epochs=options.epochs),
             target_training=TrainingOptions(template_set=options.features),
-            with_dictionary=options.dictionary,
             order=options.order,
             labels=options.labels,
             tags=options.target_tags,
@@ -142,4 +129,4 @@ def _train(options: argparse.Namespace) -> None:
         checkpoint=checkpoint,
     )
     joint_parser.save(options.output, made=made_by(options))
-    print(report.summary(), file=sys.stderr)
+    notice(report.summary())

@@ -12,17 +12,16 @@ by the rules of the language. In scripts without spaces, words and tags are pred
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import column_names, option
-from qsproj.cli.options.files import check_files
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.language.lexicon import Lexicon
@@ -91,8 +90,6 @@ def run(options: argparse.Namespace) -> None:
 
     if options.language is not None:
         check_known_language(options.language)
-    inputs = [*options.treebanks, *(options.text), options.dev, options.lexicon]
-    check_files(reads=inputs, model=options.output)
     lexicon = _lemmas_of(options)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
@@ -123,12 +120,12 @@ def run(options: argparse.Namespace) -> None:
         else "by rules of the language, as the treebank lacks the original text"
     )
     if tagger.morphology is not None:
-        print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
+        notice(f"also learned: {', '.join(tagger.morphology.columns)}")
     _warn_columns(sentences, tagger.columns, wanted=options.columns)
-    print(f"plain text will be tokenised {'by rules' if options.rules else how}", file=sys.stderr)
+    notice(f"plain text will be tokenised {'by rules' if options.rules else how}")
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
-        print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
+        notice(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}")
 
 
 def _warn_columns(
@@ -139,11 +136,11 @@ def _warn_columns(
     for column, shown in sentences_that_show(sentences).items():
         if 0 < shown < MOST_SHOW * len(sentences) and (wanted is None or column in wanted):
             how = "they alone teach it" if column in learned else "too few to learn it"
-            print(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}", file=sys.stderr)
+            notice(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}")
 
 
 def _lemmas_of(options: argparse.Namespace) -> Lexicon:
-    from qsproj.corpus.language.lemmas import lexicon_of
+    from qsproj.corpus.language.lexicon import lexicon_of
 
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if lexicon.tags:

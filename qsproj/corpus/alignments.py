@@ -166,7 +166,6 @@ def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
 
 
 def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    """Raise DataError if the counts of words differ from those of a pair."""
     found = [len(links.sources), sum(links.sources) + sum(links.targets)]
     if links.sources and counts is not None and counts[2:] == found and (counts[0], counts[1]) != size:
         raise DataError(
@@ -367,7 +366,6 @@ def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
 
 
 def _giza_pairs(handle: TextIO, name: str) -> Iterator[tuple[int, Links]]:
-    """Yield the number and links of each pair, in the order of the file."""
     lines = iter(handle)
     for pair, (head, target, links) in enumerate(zip_longest(lines, lines, lines)):
         line = 3 * pair + 1

@@ -37,7 +37,7 @@ from qsproj.corpus.cells import (
 )
 from qsproj.corpus.column_formats import plus_as_conllu, with_last_columns
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.editing import at_lines
 from qsproj.corpus.files import (
     BYTE_ORDER_MARK,
     PathOrFile,
@@ -220,7 +220,6 @@ def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
 
 
 def _sentence(block: _Block, name: str) -> Sentence:
-    """Parse one block; ``name`` is the file's, for errors."""
     lines, newline, end = _without_line_ends(block)
     rows = [line for line in lines if line[0] != "#"]
     cells = _word_cells(rows)
@@ -288,7 +287,6 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
 
 @lru_cache(_COMMON_LENGTH)
 def _counting(words: int) -> str:
-    """Return the IDs of words, one per line."""
     return "\n".join(map(str, range(1, words + 1)))
 
 
@@ -324,7 +322,6 @@ def _error(fault: Fault, name: str, line: int) -> DataError:
 
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
-    """Return the lines of the layout, with the changed cells of the sentence."""
     lines = _lines_with_sent_id(sentence.sent_id, layout.lines)
     inserted = len(lines) - len(layout.lines)
     cells = cells_of([layout.lines[i] for i in layout.word_lines])
@@ -382,8 +379,7 @@ def read_conllup(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    line = 1
-    for sentence in sentences:
+    for line, sentence in at_lines(sentences):
         layout = layout_of(sentence)
         if len(layout.word_lines) < len(layout.lines):
             other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
@@ -395,7 +391,6 @@ def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
                 remedy="if it is CoNLL-U, name the file .conllu",
             )
         yield sentence
-        line += lines_in(sentence)
 
 
 def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:

@@ -83,7 +83,6 @@ class Document(Sequence[Sentence]):
         return self.to_conllu()
 
     def _repr_html_(self) -> str:
-        """Show the first trees in a notebook."""
         return drawn_document(self, repr(self), len(self))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """Changed copies of sentences; no function changes its argument."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -190,6 +190,14 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
     lines = (*layout.lines[:at], text, *layout.lines[at + replaced :])
     word_lines = tuple(line + 1 - replaced for line in layout.word_lines)
     return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines))
+
+
+def at_lines(sentences: Iterable[Sentence]) -> Iterator[tuple[int, Sentence]]:
+    """Yield each sentence of a file after the number of its first line, from 1."""
+    line = 1
+    for sentence in sentences:
+        yield line, sentence
+        line += lines_in(sentence)
 
 
 def lines_in(sentence: Sentence) -> int:

@@ -244,7 +244,6 @@ class _Counted:
 
 
 def _only_member(packed: BinaryIO) -> Any:
-    """Open the only file of a zip archive."""
     if not packed.seekable():
         packed = io.BytesIO(packed.read())
     archive = zipfile.ZipFile(packed)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus import alignments
-from qsproj.corpus.bitext import read_bitext
+from qsproj.corpus.bitext import looks_like_xml, read_bitext, read_tmx
 from qsproj.corpus.column_formats import advice_on_columns, looks_like_plus
 from qsproj.corpus.conllu import (
     looks_like_conllu,
@@ -27,7 +27,6 @@ from qsproj.corpus.conllu import (
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
-from qsproj.corpus.tmx import looks_like_xml, read_tmx
 from qsproj.errors import DataError, QsprojError, UsageError, pluralise, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"

@@ -110,7 +110,6 @@ class Sentence:
         return self.to_conllu()
 
     def _repr_html_(self) -> str:
-        """Show the tree in a notebook."""
         return drawn(self)
 
     @property
@@ -379,7 +378,6 @@ class SentencePair:
     hand: Alignment | None = None
 
     def _repr_html_(self) -> str:
-        """Show both trees and the links in a notebook."""
         return drawn(self)
 
     def __repr__(self) -> str:
@@ -416,7 +414,6 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
 
 
 def _remedy(given: object) -> str:
-    """Return advice for an argument that is not a sentence."""
     if isinstance(given, str):
         return "; models of qsproj.bootstrap and qsproj bundle read text: model(text)"
     several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)

@@ -96,7 +96,6 @@ def forget(path: Path) -> None:
 
 @contextmanager
 def _owned(partial: Path) -> Iterator[IO[bytes]]:
-    """Open and lock a partial file for appending."""
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
         handle = partial.open("a+b")
@@ -156,7 +155,6 @@ def _check_answer(url: str, response: Response) -> None:
 
 
 def _continues(response: Response, start: int, known: str) -> bool:
-    """Return whether a response is the rest of the same version of a file."""
     return (
         response.status_code == _PARTIAL_CONTENT
         and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
@@ -191,7 +189,6 @@ def _version(response: Response) -> str:
 
 
 def _reason(error: Any) -> str:
-    """Return a short reason for a long error message of a library."""
     import requests
 
     kinds = {
@@ -220,12 +217,10 @@ class Store:
     patience: RetryPolicy = field(default_factory=RetryPolicy)
 
     def places(self, file: RemoteFile) -> list[Path]:
-        """Return the path of a file, or of the extracted members of an archive, in the folder."""
         path = self.folder / file.path
         return [path.parent / member for member in file.members] or [path]
 
     def has(self, file: RemoteFile) -> bool:
-        """Return whether a file has been fetched and is unchanged."""
         return all(place.is_file() and _is_as_it_was(place, file.blob) for place in self.places(file))
 
     def get(self, file: RemoteFile) -> list[Path]:
@@ -265,7 +260,6 @@ def blob_of(path: Path) -> str:
 
 
 def _is_as_it_was(place: Path, blob: str | None) -> bool:
-    """Compare a file with the hash of the table, or with that noted at download."""
     if blob is not None:
         return blob_of(place) == blob
     note = _note_of(place)
@@ -294,7 +288,6 @@ def terms_of(data: Dataset, store: Store) -> str:
 
 
 def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
-    """Copy files into a folder; yield their new paths."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -329,7 +322,6 @@ def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
 
 
 def _fault(file: RemoteFile, path: Path) -> DataError | None:
-    """Return the error in a downloaded file, None if it is correct."""
     remedy = "nothing was kept; try again, or fetch it by hand"
     if file.blob is not None and (found := blob_of(path)) != file.blob:
         return DataError(file.url, None, f"content {found}", f"{file.blob}", remedy)
@@ -339,7 +331,6 @@ def _fault(file: RemoteFile, path: Path) -> DataError | None:
 
 
 def _unpack(file: RemoteFile, path: Path) -> None:
-    """Extract the requested members and the licence of an archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             wanted = dict(zip(file.members, file.members, strict=True))

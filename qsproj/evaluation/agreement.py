@@ -72,7 +72,6 @@ def _agreement(column: str, cells: Sequence[tuple[_Cell, _Cell]]) -> Agreement:
 
 
 def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
-    """Return the lines of a table: words, percentage of equal cells, kappa."""
     lines = [f"{'':16}{'words':>8}{'same %':>9}{'kappa':>8}"]
     for row in rows:
         share = f"{100 * row.same / row.words:9.2f}{row.kappa:8.3f}" if row.words else f"{'-':>9}{'-':>8}"

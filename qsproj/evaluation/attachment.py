@@ -130,8 +130,32 @@ _FIELDS = (*_GROUP_FIELDS, *_ROOT_FIELDS, "without_gold_head", "without_head", "
 COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
+class Percentages:
+    """Percentages of scored words, from the counts of their ``total``. Abstract."""
+
+    __slots__ = ()
+
+    def total(self, name: str) -> int:
+        raise NotImplementedError
+
+    @property
+    def uas(self) -> float:
+        """Percentage of scored words with the right head."""
+        return percentage(self.total("unlabelled"), self.total("tokens"))
+
+    @property
+    def las(self) -> float:
+        """Percentage of scored words with the right head and the right relation, subtype included."""
+        return percentage(self.total("labelled"), self.total("tokens"))
+
+    @property
+    def las_no_subtypes(self) -> float:
+        """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
+        return percentage(self.total("labelled_no_subtypes"), self.total("tokens"))
+
+
 @dataclass(frozen=True, slots=True)
-class GroupScores:
+class GroupScores(Percentages):
     """Scores of one group of words, such as a gold relation; counts as in `COUNTS`."""
 
     tokens: int
@@ -140,24 +164,13 @@ class GroupScores:
     labelled_no_subtypes: int
     predicted: int  # words in the group by the *system's* tree
 
-    @property
-    def uas(self) -> float:
-        """Percentage of the group's words with the right head."""
-        return percentage(self.unlabelled, self.tokens)
-
-    @property
-    def las(self) -> float:
-        """Percentage of the group's words with the right head and the right relation, subtype included."""
-        return percentage(self.labelled, self.tokens)
-
-    @property
-    def las_no_subtypes(self) -> float:
-        """Percentage of the group's words with the right head and the right relation up to subtypes."""
-        return percentage(self.labelled_no_subtypes, self.tokens)
+    def total(self, name: str) -> int:
+        count: int = getattr(self, name)
+        return count
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttachmentScores:
+class AttachmentScores(Percentages):
     """Scores of one system against gold trees; every score is a percentage, NaN where no word is scored.
 
     ``counts``: the counts of each sentence, in order, the input of `exact_paired_test`. Read-only.
@@ -173,7 +186,6 @@ class AttachmentScores:
         return f"AttachmentScores({scores}, tokens={self.tokens}, sentences={self.sentences})"
 
     def _repr_html_(self) -> str:
-        """Show the scores in a notebook, as a table."""
         names = ("uas", "las", "las_no_subtypes", "upos", "tokens", "sentences")
         cells = [
             f"{value:.2f}" if isinstance(value := getattr(self, name), float) else value for name in names
@@ -197,21 +209,6 @@ class AttachmentScores:
     @property
     def tokens(self) -> int:
         return self.total("tokens")
-
-    @property
-    def uas(self) -> float:
-        """Percentage of scored words with the right head."""
-        return percentage(self.total("unlabelled"), self.tokens)
-
-    @property
-    def las(self) -> float:
-        """Percentage of scored words with the right head and the right relation, subtype included."""
-        return percentage(self.total("labelled"), self.tokens)
-
-    @property
-    def las_no_subtypes(self) -> float:
-        """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
-        return percentage(self.total("labelled_no_subtypes"), self.tokens)
 
     @property
     def upos(self) -> float:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, lines_before, lines_in, misc_values
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, at_lines, lines_before, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
@@ -95,10 +95,8 @@ def confidences_of(
     """
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
-    line = 1
-    for truth, parsed in zip(gold, system, strict=True):
+    for truth, (line, parsed) in zip(gold, at_lines(system), strict=True):
         stated = stated_confidences(parsed, key=key, name=name, line=line)
-        line += lines_in(parsed)
         counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
         if not punctuation:
             counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]

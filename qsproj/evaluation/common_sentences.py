@@ -39,5 +39,4 @@ def common_sentences(
 
 
 def _letters(sentence: Sentence) -> str:
-    """Return the characters of a sentence, independent of tokenization."""
     return "".join(sentence.text.split())

@@ -71,7 +71,6 @@ class CutScores:
 
     @property
     def uem(self) -> float:
-        """Percentage of gold sentences with all heads right."""
         return percentage(self.complete, self.sentences.gold)
 
 
@@ -121,7 +120,6 @@ def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
 
 
 def _count(counts: Counter[str], gold: Text, system: Text) -> None:
-    """Add the right items of a stretch of text to ``counts`` (mutated)."""
     for name, text in (("gold", gold), ("system", system)):
         counts[f"{name}_sentences"] += len(text.sentences)
         counts[f"{name}_tokens"] += len(text.tokens)
@@ -206,7 +204,6 @@ class _Columns:
 
 
 def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    """Add the right cells of a stretch of text to ``counts`` (mutated); ``partner`` aligns words."""
     one, other = _Columns(gold), _Columns(system)
     partner_or_root = {**partner, -1: -1}
     counts["gold_content"] += one.content()
@@ -234,7 +231,6 @@ def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mappi
 
 
 def count_edges(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    """Add the numbers of enhanced edges, and of right ones, to ``counts`` (mutated)."""
     one, other = _edges(gold), _edges(system)
     counts["gold_edges"] += sum(map(len, one))
     counts["system_edges"] += sum(map(len, other))
@@ -268,5 +264,4 @@ def _bare(relation: str) -> str:
 
 
 def shown(gold: Text, names: tuple[str, ...] = ("xpos", "feats", "lemmas")) -> set[str]:
-    """Return the columns that have a non-empty cell."""
     return {name for name in names if any(cell != UNSPECIFIED for cell in gold.column(name))}

@@ -29,7 +29,6 @@ _CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELA
 
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
-    """Return the lines of a table of reliability bins, with ``key`` in its heading."""
     error = 100.0 * expected_calibration_error(table)
     return [
         f"expected calibration error  {error:.2f}%",
@@ -261,7 +260,6 @@ def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:
 
 
 def alignment_scores_as_table(paths: tuple[str, str], scores: AlignmentScores) -> list[str]:
-    """Return the lines of a table; ``paths``: the gold links and the system's."""
     return [
         f"{paths[1]} against {paths[0]}",
         f"{pluralise(scores.sentences, 'pair')}, {pluralise(scores.possible, 'gold link')}, "

@@ -122,7 +122,6 @@ class _Reading:
 
 
 def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
-    """Build the error that names the words around the first differing character."""
     pairs = zip(gold.characters, system.characters)
     place = next(i for i, (one, other) in enumerate(pairs) if one != other)
     number, word, line = system.word_at(place)
@@ -140,7 +139,6 @@ def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
 
 
 def _characters(sentence: Sentence) -> str:
-    """Return the tokens of a sentence without white space."""
     return _without_spaces("".join([form for _, form, _ in tokens_of(sentence)]))
 
 
@@ -167,7 +165,6 @@ def aligned_words(
     gold_forms: Sequence[str],
     system_forms: Sequence[str],
 ) -> list[tuple[int, int]]:
-    """Align the words of two files; return pairs of indices in ascending order."""
     pairs = []
     i = j = 0
     while i < len(gold) and j < len(system):

@@ -42,7 +42,6 @@ class Validation:
     unlabelled: int = 0
 
     def by_test(self) -> dict[str, list[Fault]]:
-        """Return the faults by failing test, the most frequent test first."""
         found: dict[str, list[Fault]] = {}
         for fault in self.faults:
             found.setdefault(fault.test, []).append(fault)
@@ -83,7 +82,6 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
 
 
 def _labelled_lines(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether all words of its sentence have a DEPREL."""
     labelled: list[bool] = []
     block: list[str] = []
     for number, line in enumerate(lines, start=1):
@@ -131,7 +129,6 @@ def validation_as_table(path: str, found: Validation) -> list[str]:
 
 
 def validation_as_json(found: Validation) -> dict[str, Any]:
-    """Return counts and all faults, as JSON."""
     tests = {
         test: [{"line": one.line, "sent_id": one.sent_id, "message": one.message} for one in faults]
         for test, faults in found.by_test().items()

@@ -189,7 +189,6 @@ def _sentence(words: list[Any], span: Any, original: str | None, where: str) -> 
 
 
 def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
-    """Return a sentence updated with the values of its tokens in a Doc."""
     columns, before = _columns_in(words, where), columns_of(sentence)
     changed: dict[str, Any] = {
         name: [cell or UNSPECIFIED for cell in getattr(columns, name)]
@@ -239,7 +238,6 @@ def _columns_in(words: list[Any], where: str) -> Columns:
 
 
 def _spacing(token: Any) -> dict[str, str | None]:
-    """Return the MISC items for the white space after a word."""
     following, at = token.whitespace_, token.i + 1
     while at < len(token.doc) and token.doc[at].is_space:
         following += token.doc[at].text_with_ws
@@ -254,7 +252,6 @@ def _escaped(text: str) -> str:
 
 
 def _sorted_features(cell: str) -> str:
-    """Return features in spaCy's order."""
     return "" if cell == UNSPECIFIED else cell_from(dict(sorted(items_of(cell).items(), key=_lower_key)))
 
 

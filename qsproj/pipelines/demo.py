@@ -73,7 +73,6 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
 
 
 def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
-    """Score links learned from the words of the pairs against manual ones."""
     words = ((pair.source.forms, pair.target.forms) for pair in pairs)
     return alignment_scores((pair.alignment for pair in pairs), align_words(words))
 

@@ -72,7 +72,6 @@ def _pieces(compared: Compared) -> Iterator[Piece]:
 
 
 def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Iterator[Piece]:
-    """Yield all scores of all systems, with significance of the difference to the first."""
     first = scores[0]
     yield Heading("Scores")
     yield (
@@ -123,7 +122,6 @@ def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) 
 
 
 def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
-    """Yield the calibration of systems with probabilities."""
     lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
     for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
         try:
@@ -151,7 +149,6 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
 def _system_pieces(
     name: str, system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
-    """Yield the errors of one system."""
     yield Heading(name)
     yield Heading("Relations", 3)
     yield Table(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.editing import at_lines, lines_in
 from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
@@ -112,11 +112,9 @@ def parse_all(
 def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
     """Yield the sentences, and report at the end those too long to be parsed."""
     count = first = 0
-    line = 1
-    for sentence in sentences:
+    for line, sentence in at_lines(sentences):
         if len(sentence) > MAX_WORDS:
             count, first = count + 1, first or line
-        line += lines_in(sentence)
         yield sentence
     if count:
         notice(
@@ -127,10 +125,9 @@ def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterat
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
     """Yield the sentences, and report those too long for the usual number of tag sequences."""
-    line, long_ones = 1, 0
-    for sentence in sentences:
+    long_ones = 0
+    for line, sentence in at_lines(sentences):
         at = _line_of(sentence) if origin.is_text else line
-        line += lines_in(sentence)
         tried, of_short = (None if len(sentence) > MAX_WORDS else parser.readings_of(sentence)) or (0, 0)
         if tried < of_short:
             long_ones += 1

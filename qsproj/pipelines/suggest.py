@@ -40,7 +40,6 @@ class Costs:
     confirmation: float = 2.0
 
     def of_draft(self, words: int, corrections: float) -> float:
-        """Return the time to read a parsed sentence, to correct it and to confirm it."""
         return self.read_word * words + self.correction * corrections + self.confirmation
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import lines_before, lines_in
+from qsproj.corpus.editing import at_lines, lines_before
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -21,9 +21,8 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     Notices at the end of each file report malformed features.
     """
     for path in paths:
-        line = 1
         faults: dict[str, list[tuple[int, str]]] = {}
-        for sentence in read_sentences(path):
+        for line, sentence in at_lines(read_sentences(path)):
             if UNSPECIFIED in sentence.upos:
                 word = sentence.upos.index(UNSPECIFIED)
                 raise DataError(
@@ -46,7 +45,6 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
                 if fault is not None:
                     faults.setdefault(fault, []).append((line + lines_before(sentence, word + 1), cell))
             yield sentence
-            line += lines_in(sentence)
         for fault, found in faults.items():
             first, cell = found[0]
             words = pluralise(len(found), "word")

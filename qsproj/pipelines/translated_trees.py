@@ -114,7 +114,6 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 
 
 def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    """Return the words from left to right, without the root."""
     order = []
     waiting = [(ROOT, False)]
     while waiting:
@@ -131,7 +130,6 @@ def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
 
 
 def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
-    """Return a tree with its words in another order."""
     place = np.zeros(len(order) + 1, dtype=np.int32)
     place[order] = np.arange(1, len(order) + 1)
     heads = np.full(len(order) + 1, NO_HEAD, dtype=np.int32)

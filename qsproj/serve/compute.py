@@ -68,7 +68,6 @@ class ComputePool:
         return _result(outcome)
 
     def _in_place_of(self, worker: _Worker) -> _Worker:
-        """Kill a process and return a new one."""
         worker.stop()
         self._all.discard(worker)
         other = _Worker(self._work)
@@ -157,7 +156,6 @@ class _Worker:
 
 
 def _message(content: Any) -> bytes:
-    """Return a message: the size, and the pickled content."""
     pickled = pickle.dumps(content)
     return _SIZE.pack(len(pickled)) + pickled
 

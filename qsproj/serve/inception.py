@@ -119,7 +119,6 @@ def _checked(work: Any, *arguments: Any, name: str = "document.xmi", **options: 
 
 
 def _tag_of(token: Any) -> str | None:
-    """Return the annotated universal tag of a token, or None."""
     annotated = getattr(token, "pos", None)
     values = (getattr(annotated, feature, None) for feature in TAG_FEATURES)
     return next((value for value in values if value in UNIVERSAL_TAGS), None)
@@ -281,7 +280,6 @@ def _object(body: bytes) -> Any:
 
 
 def _text(content: Any, *names: str) -> str:
-    """Return the string at a path of keys in JSON."""
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     if not isinstance(content, str):

@@ -112,7 +112,6 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
 
 
 def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
-    """Return ``base`` with new choices; raise UsageError for an unknown one."""
     for dimension, choice in choices.items():
         if choice not in DIMENSIONS.get(dimension, ()):
             raise UsageError(f"unknown choice {dimension}={choice} of a style")

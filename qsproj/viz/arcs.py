@@ -42,12 +42,10 @@ class Arc:
 
     @property
     def label(self) -> str:
-        """The label: relation and probability."""
         return f"{self.relation} {self.number}" if self.number else self.relation
 
 
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    """Return the arcs of a tree by dependent; SentenceError for an invalid ``ArcProb``."""
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
     return tuple(

@@ -181,7 +181,6 @@ def figure(drawing: Drawing) -> str:
 
 
 def svg_element(drawing: Drawing) -> str:
-    """Return a drawing as an SVG element of a page or file that includes the style."""
     width, height = f"{drawing.width:.1f}", f"{drawing.height:.1f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
@@ -190,7 +189,6 @@ def svg_element(drawing: Drawing) -> str:
 
 
 def opening(title: str) -> str:
-    """Return the start of an HTML page, up to its style."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
         f'<title>{escape(title)}</title>\n<meta name="viewport" content="width=device-width"/>\n'

@@ -214,7 +214,6 @@ class _Line:
 
 
 def _lines(spacing: _Spacing, width: float | None, *, first: int = 1) -> Iterator[_Line]:
-    """Break a sentence into lines, starting at word ``first``."""
     line = _Line(first, [], MARGIN - _WORD_GAP)
     for word in range(first, len(spacing) + 1):
         centre = _centre(spacing, line, word)
@@ -233,7 +232,6 @@ def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
 
 
 def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
-    """Return the leftmost possible centre of the next word in a line."""
     least = [line.right + _WORD_GAP + spacing.halves[word]]
     least += [
         line.centres[left - line.first] + room
@@ -255,7 +253,6 @@ def _closed(spacing: _Spacing, line: _Line) -> _Line:
 
 
 def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> Iterator[Segment]:
-    """Yield the parts of arcs over a line, highest level first."""
     words, offsets = line.words, spacing.offsets[side]
     here = [arc for arc in spacing.sides[side] if _reaches(arc, words)]
     levels = _levels([arc for arc in here if arc.head != ROOT], words)

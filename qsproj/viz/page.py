@@ -34,7 +34,6 @@ Piece = Heading | Table | Drawing | str
 
 
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield a page piece by piece; all text is escaped."""
     yield opening(title)
     yield f"<style>\n{asset('page.css')}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n"
     for piece in pieces:

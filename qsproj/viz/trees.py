@@ -154,7 +154,6 @@ class _Canvas:
         return "".join(pieces)
 
     def _joints(self, row: Row, top: float) -> str:
-        """Draw the multiword tokens of a line below their words."""
         pieces = list[str]()
         for token in self._tokens:
             centres = [
@@ -234,7 +233,6 @@ def _labels(arc: Arc, tail: float, tip: float, height: float) -> str:
 
 
 def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
-    """Draw the word links between the lower edge of the source and the upper edge of the target."""
     links = pair.alignment
     weights = [None] * len(links.links) if links.weights is None else links.weights.tolist()
     pieces = []

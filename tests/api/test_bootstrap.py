@@ -118,8 +118,7 @@ def test_what_does_not_fit_is_told_before_anything_is_learned(mistake):
 
 
 def test_several_sources_are_lists():
-    from qsproj.api.bootstrapping import _source_texts
-    from qsproj.api.inputs import Inputs
+    from qsproj.api.bootstrapping import Inputs, _source_texts
 
     languages = [("en", "de"), ("es", "de")]
     texts = _source_texts(

@@ -48,9 +48,9 @@ def test_links_by_hand_better_the_others_now_and_by_a_model(run_cli, hand, tmp_p
             assert len(set(links.links[:, 1].tolist())) == len(links.links)
 
 
-def test_a_dictionary_is_stored_and_a_threshold_is_that_of_what_is_written(run_cli, hand, tmp_path):
+def test_a_threshold_is_that_of_what_is_written(run_cli, hand, tmp_path):
     model, many, few = (tmp_path / name for name in ("model", "many", "few"))
-    teaching = ("--hand-alignment", hand, "--dictionary", "--save-model", model)
+    teaching = ("--hand-alignment", hand, "--save-model", model)
     assert run_cli("align", *SIDES, *teaching, "-o", tmp_path / "links").code == 0
     for threshold, path in (("0.1", many), ("0.9", few)):
         arguments = ("--threshold", threshold, "--weights", "-o", path)
@@ -120,7 +120,6 @@ def test_nothing_is_learned_where_links_cannot_be_written(run_cli, tmp_path):
     ("options", "message"),
     [
         (("--save-model", "m"), "--save-model belongs to --hand-alignment; leave it out"),
-        (("--dictionary",), "--dictionary belongs to --hand-alignment; leave it out"),
         (
             ("--alignment-factors", "target-hmm"),
             "--alignment-factors belongs to --hand-alignment; leave it out",

@@ -24,12 +24,14 @@ def option(
     least: int | float = 1,
     most: int | None = None,
     former: str | None = None,
+    writes: str | None = None,
     **more: Any,
 ) -> argparse.Action:
     """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
 
     N, K and PIXELS are whole numbers of at least ``least``, P is a probability, and any value with a float as
     ``least`` is a number. ``former``: an old name, still accepted; help and messages show the present one.
+    ``writes``: it is an output, as always for ``-o``, and may overwrite the file of the named option, if any.
     ``more``: as for ``add_argument``.
     """
     words = [word.removesuffix(",") for word in written.split()]
@@ -49,6 +51,8 @@ def option(
     elif value[:1] in (["N"], ["K"], ["PIXELS"]):
         more["type"] = whole_number(least=least, most=most)
     action = group.add_argument(*names, help=help, **more)
+    if writes is not None or "-o" in names:
+        action.writes = writes or ""  # type: ignore[attr-defined]
     if former is not None:
         group._option_string_actions[former] = action
     return action
@@ -87,12 +91,10 @@ def _add_field(
 
 
 def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return the values of fields by name, as keyword arguments of the dataclass."""
     return {name: getattr(options, name) for name in names}
 
 
 def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return an argument type: whole numbers from ``least`` to ``most``."""
     bounds = f"{least} or more" if most is None else f"from {least} to {most}"
 
     def read(text: str) -> int:
@@ -106,7 +108,6 @@ def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]
 
 
 def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
-    """Return an argument type: finite numbers from ``least`` to ``most``."""
     bounds = f"{least:g} or more" if math.isinf(most) else f"from {least:g} to {most:g}"
 
     def read(text: str) -> float:
@@ -122,7 +123,6 @@ def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
 
 
 def column_names(text: str) -> tuple[str, ...]:
-    """Read a list of columns; an argument type."""
     names = tuple(name.strip().lower() for name in text.split(","))
     for name in names:
         if name not in COLUMNS:

@@ -1,50 +1,79 @@
-"""Checks of input and output files before a command starts."""
+"""Check the files of a command before it starts, and add lines to errors about sentences."""
 
+from __future__ import annotations
+
+import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from qsproj.corpus.files import check_can_be_written, resolved
-from qsproj.errors import UsageError
+from qsproj.cli.command_parser import FILES, MODEL
+from qsproj.corpus.editing import at_lines
+from qsproj.corpus.files import check_can_be_written, name_of, resolved
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceError, UsageError
 
 STANDARD = "-"
 
 
-def check_files(
-    *,
-    reads: Iterable[str | None],
-    model: str | None = None,
-    model_option: str = "-o",
-    writes: Iterable[tuple[str | None, str | None]] = (),
-) -> None:
-    """Check the input and output files of a command, ignoring None.
+class Output(NamedTuple):
+    """A file to write, the inputs that it may overwrite, and the option of a model, empty for other files."""
 
-    ``writes``: outputs other than the model, each with the file of ``reads`` that it may overwrite. Raises
-    UsageError when two inputs are the standard input, two outputs are the same file, a model is written to
-    the standard output, an output would overwrite an input, or an output cannot be written.
+    path: str
+    replaces: Collection[str] = ()
+    model_option: str = ""
+
+
+def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Check the files of all options; raises as :func:`check_files`."""
+    inputs, outputs = list[str](), list[Output]()
+    for action in parser._actions:
+        if action.metavar not in FILES:
+            continue
+        writes, paths = getattr(action, "writes", None), paths_in(getattr(options, action.dest))
+        if writes is None:
+            inputs += paths
+            continue
+        option = action.option_strings[0] if action.metavar == MODEL else ""
+        replaced = tuple(paths_in(getattr(options, writes, None)))
+        outputs += [Output(path, replaced, option) for path in paths]
+    check_files(inputs, outputs, kind=getattr(options, "kind_of_inputs", "file"))
+
+
+def paths_in(value: Any) -> Iterator[str]:
+    """Yield the paths of an option: one, several, or None."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from paths_in(one)
+    elif value is not None:
+        yield str(value)
+
+
+def check_files(inputs: Collection[str], outputs: Collection[Output], *, kind: str = "file") -> None:
+    """Check the files that a command reads and writes.
+
+    Raises UsageError when two inputs are the standard input, two outputs are the same file, a model is
+    written to the standard output, an output would overwrite an input, or an output cannot be written.
     """
-    inputs = [path for path in reads if path is not None]
-    outputs = [(path, kept) for path, kept in ((model, None), *writes) if path is not None]
-    if inputs.count(STANDARD) > 1:
-        raise UsageError("only one file can be - (standard input); name files for the rest")
-    _check_differ([path for path, _ in outputs])
-    if model == STANDARD:
-        raise UsageError(f"a model is not written to standard output; give {model_option} MODEL")
-    for path, replaced in outputs:
-        _check_keeps(path, [other for other in inputs if other != replaced])
-        check_can_be_written(path, text=path is not model)
-
-
-def _check_differ(outputs: Sequence[str]) -> None:
+    if list(inputs).count(STANDARD) > 1:
+        raise UsageError(f"only one {kind} can be - (standard input); name files for the rest")
     seen: set[Path | str] = set()
-    for path in outputs:
+    for path, _, option in outputs:
         place = path if path == STANDARD else resolved(path)
         if place in seen:
             raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
         seen.add(place)
+        if option and path == STANDARD:
+            raise UsageError(f"a model is not written to standard output; give {option} MODEL")
+    for path, replaced, option in outputs:
+        _check_keeps(path, [other for other in inputs if other not in replaced])
+        check_can_be_written(path, text=not option)
 
 
-def _check_keeps(output: str, inputs: Sequence[str]) -> None:
+def _check_keeps(output: str, inputs: Collection[str]) -> None:
     # Only regular files: a terminal may be both input and output.
     if output == STANDARD or not os.path.isfile(output):  # noqa: PTH113 - no error for a name that is too long
         return
@@ -52,3 +81,19 @@ def _check_keeps(output: str, inputs: Sequence[str]) -> None:
         # As above: `Path` methods raise an error for overlong names.
         if path != STANDARD and os.path.exists(path) and os.path.samefile(path, output):  # noqa: PTH110, PTH121
             raise UsageError(f"found {output} as a file to read and as one to write; name another")
+
+
+@contextmanager
+def adding_lines(path: str) -> Iterator[Iterator[Sentence]]:
+    """Yield the sentences of a file; add the line of the last sentence read to errors of the block."""
+    line = 1
+
+    def sentences() -> Iterator[Sentence]:
+        nonlocal line
+        for line, sentence in at_lines(read_sentences(path)):  # noqa: B007 - for errors of the block
+            yield sentence
+
+    try:
+        yield sentences()
+    except SentenceError as error:
+        raise error.at(name_of(path), line) from error

@@ -33,21 +33,12 @@ def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float
     return known / total if total >= FEWEST_WORDS else None
 
 
-def share_of_known_relations(converter: Converter, sentences: Sequence[Sentence]) -> float | None:
-    """Return the share of relations that a converter has seen in source trees, None if it stores none."""
-    relations = [name for one in sentences for name in one.deprels if name != UNSPECIFIED]
-    if not converter.source_relations or len(relations) < FEWEST_WORDS:
-        return None
-    return sum(name in converter.source_relations for name in relations) / len(relations)
-
-
 # Number of sentences checked, and the shares of known words and of known tags below which a warning is given.
 # Five trees contain more than three quarters of the tags of other treebanks, even of another language.
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
 
 
 def warn_one_side(parser: Parser, path: str) -> None:
-    """Warn if a parser of sentence pairs is used for single sentences."""
     if any(layer.parses_pairs for layer in parser.layers()):
         notice(
             f"{path}: a parser of both sides of a bitext, of which only the target side "
@@ -70,7 +61,6 @@ def warn_ignored(
 
 
 def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
-    """Warn if a parser knows few of the tags of the sentences."""
     from qsproj.models.arc.known_tags import share_of_known_tags
 
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
@@ -101,7 +91,6 @@ def warn_unknown(
 def _warn_language(
     sentences: Sequence[Sentence], languages: Mapping[str, float] | None, *, path: str, name: str
 ) -> None:
-    """Warn if sentences are in another language or script than the training data of a parser."""
     if not languages:
         return
     lines = [" ".join(one.forms) for one in sentences]
@@ -121,30 +110,23 @@ def warn_unknown_relations(
     sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
 ) -> Iterator[Sentence]:
     """Yield the sentences lazily, with a warning if the converter knows few of their relations."""
-    first = list[Sentence]()
-
-    def warn() -> None:
-        share = share_of_known_relations(converter, first)
-        if share is not None and share < _FEW:
-            notice(
-                f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, which "
-                "seems to be in another style than its source trees"
-            )
-
-    for sentence in sentences:
+    relations, known = list[str](), converter.source_relations
+    for sentence in islice(sentences, LOOKED_AT):
         yield sentence
-        if len(first) < LOOKED_AT:
-            first.append(sentence)
-            if len(first) == LOOKED_AT:
-                warn()
-    if len(first) < LOOKED_AT:
-        warn()
+        relations += [relation for relation in sentence.deprels if relation != UNSPECIFIED]
+    if known and len(relations) >= FEWEST_WORDS:
+        share = sum(relation in known for relation in relations) / len(relations)
+        if share < _FEW:
+            notice(
+                f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, which seems to be in "
+                "another style than its source trees"
+            )
+    yield from sentences
 
 
 def warn_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
-    """Warn if the parser ignores the tagger's tags, or seems to be of another language."""
     if "upos" in parser.ignored:
         notice(
             f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "

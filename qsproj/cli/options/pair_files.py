@@ -14,7 +14,7 @@ from qsproj.cli.options.declare import only_with, option
 from qsproj.cli.options.shared import add_pairing
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import lines_before, lines_in
+from qsproj.corpus.editing import at_lines, lines_before
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -64,15 +64,13 @@ def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
     )
 
 
-def checked_pair_files(options: argparse.Namespace) -> tuple[str, str, str | None]:
-    """Return source, target and alignment; raise UsageError for conflicting options."""
+def check_pair_files(options: argparse.Namespace) -> None:
     from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
         raise UsageError("--alignment-format belongs to --alignment; leave it out")
     if options.source_tree not in (None, *SOURCE_TREES):
         raise unknown_name("source tree", options.source_tree, SOURCE_TREES)
-    return options.source, options.target, options.alignment
 
 
 def tagged_sides(model: JointParser) -> tuple[str, ...]:
@@ -160,12 +158,8 @@ def _line_of(sentence: Sentence, path: str) -> int | None:
     """Return the first line of a sentence in a file, None if the file cannot be read again."""
     if path == STANDARD_INPUT:
         return None
-    line = 1
-    for other in read_sentences(path):
-        if other.layout == sentence.layout:
-            return line
-        line += lines_in(other)
-    return None
+    lines = at_lines(read_sentences(path))
+    return next((line for line, other in lines if other.layout == sentence.layout), None)
 
 
 # Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
@@ -173,7 +167,7 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add a group of ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``."""
+    """Add a group of ``--hand-alignment`` and its format, and ``--alignment-factors``."""
     group = parser.add_argument_group("links by hand")
     option(
         group,
@@ -191,12 +185,10 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
         "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
         "links of adjacent words; itg: bracketing (ITG)",
     )
-    option(group, "--dictionary", "also use dictionary features, from counts of candidate links")
     return group
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the selected LINK_FAMILIES; raise UsageError for an unknown name."""
     name = options.alignment_factors or "fertility"
     check_name("alignment factors", name, FACTORS)
     return FACTORS[name]

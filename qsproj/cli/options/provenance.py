@@ -16,7 +16,7 @@ from qsproj.corpus.sentence import Sentence
 # Options without effect on the model in any command: parallelism and further outputs.
 _WITHOUT_EFFECT = frozenset(
     {
-        *("run", "own_parser", "unread", "command", "output", "jobs", "backend", "scheduler"),
+        *("module", "own_parser", "unread", "command", "output", "jobs", "backend", "scheduler"),
         *(
             "checkpoint",
             "resume",

@@ -53,7 +53,6 @@ def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
-    """Return the workers given by the options; raise UsageError for conflicting options."""
     from qsproj.parallel import Workers
 
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
@@ -86,14 +85,12 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
 
 
 def add_address(parser: argparse.ArgumentParser) -> None:
-    """Declare where a server listens, and how long a request may take."""
     option(parser, "--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
     option(parser, "--port N", "port of the server; 0: any free port (default: 8001)", default=8001, least=0)
     option(parser, "--seconds S", "time limit of a request (default: 60)", default=60, least=0.01)
 
 
 def add_reviewing(group: argparse._ActionsContainer) -> None:
-    """Declare who reviews, and when a page may train."""
     option(
         group,
         "--train-after N",

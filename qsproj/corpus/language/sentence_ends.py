@@ -129,7 +129,6 @@ def _without_space_after(sentence: Sentence) -> Sentence:
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
-    """Return whether a sentence-final mark ends a sentence."""
     following = _SPACE.match(line, found.end())
     assert following is not None
     if following.end() == len(line) or line[following.end()].islower():
@@ -155,7 +154,6 @@ def _last_word(line: str, end: int) -> str:
 
 @lru_cache(maxsize=8)
 def _abbreviations(language: str) -> frozenset[str]:
-    """Return the abbreviations of a language listed by sacremoses."""
     from sacremoses import MosesTokenizer
 
     return frozenset(MosesTokenizer(language).NONBREAKING_PREFIXES)
@@ -252,7 +250,6 @@ def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
 
 
 def _text(rows: list[list[str]]) -> str:
-    """Return the text of the tokens of some rows, with their spaces."""
     text, covered = "", 0
     for cells in rows:
         _, hyphen, last = cells[0].partition("-")

@@ -86,7 +86,6 @@ def read_links_in_misc(
 
 
 def _weight(text: str | None) -> float | None:
-    """Return a probability, -1 if invalid."""
     if text is None:
         return None
     try:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from qsproj.corpus.editing import begins_paragraph, comment_value, lines_in
+from qsproj.corpus.editing import at_lines, begins_paragraph, comment_value
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -121,10 +121,9 @@ class _Side(NamedTuple):
 
 
 def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
-    line = 1
-    for number, sentence in enumerate(others if first is None else chain([first], others), start=1):
+    sentences = others if first is None else chain([first], others)
+    for number, (line, sentence) in enumerate(at_lines(sentences), start=1):
         yield _Place(number, line), sentence
-        line += lines_in(sentence)
 
 
 def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:

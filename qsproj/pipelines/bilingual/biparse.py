@@ -135,7 +135,6 @@ def parse_pairs(
     link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
 ) -> Iterator[ParsedPair]:
-    """Parse pairs one by one; adds each to ``counts`` if given."""
     for pair in pairs:
         parsed = parser.parse_pair(
             pair.source, pair.target, pair.alignment, source_tree=source_tree, link_threshold=link_threshold

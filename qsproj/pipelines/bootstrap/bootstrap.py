@@ -47,8 +47,8 @@ class BootstrapOptions:
     ``also``: treebanks of other languages, which vote on tags and in the prior. ``tagged``, ``annotated``:
     target sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some
     lines of the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas.
-    ``lemmatizer``: see :func:`qsproj.corpus.language.lemmas.lexicon_of`. ``text``: raw target text, one
-    sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be split into
+    ``lemmatizer``: see :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw target text,
+    one sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be split into
     sentences. ``learn_text``: whether taggers learn from it; None: see
     :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side written without spaces, by default the
     target if its language is; see :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each

@@ -12,7 +12,7 @@ from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.language.lemmas import lexicon_of
+from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files

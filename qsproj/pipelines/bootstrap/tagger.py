@@ -8,7 +8,7 @@ import numpy as np
 
 from qsproj.corpus.conllu import conllu_kept, read_conllu
 from qsproj.corpus.formats import read_all
-from qsproj.corpus.language.lemmas import lexicon_of
+from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence

@@ -105,7 +105,6 @@ _MOST_FIELDS = 50
 
 
 async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
-    """Return the fields of a request by name, from the body, or else from the query."""
     fields = dict(_pairs(request.url.query))
     body = await body_of(request, limits)
     if not body:

@@ -29,12 +29,10 @@ class ServedModel:
 
     @property
     def abilities(self) -> tuple[str, ...]:
-        """Its abilities, by UDPipe's names."""
         taggers = () if self.tagger is None else (TOKENIZER, TAGGER)
         return taggers if self.parser is None else (*taggers, PARSER)
 
     def unable(self, ability: str) -> UsageError:
-        """Return the error for a request of an ability that the model lacks."""
         known = ", ".join(self.abilities)
         return UsageError(f"found {ability!r} asked of the model {self.name!r}, which has: {known}")
 
@@ -137,13 +135,11 @@ def _write_by(write: Callable[[Sentence], str], sentences: Iterable[Sentence]) -
 
 
 def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
-    """Return the readers of request data, by name of format."""
     known = {format.name: partial(_read_format, format) for format in sentence_formats()}
     return {**known, "horizontal": _read_horizontal, "vertical": _read_vertical}
 
 
 def writers() -> dict[str, Callable[[Iterable[Sentence]], str]]:
-    """Return the writers of answers, by name of format."""
     known = {format.name: partial(_write_format, format) for format in sentence_formats() if format.write}
     return {**known, **{name: partial(_write_by, write) for name, write in _WRITTEN.items()}}
 
@@ -185,7 +181,6 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
 
 
 def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
-    """Read the data in their format, or tokenize plain text."""
     data, given = fields["data"], fields.get("input") or "conllu"
     if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
         if model.tagger is None:

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from qsproj.corpus.language.lemmas import lexicon_of
-from qsproj.corpus.language.lexicon import Inflection
+from qsproj.corpus.language.lexicon import Inflection, lexicon_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 
