@@ -4,16 +4,15 @@ A template is a tuple of atoms, each a column of small integers or hashes with a
 conjoined with the factor's family. Quasi-synchronous factors use the tags of thesis 4.3.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import plain_form
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.features.hashing import Template, stable_hash, templates_of
 
 HASH_BITS = 18
@@ -45,9 +44,6 @@ LINK_TEMPLATES = templates_of("""
     posterior; posterior, best; likeness; place; neighbours; rivals; source tag, target tag;
     source tag, target tag, best; posterior, place; source form, target form; source form; target form
 """)
-
-# Further features of links, with a dictionary.
-STRENGTH_TEMPLATES = templates_of("strength; strength, best; strength, posterior; strength, place")
 
 FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
 FERTILITY_BINS = 4
@@ -130,12 +126,8 @@ def link_buckets(
     target: Sentence,
     source_words: WordHashes,
     target_words: WordHashes,
-    strengths: NDArray[np.float64] | None = None,
 ) -> Buckets:
-    """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``.
-
-    ``strengths`` float64[k]: those of a :class:`Dictionary`, if available.
-    """
+    """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``."""
     rows, posteriors = alignment.links, link_posteriors(alignment)
     sources, targets = rows[:, 0], rows[:, 1]
     grid = np.zeros((alignment.n_source + 2, alignment.n_target + 2))
@@ -157,13 +149,8 @@ def link_buckets(
     hashes = {name: column.astype(np.uint64) for name, column in columns.items()}
     hashes["source tag"], hashes["target tag"] = source_words.tags[sources], target_words.tags[targets]
     hashes["source form"], hashes["target form"] = source_words.forms[sources], target_words.forms[targets]
-    templates = LINK_TEMPLATES
-    if strengths is not None:
-        templates += STRENGTH_TEMPLATES
-        binned = np.digitize(strengths, (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85))
-        hashes["strength"] = np.where(np.isnan(strengths), 9, binned).astype(np.uint64)
-    seeds = np.array([[_seed("ALIGN", template) for template in templates]])
-    return _hashed(templates, seeds, hashes)
+    seeds = np.array([[_seed("ALIGN", template) for template in LINK_TEMPLATES]])
+    return _hashed(LINK_TEMPLATES, seeds, hashes)
 
 
 def tag_buckets(
@@ -227,112 +214,3 @@ def _likeness(source: str, target: str) -> int:
     while common < min(len(first), len(second)) and first[common] == second[common]:
         common += 1
     return (4 * common) // max(len(first), len(second))
-
-
-Keys = NDArray[np.uint64]
-Values = NDArray[np.float64]
-
-# Added to the occurrences of two words, so that two hapaxes are not certain translations.
-SHRINKAGE = 1.0
-# Pairs of words with fewer expected links are dropped.
-LEAST_LINKS = 0.3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """Sums float64[K] by hashes uint64[K], ascending."""
-
-    keys: Keys
-    sums: Values
-
-    def of(self, keys: Keys) -> Values:
-        """Return the sums of some keys; 0 for unseen ones."""
-        if not len(self.keys):
-            return np.zeros(len(keys))
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, self.sums[places], 0.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dictionary:
-    """Counts of lower-cased words, and expected links (sums of posteriors) of each pair of them."""
-
-    links: Counted
-    source_words: Counted
-    target_words: Counted
-
-    def strengths(self, pair: SentencePair, *, counted: bool = False) -> Values:
-        """Return the association of the words of each candidate link, float64[k] in 0..1.
-
-        Dice's coefficient, shrunk by SHRINKAGE; NaN for unseen words. ``counted``: whether the pair is part
-        of the counts; it is then subtracted from them.
-        """
-        sources, targets, codes = _keys(pair)
-        linked = self.links.of(codes)
-        occurrences = self.source_words.of(sources), self.target_words.of(targets)
-        if counted:
-            own = _count(_contribution(pair))
-            linked = np.maximum(linked - own.links.of(codes), 0.0)
-            occurrences = (
-                occurrences[0] - own.source_words.of(sources),
-                occurrences[1] - own.target_words.of(targets),
-            )
-        seen = np.minimum(*occurrences) > 0.0
-        return np.where(seen, np.minimum(2.0 * linked / (sum(occurrences) + SHRINKAGE), 1.0), np.nan)
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        counts = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {f"{name}_keys": counted.keys for name, counted in counts.items()} | {
-            f"{name}_sums": counted.sums for name, counted in counts.items()
-        }
-
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> "Dictionary":
-        return Dictionary(
-            *(
-                Counted(arrays[f"{field.name}_keys"], arrays[f"{field.name}_sums"])
-                for field in fields(Dictionary)
-            )
-        )
-
-
-Contribution = tuple[Keys, Values, Keys, Keys]
-
-
-def count_dictionary(pairs: Iterable[SentencePair]) -> Dictionary:
-    """Count words and candidate links of a bitext; its memory grows with the number of links."""
-    parts = [_contribution(pair) for pair in pairs]
-    empty = (np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
-    codes, posteriors, sources, targets = (np.concatenate(column) for column in zip(empty, *parts))
-    counted = _count((codes, posteriors, sources, targets))
-    often = counted.links.sums >= LEAST_LINKS
-    links = Counted(counted.links.keys[often], counted.links.sums[often])
-    return Dictionary(links, counted.source_words, counted.target_words)
-
-
-def _count(contribution: Contribution) -> Dictionary:
-    codes, posteriors, sources, targets = contribution
-    return Dictionary(
-        _summed(codes, posteriors),
-        _summed(sources, np.ones(len(sources))),
-        _summed(targets, np.ones(len(targets))),
-    )
-
-
-def _summed(keys: Keys, values: Values) -> Counted:
-    distinct, place = np.unique(keys, return_inverse=True)
-    sums = np.zeros(len(distinct))
-    np.add.at(sums, place, values)
-    return Counted(distinct, sums)
-
-
-def _contribution(pair: SentencePair) -> Contribution:
-    sources, targets = (word_hashes(sentence).forms[1:] for sentence in (pair.source, pair.target))
-    return _keys(pair)[2], link_posteriors(pair.alignment), sources, targets
-
-
-def _keys(pair: SentencePair) -> tuple[Keys, Keys, Keys]:
-    links = pair.alignment.links
-    sources = word_hashes(pair.source).forms[links[:, 0]]
-    targets = word_hashes(pair.target).forms[links[:, 1]]
-    return sources, targets, sources * _MULTIPLIER + targets

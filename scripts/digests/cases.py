@@ -194,7 +194,7 @@ CASES: dict[str, Case] = {
         align en.conllu de.conllu --linked align.linked.conllu -o align.pharaoh
         eval --alignments en-de.pharaoh align.pharaoh
     """),
-    "links-fertility": chosen("links-fertility", "--dictionary"),
+    "links-fertility": chosen("links-fertility", ""),
     "links-target-hmm": chosen("links-target-hmm", "--alignment-factors target-hmm"),
     "links-source-hmm": chosen("links-source-hmm", "--alignment-factors source-hmm"),
     "links-itg": chosen("links-itg", "--alignment-factors itg"),
@@ -233,7 +233,7 @@ CASES: dict[str, Case] = {
     "joint-tags-joint": joint("joint-tags-joint", "--epochs 1 --target-tags joint --factors mono"),
     "joint-target-hmm": joint_of_given(
         "joint-target-hmm",
-        "--hand-alignment hand.pharaoh --alignment-factors target-hmm --dictionary --factors mono",
+        "--hand-alignment hand.pharaoh --alignment-factors target-hmm --factors mono",
     ),
     "joint-source-hmm": joint_of_given(
         "joint-source-hmm", "--hand-alignment hand.pharaoh --alignment-factors source-hmm --factors mono"

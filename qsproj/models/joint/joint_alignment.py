@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
-from qsproj.features.joint_templates import Dictionary
 from qsproj.models.joint import joint_weights
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
@@ -29,27 +27,25 @@ NO_TREE = np.array([-1], dtype=np.int32)
 class LinkChooser(Stored):
     """An aligner that chooses among the links that another aligner proposes.
 
-    ``families``: the members of LINK_FAMILIES in use. ``dictionary``: its strengths are features of links.
-    ``tagged``: whether it was trained on words with tags; otherwise it ignores tags.
+    ``families``: the members of LINK_FAMILIES in use. ``tagged``: whether it was trained on words with tags;
+    otherwise it ignores tags.
     """
 
     takes = "pairs of sentences: align(pair)"
 
     weights: joint_weights.JointWeights
     families: tuple[str, ...] = ()
-    dictionary: Dictionary | None = None
     tagged: bool = False
 
-    def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
+    def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
         """Return the candidate links of at least probability ``threshold``, with their probabilities.
 
-        ``counted``: whether the dictionary's counts include this pair. Raises UsageError when the model was
-        trained on tags and a side of the pair has none.
+        Raises UsageError when the model was trained on tags and a side of the pair has none.
         """
         links = pair.alignment
         if not len(links.links):
             return links
-        prepared = self.prepare(pair, counted=counted)
+        prepared = self.prepare(pair)
         beliefs = infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
@@ -58,11 +54,9 @@ class LinkChooser(Stored):
         )
         return likely_links(links, beliefs.links, threshold)
 
-    def prepare(self, pair: SentencePair, *, counted: bool = False) -> joint_weights.PreparedPair:
+    def prepare(self, pair: SentencePair) -> joint_weights.PreparedPair:
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
-        dictionary = self.dictionary
-        strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
-        return links_only(pair, self.families, strengths)
+        return links_only(pair, self.families)
 
     def _seen(self, sentence: Sentence) -> Sentence:
         """Return a sentence in the form that the model reads: with its tags, or without."""
@@ -77,8 +71,7 @@ class LinkChooser(Stored):
         return sentence
 
     def to_archive(self) -> Archive:
-        arrays = self.weights.to_arrays() | joint_weights.dictionary_arrays(self.dictionary)
-        return {"families": list(self.families), "tagged": self.tagged}, arrays
+        return {"families": list(self.families), "tagged": self.tagged}, self.weights.to_arrays()
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,18 +83,15 @@ class LinkChooser(Stored):
         return LinkChooser(
             joint_weights.JointWeights.from_arrays(arrays),
             tuple(header["families"]),
-            joint_weights.dictionary_from(arrays),
             header["tagged"],
         )
 
 
-def links_only(
-    pair: SentencePair, families: tuple[str, ...] = (), strengths: Floats | None = None
-) -> joint_weights.PreparedPair:
-    """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
+def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weights.PreparedPair:
+    """Return the graph of a pair without arcs."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
-    return joint_weights.prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
+    return joint_weights.prepare_pair(pair, source, target, *scores, families=families)
 
 
 def _no_scores(side: Side) -> TreeScores:
@@ -121,18 +111,15 @@ def train_link_chooser(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
-    dictionary: Dictionary | None = None,
     options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
     """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
-    chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
+    chooser = LinkChooser(trainer.weights, families, tagged)
     examples = [
-        JointExample(
-            chooser.prepare(pair, counted=True), NO_TREE, observed_links(pair.alignment, pair.hand, families)
-        )
+        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, pair.hand, families))
         for pair in pairs
         if pair.hand is not None and len(pair.alignment.links)
     ]

@@ -116,18 +116,16 @@ class BiparseOptions:
     """Training of a joint parser. Raises UsageError when options are incompatible.
 
     ``joint`` is stored with the parser, ``training`` is of the joint weights, ``target_training`` of the
-    target parser. ``with_dictionary``: whether to count a dictionary from
-    the candidate links of the pairs. ``order`` of the target parser: 1, or 2 with factors over several arcs,
-    which join those of the pair. ``labels``: ``joint``, relations are predicted with those of the source as
-    evidence, or ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file;
-    ``links``, the model tags untagged target words, and is trained on trees with such tags; ``joint``,
-    uncertain tags are decoded together with the trees.
+    target parser. ``order`` of the target parser: 1, or 2 with factors over several arcs, which join those of
+    the pair. ``labels``: ``joint``, relations are predicted with those of the source as evidence, or
+    ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file; ``links``, the model
+    tags untagged target words, and is trained on trees with such tags; ``joint``, uncertain tags are decoded
+    together with the trees.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
-    with_dictionary: bool = False
     order: int = 1
     labels: str = option_field("joint", known=("labels", LABELS))
     tags: str = option_field("given", known=("tags", TAGS))

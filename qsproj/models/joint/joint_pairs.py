@@ -12,7 +12,6 @@ from qsproj.conventions import MAX_WORDS, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
-from qsproj.features.joint_templates import count_dictionary
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_parser import JointParser
@@ -88,7 +87,6 @@ def prepare(
         target=target.parser,
         weights=JointWeights.untrained(),
         options=shape,
-        dictionary=count_dictionary(usable) if options.with_dictionary else None,
         tagger=tags.tagger,
     )
     return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)

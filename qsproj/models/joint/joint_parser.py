@@ -11,7 +11,6 @@ from qsproj.bp.run import Status, probability
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
-from qsproj.features.joint_templates import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint import joint_weights
@@ -66,10 +65,10 @@ class ParsedPair(SentencePair):
 class JointParser(Wrapper[TreeParser]):
     """A trained joint model (thesis 4.7).
 
-    Its parsers are trained monolingually; second-order factors of either side take part. ``dictionary``: its
-    strengths are features of links. ``training``: None where weights were not trained, or by an older
-    version. ``labeller`` predicts target relations with those of the source as evidence; None: the target's
-    labeller does, alone. ``tagger`` tags untagged target words, with the tags of linked words as evidence.
+    Its parsers are trained monolingually; second-order factors of either side take part. ``training``: None
+    where weights were not trained, or by an older version. ``labeller`` predicts target relations with those
+    of the source as evidence; None: the target's labeller does, alone. ``tagger`` tags untagged target words,
+    with the tags of linked words as evidence.
     """
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
@@ -78,7 +77,6 @@ class JointParser(Wrapper[TreeParser]):
     target: TreeParser
     weights: joint_weights.JointWeights
     options: JointOptions = field(default_factory=JointOptions)
-    dictionary: Dictionary | None = None
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
@@ -86,14 +84,13 @@ class JointParser(Wrapper[TreeParser]):
     def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
         """Return this model with the parsers of two other languages.
 
-        Joint weights depend on tags and links, almost never on words. The dictionary, which counts words, is
-        dropped, and the target's scores count in full: the scale learned for the other target parser does not
-        apply to this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.) Relations
-        are those of the new target parser, whose set may differ, and tags must be given.
+        Joint weights depend on tags and links, almost never on words. The target's scores count in full: the
+        scale learned for the other target parser does not apply to this one. (Dev file of LinES, weights of
+        ParTUT: 80.9 against 80.5 with its scale.) Relations are those of the new target parser, whose set may
+        differ, and tags must be given.
         """
         weights = replace(self.weights, target_scale=1.0)
-        of_these = replace(self, dictionary=None, labeller=None, tagger=None)
-        return replace(of_these, source=source, target=target, weights=weights)
+        return replace(self, source=source, target=target, weights=weights, labeller=None, tagger=None)
 
     def with_target(self, target: TreeParser) -> "JointParser":
         """Return the model with its target parser trained further, which may have more relations."""
@@ -117,9 +114,6 @@ class JointParser(Wrapper[TreeParser]):
         least = self.options.least_probability
         source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
         source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
-        strengths = None
-        if self.dictionary is not None:
-            strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
         if target_scores is None:
             target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
@@ -130,7 +124,6 @@ class JointParser(Wrapper[TreeParser]):
             source_scores,
             target_scores,
             families=self.options.families,
-            strengths=strengths,
         )
         if choices is not None and self.tagger is not None:
             prepared = joint_weights.with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
@@ -294,7 +287,7 @@ class JointParser(Wrapper[TreeParser]):
             own, of_side = joined({side: (f"{side}_", one)})
             header |= own | {f"{side}_order": 1 if isinstance(one, ArcParser) else 2}
             arrays |= of_side
-        return header, self.weights.to_arrays() | joint_weights.dictionary_arrays(self.dictionary) | arrays
+        return header, self.weights.to_arrays() | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -348,7 +341,6 @@ class JointParser(Wrapper[TreeParser]):
             **sides,
             weights=weights,
             options=JointOptions.from_header(header),
-            dictionary=joint_weights.dictionary_from(arrays),
             training=JointTrainingOptions.from_header(header.get("training")),
             labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
             tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),

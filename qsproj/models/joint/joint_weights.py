@@ -22,13 +22,12 @@ from qsproj.models.joint.tag_choices import (
     TagScales,
     prepared_tags,
 )
-from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.schema import Arrays, ascending, shaped
+from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.schema import Arrays
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
 MAX_LINK_LOG_ODDS = 4.0
-DICTIONARY = "dictionary_"
 # Of a word in a bitext.
 MOST_COUNT = 1e15
 
@@ -66,12 +65,8 @@ def prepare_pair(
     target_scores: TreeScores,
     *,
     families: tuple[str, ...] = joint_templates.FAMILIES,
-    strengths: Floats | None = None,
 ) -> PreparedPair:
-    """Build the graph of a pair, hash its features, and copy its aligner's probabilities.
-
-    ``strengths`` float64[k] or None: of the candidate links in a dictionary.
-    """
+    """Build the graph of a pair, hash its features, and copy its aligner's probabilities."""
     first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
@@ -88,9 +83,7 @@ def prepare_pair(
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         buckets={
-            "links": joint_templates.link_buckets(
-                pair.alignment, pair.source, pair.target, *words, strengths
-            ),
+            "links": joint_templates.link_buckets(pair.alignment, pair.source, pair.target, *words),
             "fertility": np.concatenate(fertilities),
             "factors": joint_templates.factor_buckets(structure.families, structure.words, *words),
             "jumps": joint_templates.jump_buckets(structure.align_hmms),
@@ -166,16 +159,3 @@ class JointWeights:
             target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
             tags=None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights),
         )
-
-
-def dictionary_arrays(dictionary: joint_templates.Dictionary | None) -> dict[str, NDArray[Any]]:
-    return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
-
-
-def dictionary_from(arrays: Arrays) -> joint_templates.Dictionary | None:
-    own = unnested(DICTIONARY, arrays)
-    for name in own:
-        if name.endswith("_keys"):
-            keys = ascending(own, name, np.uint64)
-            shaped(own, name.replace("_keys", "_sums"), keys.shape, least=0.0, most=MOST_COUNT)
-    return joint_templates.Dictionary.from_arrays(own) if own else None

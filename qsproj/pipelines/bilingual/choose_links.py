@@ -8,7 +8,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import NothingToLearnError
-from qsproj.features.joint_templates import count_dictionary, link_posteriors
+from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_training import HandLinkCounts, count_hand_links
@@ -39,9 +39,7 @@ def learn_to_choose(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
-    with_dictionary: bool = False,
 ) -> tuple[LinkChooser, HandLinkCounts]:
-    """Train a chooser of candidate links on the pairs with manual links."""
     by_hand = [pair for pair in pairs if pair.hand is not None]
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
     counts = count_hand_links(usable)
@@ -50,13 +48,11 @@ def learn_to_choose(
             f"found no pair to learn from among the first {len(by_hand)}, expected candidate links and sides "
             f"of at most {MAX_WORDS} words; align more text together with them"
         )
-    dictionary = count_dictionary(pairs) if with_dictionary else None
-    chooser = train_link_chooser(usable, rng=rng, families=families, dictionary=dictionary)
-    return chooser, counts
+    return train_link_chooser(usable, rng=rng, families=families), counts
 
 
 def choose_links(
-    chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5, counted: bool = False
+    chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5
 ) -> Iterator[Alignment]:
     """Yield the links of each pair with at least the probability ``threshold``, with their probabilities.
 
@@ -67,7 +63,7 @@ def choose_links(
     for pair in pairs:
         if _is_short(pair):
             without_itg += beyond_itg(chooser.families, pair.alignment.links)
-            yield chooser.align(pair, threshold=threshold, counted=counted)
+            yield chooser.align(pair, threshold=threshold)
         else:
             yield likely_links(pair.alignment, link_posteriors(pair.alignment), threshold)
     if without_itg:

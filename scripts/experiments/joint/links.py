@@ -22,7 +22,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.features.joint_templates import FAMILIES, Dictionary, count_dictionary
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_alignment import train_link_chooser
@@ -65,22 +65,18 @@ class Learned:
     """A model of links, beyond ALIGN and fertilities with their default features."""
 
     tagged: bool = True
-    dictionary: bool = False
     families: tuple[str, ...] = ()
 
 
 CHOOSERS = {
     "ALIGN and fertilities, without tags": Learned(tagged=False),
     "ALIGN and fertilities": Learned(),
-    "with a dictionary": Learned(dictionary=True),
     "with ALIGNHMM over target words": Learned(families=("TARGETHMM",)),
     "with ALIGNHMM over source words": Learned(families=("SOURCEHMM",)),
-    "with a dictionary and ALIGNHMM over source words": Learned(dictionary=True, families=("SOURCEHMM",)),
 }
 DEV_SIZE = 200
 ON_DEV = {
     "full QG": Learned(),
-    "with a dictionary": Learned(dictionary=True),
     "with ALIGNHMM over target words": Learned(families=("TARGETHMM",)),
     "with ALIGNHMM over source words": Learned(families=("SOURCEHMM",)),
 }
@@ -195,7 +191,6 @@ def joint_accuracy(setting: Setting, learned: Learned, *, source_tree: str) -> F
         target=setting.target,
         options=BiparseOptions(
             joint=JointOptions(families=(*FAMILIES, *learned.families), source_tree=source_tree),
-            with_dictionary=learned.dictionary,
         ),
     )
     return accuracy(parser, setting.test)
@@ -214,13 +209,12 @@ def choosing(lab: Lab) -> dict[str, Figures]:
     ]
     sides = zip(sentences(lab, "en"), sentences(lab, "es"))
     tagged = [SentencePair(*both, pair.alignment) for both, pair in zip(sides, plain)]
-    dictionary = count_dictionary(plain)
     dev, test = (hand_links(lab, part) for part in PARTS)
     own = [likely(pair.alignment) for pair in tagged]
     found = {LINKS[1]: {"dev": error_rate(dev, own[: len(dev)]), "test": error_rate(test, own[len(dev) :])}}
     for name, learned in CHOOSERS.items():
         pairs = tagged if learned.tagged else plain[: len(tagged)]
-        found[name] = chosen(learned, pairs, dev, test, dictionary if learned.dictionary else None)
+        found[name] = chosen(learned, pairs, dev, test)
     return found
 
 
@@ -229,7 +223,6 @@ def chosen(
     pairs: Sequence[SentencePair],
     dev: Sequence[Alignment],
     test: Sequence[Alignment],
-    dictionary: Dictionary | None,
 ) -> Figures:
     """Return the AER of links chosen for the dev pairs, which come first, and for the test pairs."""
 
@@ -238,9 +231,8 @@ def chosen(
             [replace(pairs[i], hand=dev[i]) for i in places],
             rng=np.random.default_rng(1),
             families=learned.families,
-            dictionary=dictionary,
         )
-        return [chooser.align(pairs[i], counted=True) for i in aligned]
+        return [chooser.align(pairs[i]) for i in aligned]
 
     fold_of = np.random.default_rng(1).permutation(len(dev)) % FOLDS
     by_place: dict[int, Alignment] = {}

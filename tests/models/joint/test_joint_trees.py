@@ -114,7 +114,6 @@ def test_a_checkpoint_of_something_else_is_refused(pairs, source, tmp_path):
         ([replace(pairs[0], hand=pairs[0].alignment), *pairs[1:]], source, {}),
         (pairs, replace(source, labeller=None), {}),
         (pairs, source, {"seed": 2}),
-        (pairs, source, {"with_dictionary": True}),
     ]
     for others, parser, options in changed:
         with pytest.raises(
