@@ -8,6 +8,7 @@ decides its weight, without any gold tag: a language that is no relative gets no
 
 import unicodedata
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -106,6 +107,8 @@ def relative_voter(
     Returns also a report line for each treebank; None if all are unrelated. ``sentences``: of the target.
     Sentences with words without UPOS are left out; a treebank without others is a UsageError.
     """
+    # A copy: treebanks that do not vote change nothing.
+    rng = deepcopy(rng)
     script = commonest_script(form for forms in sentences for form in forms)
     latin = any(
         commonest_script(form for one in treebank.sentences for form in one.forms) != script

@@ -97,17 +97,19 @@ def test_a_voter_raises_the_probability_of_its_tag():
     ).all()
 
 
-def test_relatives_reach_the_tagger_and_its_report():
+def test_relatives_reach_the_tagger_and_its_report_others_only_the_report():
     relative = Treebank("made", gold(made_pairs(60, seed=5)))
     found = [
         project_tags(
             ((pair,) for pair in made_pairs(60)), rng=np.random.default_rng(1), relatives=by, columns=()
         )
-        for by in ((), (relative,))
+        for by in ((), (relative,), (UNRELATED,))
     ]
     assert found[1].report[1].startswith("made: ")
     assert not any("made: " in line for line in found[0].report)
     assert not np.array_equal(found[0].tagger.transitions, found[1].tagger.transitions)
+    assert "no vote" in found[2].report[1]
+    assert np.array_equal(found[0].tagger.weights, found[2].tagger.weights)
 
 
 def test_treebanks_without_tags_are_an_error():
