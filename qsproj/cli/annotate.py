@@ -73,6 +73,9 @@ def run(options: argparse.Namespace) -> None:
         words.concordance = concordance_of(chain.from_iterable(made.corpora), words.forms)
         session = Session(
             draft=Draft(str(learning.drafts), who=options.reviewer),
+            pairs=made.corpora,
+            learns_links=True,
+            learns_parts=True,
             train_after=options.train_after,
             order=WORTH,
         )

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.call import BootstrapCall
@@ -71,7 +73,7 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     found = learning(Reviewed(content, "drafts", range(6), range(6, 18)))
     assert found.summary["reviewed"] == 6
     # A tag that was decided in context stays.
-    assert found.beliefs[6][3][0] == "X"
+    assert found.beliefs[6].upos[0] == "X"
     assert set(found.beliefs) == set(range(6, 18))
     assert (tmp_path / "model").read_bytes() != before
     done, every = learning.progress
@@ -120,8 +122,8 @@ def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
     # Tagger, parser and relations learn it, and it stays in the new draft; other words are predicted.
     assert tag_chance(after) > tag_chance(before) + 0.2
     assert chance(after) > chance(before)
-    new_heads, relations, _, upos = found.beliefs[0]
-    assert (upos[0], new_heads[0], relations[0]) == ("INTJ", heads[0], "vocative")
+    new = found.beliefs[0]
+    assert (new.upos[0], new.tree.heads[0], new.tree.relations[0]) == ("INTJ", heads[0], "vocative")
     # The order is that of the command: bootstrap --suggest.
     parsed = {
         index: after.retagging().parse(one, confidence=True) for index, one in enumerate(drafts) if index
@@ -130,6 +132,27 @@ def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
     parsed[0] = after.parse(known, confidence=True, given=known_part(known))
     ranked = suggested_sentences([parsed[at] for at in range(8)], after.tagger, [known], count=8)
     assert [next(at for at in parsed if parsed[at] is one) for one in ranked] == list(found.order)
+
+
+def test_corrected_links_teach_the_model(work, tmp_path):
+    """An arc of the source between two words that a person linked one-to-one is one of the target."""
+    folder = shutil.copytree(work, tmp_path / "work")
+    call = BootstrapCall.load(folder, "de")
+    learning = Relearning(call, folder, str(tmp_path / "model"), str(tmp_path / "words.tsv"))
+    drafts = list(read_conllu(learning.begin().suggested))[:8]
+    draft = max(drafts, key=len)
+    before = load_parser(tmp_path / "model")
+    likely = before.posterior(draft).marginals
+    head, word = next(arc for arc in product((2, 4), (1, 3)) if likely[arc] < 0.2)
+    source = Sentence.from_words(["a", "b"], heads=[2, 0], deprels=["x", "root"])
+    nothing = make_alignment(2, len(draft), [])
+    pair = SentencePair(source, draft, nothing, hand=make_alignment(2, len(draft), [(1, word), (2, head)]))
+    content = b"".join(f"{one.to_conllu()}".encode() for one in drafts)
+    at = next(index for index, one in enumerate(drafts) if one is draft)
+    for pairs, learns in (({at: replace(pair, hand=None)}, False), ({at: pair}, True)):
+        learning(Reviewed(content, "drafts", (), range(8), pairs))
+        chance = load_parser(tmp_path / "model").posterior(draft).marginals[head, word]
+        assert (chance > likely[head, word] + 0.1) == learns
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_a_draft_is_reviewed_until_it_is_interrupted(draft, model_files, tmp_pat
         client = Client(address)
         assert "review.js" in client.ask(f"/?token={token}").text
         told = client.ask("/api/sentences/0", headers={"X-Qsproj-Token": token}).json
-        assert told["translation"][:2] == ["The", "dog"]
+        assert told["translation"]["forms"][:2] == ["The", "dog"]
         overview = client.ask("/api/overview", headers={"X-Qsproj-Token": token}).json
         assert (overview["sentences"], overview["train_after"]) == (90, 10)
         os.kill(process.pid, signal.SIGINT)

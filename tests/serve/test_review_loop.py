@@ -16,7 +16,8 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import review_app
-from qsproj.serve.review.correction import certain, decided_cells, tree_of
+from qsproj.serve.review.content import shown_sentence
+from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
@@ -103,7 +104,7 @@ def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop,
     # A new draft, wrong in one head that the person puts right: the file's was right.
     heads = list(tree_of(sentence).heads)
     heads[0] = 3 if heads[0] != 3 else 4
-    new = {0: (tuple(heads), sentence.deprels, (None,) * len(sentence), sentence.upos)}
+    new = {0: Belief(Tree(tuple(heads), sentence.deprels), (None,) * len(sentence), sentence.upos)}
     session.take(Retrained(new, {}), session.versions())
     confirm(session, 0)
     confirm(session, 1, change=True)
@@ -123,7 +124,7 @@ def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     session, sentence = loop.session, loop.session.draft.sentences[0]
     heads = tuple(range(len(sentence)))
     session.take(
-        Retrained({0: (heads, sentence.deprels, (None,) * len(sentence), sentence.upos)}, {}),
+        Retrained({0: Belief(Tree(heads, sentence.deprels), (None,) * len(sentence), sentence.upos)}, {}),
         session.versions(),
     )
     session.tag(0, 2, sentence.forms[1], "X")
@@ -161,7 +162,7 @@ def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):
     session.keep(0, changed, decided, version=session.draft.version(0))
     # It is a draft with two words that are certain, also after a restart.
     assert (session.reviewed, loop.answered) == (0, (0, 2))
-    assert session.sentence(0)["decided"] == decided
+    assert shown_sentence(session, 0)["decided"] == decided
     saved = Session(draft=Draft(str(tmp_path / "draft.conllu"))).draft.sentences[0]
     known = certain(saved)
     assert known.deprels == ("advmod", *("_",) * (n - 1))
@@ -188,6 +189,11 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     assert (start["next"], start["accuracy"], start["stop"]) == ("words", None, False)
     assert start["a_minute"]["words"] == pytest.approx(0.3 * 6.01, abs=0.01)
     loop.words.decide("der", ["DET"])
+    assert loop.standing()["next"] == "sentences"
+    # A word above one that was decided has been passed over.
+    loop.words.decide("der", [])
+    assert loop.standing()["next"] == "words"
+    loop.words.decide("im", ["ADP"])
     assert loop.standing()["next"] == "sentences"
     for index in range(10):
         confirm(loop.session, index)
@@ -244,5 +250,5 @@ def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving,
         standing = client.ask("/api/training").json["standing"]
         assert standing["fresh"] == [0, 1]
         # Save model: what is new is learned at once.
-        assert client.ask("/api/training", data=b"{}").status == 202
+        assert client.ask("/api/training", data=b"{}").status == 200
         until(lambda: client.ask("/api/training").json["standing"]["fresh"] == [0, 0])

@@ -309,7 +309,7 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
     words = WordList(suggestions=str(tmp_path / "words.tsv"), lexicon=str(tmp_path / "lexicon.tsv"))
 
     def make_app(_):
-        session = Session(draft=Draft(str(path)), train_after=10)
+        session = Session(draft=Draft(str(path)), train_after=10, learns_parts=True)
         loop = Loop(session=session, words=words, tokens=100, batch=10, model="better.model")
         app = review_app(session, None, Limits(bytes=100_000), words=words, loop=loop)
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.search import correct_hits, search
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.tokens import ACTIONS, Edit
 
@@ -62,8 +63,10 @@ class Reviewer:
                 session.confirm(index, session.belief(index).tree, version=version)
             elif kind == "correct":
                 change = choose.choice(["lemma=z", "upos=X", "deprel=dep:x"])
-                hits = session.found("form~.", change, most=100)["hits"]
-                session.correct([(hit["index"], hit["word"], hit["version"]) for hit in hits[::3]], change)
+                hits = search(session.draft, "form~.", change, most=100)["hits"]
+                correct_hits(
+                    session.draft, [(hit["index"], hit["word"], hit["version"]) for hit in hits[::3]], change
+                )
             else:
                 self.restart()
         except UsageError:
@@ -73,7 +76,7 @@ class Reviewer:
     def undo(self) -> bool:
         """Undo one change; False where there is none left."""
         draft = self.session.draft
-        places = [at for at in range(len(draft.sentences)) if self.session.sentence(at)["undo"]]
+        places = [at for at in range(len(draft.sentences)) if self.session.draft.can_undo(at)]
         if not places:
             return False
         index = self.choices.choice(places)

@@ -211,9 +211,18 @@ def is_reviewed(sentence: Sentence) -> bool:
     return set(editing.misc_values(sentence, REVIEWED)) == {YES}
 
 
-def arc_chances(sentence: Sentence) -> tuple[float | None, ...]:
-    """Return the probability of each word's arc from MISC, or None."""
-    return chances(sentence, editing.ARC_PROBABILITY)
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A tree, the probability of each of its arcs or None, and the tags of words."""
+
+    tree: Tree
+    chances: tuple[float | None, ...]
+    upos: Sequence[str]
+
+
+def belief_of(sentence: Sentence) -> Belief:
+    """Return the tree and tags of a sentence, with the probabilities in MISC."""
+    return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), sentence.upos)
 
 
 def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:

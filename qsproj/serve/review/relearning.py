@@ -3,16 +3,18 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
@@ -21,6 +23,7 @@ from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
+from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.serve.review.correction import certain, is_partial
 from qsproj.serve.review.draft import Named
 from qsproj.serve.review.inference import completed
@@ -99,7 +102,13 @@ class Relearning:
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.progress[:] = 0, _STEPS
         partly = {index: certain(sentences[index]) for index in given.left if is_partial(sentences[index])}
-        annotated = [*(sentences[index] for index in given.reviewed), *partly.values()]
+        through_links = [
+            projected
+            for index, pair in given.pairs.items()
+            if index in given.left and pair.hand is not None
+            if has_tree(projected := project_links_by_hand(pair))
+        ]
+        annotated = [*(sentences[index] for index in given.reviewed), *partly.values(), *through_links]
         learned = self.learned(annotated)
         self.progress[0] = 1
         parser = learned.retagging()
@@ -148,6 +157,17 @@ class Relearning:
             corpora=base.files.corpora,
         )
         return learned
+
+
+def project_links_by_hand(pair: SentencePair) -> Sentence:
+    """Return the target with the arcs of the source between words linked one-to-one by a person.
+
+    Relations and tags stay unknown: they depend on the conventions of the target.
+    """
+    assert pair.hand is not None
+    heads, _ = through_links(replace(pair, alignment=pair.hand))
+    unknown = [UNSPECIFIED] * len(pair.target)
+    return replace(with_columns(pair.target, upos=unknown, deprels=unknown), heads=heads)
 
 
 def _lexicon(path: str | None) -> Lexicon:

@@ -12,7 +12,7 @@ from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Lesson, Parser, trees_of
-from qsproj.serve.review.correction import arc_chances
+from qsproj.serve.review.correction import Belief, belief_of
 from qsproj.serve.review.draft import Named
 from qsproj.training.cross_fitting import cross_fit, in_order
 
@@ -86,9 +86,6 @@ def gain_of(
     return Gain(scores_before, scores_after, folds)
 
 
-NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...], tuple[str, ...]]
-
-
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """The content and name of a file, and the indices of reviewed and remaining sentences."""
@@ -105,8 +102,7 @@ class Reviewed:
 class Retrained:
     """The result of training."""
 
-    # (heads, relations, arc probabilities, upos) of the remaining sentences, by index
-    beliefs: Mapping[int, NewTree]
+    beliefs: Mapping[int, Belief]  # of the remaining sentences, by index
     summary: Mapping[str, Any]  # for the page, as JSON: cross-validated scores, number of changed heads
     model: str | None = None  # the file of the trained parser, if accepted
     order: Sequence[int] = ()  # the remaining sentences, most informative first; empty: to be ranked
@@ -121,10 +117,7 @@ def retrained(
     order: Sequence[int] = (),
 ) -> Retrained:
     """Return the result of training from the new parses of ``sentences``, by index; count changed heads."""
-    beliefs = {
-        index: (tuple(one.heads.tolist()[1:]), one.deprels, arc_chances(one), one.upos)
-        for index, one in parsed.items()
-    }
+    beliefs = {index: belief_of(one) for index, one in parsed.items()}
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
     return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
 

@@ -12,10 +12,10 @@ several separated by spaces.
 
 import re
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import current_thread, main_thread
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
@@ -23,6 +23,7 @@ from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, check_relation, with_cells
+from qsproj.serve.review.draft import Draft, StaleError
 
 # A condition on a word 1..n.
 Test = Callable[[Sentence, int], bool]
@@ -69,6 +70,54 @@ def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list
             signal.signal(signal.SIGVTALRM, earlier)
 
     return limited
+
+
+def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, Any]:
+    """Return the words that match a pattern, and the effect of a correction on each, as JSON."""
+    find = compiled(pattern)
+    hits = list[dict[str, Any]]()
+    total = sentences = 0
+    for index, sentence in enumerate(draft.sentences):
+        words = find(sentence)
+        total, sentences = total + len(words), sentences + bool(words)
+        if not words or len(hits) >= most:
+            continue
+        after = corrected(sentence, words, change) if change else sentence
+        hits += [
+            {
+                "index": index,
+                "word": word,
+                "id": sentence.sent_id or str(index + 1),
+                "version": draft.version(index),
+                **dict(zip(("left", "form", "right"), in_context(sentence, word), strict=True)),
+                "before": _cells_of_word(sentence, word),
+                "after": _cells_of_word(after, word),
+            }
+            for word in words
+        ]
+    return {"total": total, "sentences": sentences, "hits": hits[:most]}
+
+
+def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
+    """Return the cells of a word that a correction may change."""
+    column = [cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
+    return [*column, str(int(sentence.heads[word])), sentence.deprels[word - 1]]
+
+
+def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str) -> int:
+    """Correct words, (index, word, version) each, in one save; return the number of changed sentences.
+
+    Raises StaleError when a sentence has another version, UsageError when a result is not a tree.
+    """
+    words = dict[int, list[int]]()
+    for index, word, version in hits:
+        if not 0 <= index < len(draft.sentences) or version != draft.version(index):
+            raise StaleError("a sentence was changed meanwhile; search again")
+        if not 1 <= word <= len(draft.sentences[index]):
+            raise UsageError(f"found word {word}, expected one of the sentence")
+        words.setdefault(index, []).append(word)
+    draft.correct({index: corrected(draft.sentences[index], own, change) for index, own in words.items()})
+    return len(words)
 
 
 def _test(text: str) -> Test:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ class WordList:
     concordance: Mapping[str, Sequence[Context]] = field(default_factory=dict)
     words: Sequence[Word] = ()
     known: set[str] = field(default_factory=set)  # words of this list and of earlier ones
+    passed: set[str] = field(default_factory=set)  # words and questions above a decided word
     questions: Mapping[str, QuestionRow] = field(default_factory=dict)
     decided: dict[str, tuple[str, ...]] = field(default_factory=dict)
     answers: dict[str, QuestionRow] = field(default_factory=dict)
@@ -115,10 +117,14 @@ class WordList:
         return "{left} [{form}] {right}".format(**lines[0]) if lines else ""
 
     def open_wrong(self) -> list[float]:
-        """Return the expected numbers of wrong words of undecided rows, questions first."""
-        asked = [one.counts[-1] for one in self.questions.values() if one.name not in self.answers]
-        listed = [one.more[2] for one in self.words if one.form not in self.decided and len(one.more) > 2]
-        return [float(number) for number in (*asked, *listed)]
+        """Return the expected numbers of wrong words of undecided rows, questions first.
+
+        Rows above a decided word count as passed over: the person does not know them.
+        """
+        asked = [(name, one.counts[-1]) for name, one in self.questions.items() if name not in self.answers]
+        listed = [(one.form, one.more[2]) for one in self.words if len(one.more) > 2]
+        done = self.decided.keys() | self.passed
+        return [float(number) for name, number in (*asked, *listed) if name not in done]
 
     def decide(self, form: str, tags: Sequence[str]) -> None:
         """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags.
@@ -128,6 +134,8 @@ class WordList:
         if form not in self.known:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
+        above = takewhile(lambda one: one != form, (one.form for one in self.words))
+        self.passed.update(self.questions, above)
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
             if (one := _question(line)) and len(one.tags) == 1
@@ -212,14 +220,9 @@ def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
     """Yield the occurrences of a word in the draft, in any case, with tag and translation."""
     for index, sentence in enumerate(session.draft.sentences):
         words = [at for at, form in enumerate(sentence.forms, start=1) if form.casefold() == wanted]
-        if words:
-            upos, (source, links) = session.belief(index).upos, session.translation(index)
-            for word in words:
-                yield _context(sentence.forms, word, source, links) | {
-                    "index": index,
-                    "word": word,
-                    "tag": upos[word - 1],
-                }
+        for word in words:
+            pair, tag = session.companions.linked(session.draft, index), session.belief(index).upos[word - 1]
+            yield _context(sentence.forms, word, pair) | {"index": index, "word": word, "tag": tag}
 
 
 def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[str, list[Context]]:
@@ -230,19 +233,17 @@ def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[
         for word, form in enumerate(forms, start=1):
             lines = found.get(form.casefold())
             if lines is not None and len(lines) < _CONTEXTS:
-                links = pair.alignment.links.tolist()
-                lines.append(_context(forms, word, pair.source.forms, links) | {"verse": pair.target.sent_id})
+                lines.append(_context(forms, word, pair) | {"verse": pair.target.sent_id})
     return found
 
 
-def _context(
-    forms: Sequence[str], word: int, source: Sequence[str], links: Iterable[Sequence[int]]
-) -> Context:
+def _context(forms: Sequence[str], word: int, pair: SentencePair | None) -> Context:
     """Return a line of a concordance; the words linked to the one in the middle are marked."""
+    links = [] if pair is None else (pair.hand or pair.alignment).links.tolist()
     return {
         "form": forms[word - 1],
         "left": " ".join(forms[max(0, word - 1 - _AROUND) : word - 1]),
         "right": " ".join(forms[word : word + _AROUND]),
-        "translation": list(source),
+        "translation": [] if pair is None else pair.source.forms,
         "linked": [one for one, other in links if other == word],
     }

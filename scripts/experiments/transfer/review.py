@@ -35,7 +35,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.suggest import SENTENCE_COST, Candidate, rank
-from qsproj.serve.review.correction import arc_chances
+from qsproj.serve.review.correction import belief_of
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
 from qsproj.serve.review.retraining import parsed_as_used, trained_again
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -154,7 +154,7 @@ def actions(parser: TextParser, draft: Sentence, gold: Sentence, way: Way) -> in
         list(draft.upos),
         draft.heads.tolist()[1:],
         list(draft.deprels),
-        arc_chances(draft),
+        belief_of(draft).chances,
         cells,
         set(),
     )
@@ -252,7 +252,9 @@ def learned_trees(
     "as many words" has as many words, by chance, as the first of the costs.
     """
     drafts = [model.parse(_without_tree(one), retag=True, confidence=True) for one in pool]
-    doubts = [np.array([0.0 if one is None else 1.0 - one for one in arc_chances(draft)]) for draft in drafts]
+    doubts = [
+        np.array([0.0 if one is None else 1.0 - one for one in belief_of(draft).chances]) for draft in drafts
+    ]
     candidates = list(map(Candidate, drafts, doubts))
     places = {id(draft): index for index, draft in enumerate(drafts)}
     chosen = {

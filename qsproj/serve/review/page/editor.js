@@ -197,13 +197,13 @@ export class Editor {
     $("name").textContent = sentence.id;
     $("othered").hidden = !sentence.other;
     $("translation").hidden = $("linked").hidden = !sentence.translation;
-    $("translation").replaceChildren(...this.#texts(sentence.translation ?? []));
+    $("translation").replaceChildren(...this.#texts(sentence.translation?.forms ?? []));
     for (const span of $("translation").querySelectorAll("[data-word]")) {
-      const at = Number(span.dataset.word) - 1, head = sentence.translation_heads[at];
-      if (head >= 0) span.title = `${sentence.translation_relations[at]} of ${head ? sentence.translation[head - 1] : "the root"}`;
+      const { forms, heads, relations } = sentence.translation, at = Number(span.dataset.word) - 1, head = heads[at];
+      if (head >= 0) span.title = `${relations[at]} of ${head ? forms[head - 1] : "the root"}`;
     }
     $("text").replaceChildren(...this.#texts(sentence.text_tokens.map(([, , form]) => form), sentence.text_tokens));
-    this.#showSource(sentence);
+    this.#showSource(sentence.translation ?? { forms: [], heads: [], relations: [], upos: [] });
     $("tree").dir = direction(sentence.forms);
     $("words").replaceChildren(this.#rootRow(), ...sentence.forms.map((form, index) => this.#wordRow(index + 1, form)));
     this.#update("");
@@ -229,11 +229,11 @@ export class Editor {
   }
 
   /** Show the tree of the translation, if any. */
-  #showSource({ translation, translation_heads: heads, translation_relations: relations, translation_upos: upos }) {
+  #showSource({ forms, heads, relations, upos }) {
     $("source").hidden = !heads.some((head) => head >= 0);
-    $("source-tree").dir = direction(translation ?? []);
-    const named = (head) => (head < 0 ? "" : head === 0 ? "root" : `${head} ${translation[head - 1]}`);
-    const rows = $("source").hidden ? [] : [["(root)", "", "", ""], ...translation.map((form, at) => [form, upos[at], named(heads[at]), relations[at]])];
+    $("source-tree").dir = direction(forms);
+    const named = (head) => (head < 0 ? "" : head === 0 ? "root" : `${head} ${forms[head - 1]}`);
+    const rows = $("source").hidden ? [] : [["(root)", "", "", ""], ...forms.map((form, at) => [form, upos[at], named(heads[at]), relations[at]])];
     $("source-words").replaceChildren(...rows.map(([form, ...cells], at) => {
       const row = document.createElement("tr");
       row.dataset.word = at;
@@ -312,7 +312,7 @@ export class Editor {
       this.#showChances(row, index);
       this.#showOther(row, index);
       const links = row.querySelector(".links button");
-      if (links) links.textContent = this.#linked(index + 1).map((at) => this.open_.translation[at - 1]).join(" ") || "–";
+      if (links) links.textContent = this.#linked(index + 1).map((at) => this.open_.translation.forms[at - 1]).join(" ") || "–";
       const changed = COLUMNS.some((column) => this.tree[column][index] !== first[column][index]);
       const moved = this.tree.moved[index], stays = this.tree.fixed.heads[index];
       row.classList.toggle("changed", changed);
@@ -382,7 +382,7 @@ export class Editor {
     drawArcs($("arcs"), $("words").parentNode, rows, this.tree, this.#chancesNow(), UNSURE);
     markArc($("arcs"), this.#wordOf(document.activeElement));
     if ($("source").hidden || !$("source").open) return;
-    const heads = this.open_.translation_heads, source = $("source-words");
+    const { heads } = this.open_.translation, source = $("source-words");
     drawArcs($("source-arcs"), source.parentNode, [...source.rows], { heads }, heads.map(() => null), UNSURE);
   }
 
@@ -550,7 +550,7 @@ export class Editor {
   }
 
   #relink(word, sources) {
-    const wrong = sources.find((one) => !(one >= 1 && one <= this.open_.translation.length));
+    const wrong = sources.find((one) => !(one >= 1 && one <= this.open_.translation.forms.length));
     if (wrong !== undefined) return this.say(`Refused: the translation has no word ${wrong}.`, true);
     const change = this.#change(linked(this.tree, word, [...new Set(sources)].sort((a, b) => a - b)), "misc", word, "");
     this.#mark(word);

@@ -22,7 +22,7 @@ async function start() {
   editor.known = { relations: new Set(overview.relations), upos: new Set(overview.tags) };
   editor.features = overview.features;
   editor.live = overview.live;
-  editor.learns = Boolean(overview.standing);
+  editor.learns = overview.keeps;
   $("order").querySelector("[value=differing]").hidden = !overview.beside;
   if (!started) $("order").value = overview.order;
   started = true;

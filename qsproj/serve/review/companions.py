@@ -1,0 +1,121 @@
+"""What stands beside the sentences of a draft: translations, and the trees of another annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+from qsproj.corpus.editing import misc_values
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
+from qsproj.corpus.pairs.linked import LINKS, links_in_misc
+from qsproj.corpus.pairs.pairing import pair_sentences
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import QsprojError, UsageError
+from qsproj.serve.review.draft import Draft
+
+
+@dataclass(slots=True, kw_only=True)
+class Companions:
+    """Translations, and another annotator's sentences, by the index of the sentence. Mutable; final.
+
+    ``pairs``: the files that pair the draft with its translation, or the bitexts that it was taken from.
+    ``beside``: a file of the same sentences.
+    """
+
+    pairs: AlignedFiles | Sequence[AlignedFiles] | None
+    beside: str | None
+    translations: dict[int, SentencePair] = field(default_factory=dict)
+    others: dict[int, Sentence] = field(default_factory=dict)
+    # both of re-tokenized sentences, by version, for undo
+    _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
+
+    def read(self, draft: Draft) -> None:
+        self._set_aside = {}
+        self._read_translations(draft)
+        self._read_others(draft)
+
+    def read_again(self, draft: Draft) -> list[str]:
+        """Read both again, leave out those that no longer fit, and return the reasons."""
+        self._set_aside, left_out = {}, list[str]()
+        try:
+            self._read_translations(draft)
+        except QsprojError as error:
+            self.pairs, self.translations = None, {}
+            left_out.append(f"translations are left out: {error}")
+        try:
+            self._read_others(draft)
+        except QsprojError as error:
+            self.beside, self.others = None, {}
+            left_out.append(f"the other annotator is left out: {error}")
+        return left_out
+
+    def _read_translations(self, draft: Draft) -> None:
+        sentences, files = draft.sentences, self.pairs
+        if isinstance(files, AlignedFiles):
+            places = {id(sentence): index for index, sentence in enumerate(sentences)}
+            names = files.source, files.target
+            pairs = pair_sentences(
+                read_sentences(files.source), sentences, names=names, pairing=files.pairing
+            )
+            linked = with_links(pairs, files.alignment, files.alignment_format)
+            self.translations = {places[id(pair.target)]: pair for pair in linked}
+        else:
+            of_words = {(one.sent_id, one.forms): index for index, one in enumerate(sentences)}
+            found = (
+                (of_words.get((one.target.sent_id, one.target.forms)), one) for one in chain(*(files or ()))
+            )
+            self.translations = {index: pair for index, pair in found if index is not None}
+
+    def _read_others(self, draft: Draft) -> None:
+        if self.beside is not None:
+            self.others = _same_sentences(draft.sentences, self.beside)
+
+    def linked(self, draft: Draft, index: int) -> SentencePair | None:
+        """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""
+        pair, sentence = self.translations.get(index), draft.sentences[index]
+        if pair is None or not any(misc_values(sentence, LINKS)):
+            return pair
+        return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(draft.path)))
+
+    def move(self, draft: Draft, at: int, before: Sequence[str], new: int) -> None:
+        """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences.
+
+        A sentence keeps its translation while its number of words is unchanged, and the other annotator's
+        sentence while its words are; undo restores both with the version that had them.
+        """
+        count = len(before)
+        for place, version in enumerate(before, start=at):
+            self._set_aside[version] = self.translations.get(place), self.others.get(place)
+        for places in (self.translations, self.others):
+            moved: dict[int, Any] = {
+                index if index < at else index + new - count: one
+                for index, one in places.items()
+                if not at <= index < at + count
+            }
+            places.clear()
+            places.update(moved)
+        for place in range(at, at + new):
+            words = draft.sentences[place].forms
+            own = self._set_aside.get(draft.version(place))
+            pair, other = own or (self._set_aside[before[0]] if count == new else (None, None))
+            if pair is not None and (own or len(pair.target) == len(words)):
+                self.translations[place] = pair
+            if other is not None and other.forms == words:
+                self.others[place] = other
+
+
+def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:
+    """Return the sentences of another file by draft index, matched by id, or place, and words."""
+    others = list(read_sentences(path))
+    by_id: Mapping[str | None, Sentence] = {one.sent_id: one for one in others if one.sent_id is not None}
+    found = {}
+    for index, one in enumerate(draft):
+        other = by_id.get(one.sent_id) if one.sent_id else (others[index] if index < len(others) else None)
+        if other is not None and other.forms == one.forms:
+            found[index] = other
+    if draft and not found:
+        raise UsageError(f"{path}: found no sentence of the file under review, expected the same words")
+    return found

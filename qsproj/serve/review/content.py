@@ -1,0 +1,158 @@
+"""The content of the page as JSON: the file, its list of sentences, one sentence, the report."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED
+from qsproj.corpus.editing import TAG_PROBABILITY, comment_value
+from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.token import multiword_tokens
+from qsproj.errors import check_name
+from qsproj.serve.review import correction
+from qsproj.serve.review.session import Session
+from qsproj.serve.review.tokens import Tokens
+
+TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
+_BATCH = 10  # confirmations in a line of the report
+_PREVIEW = 120
+
+
+def overview(session: Session) -> dict[str, Any]:
+    """Return the summary of the file."""
+    beside = session.companions.beside
+    return {
+        "file": session.draft.path.name,
+        "sentences": len(session.draft.sentences),
+        "reviewed": session.reviewed,
+        "live": session.live,
+        "keeps": session.learns_parts,
+        "order": session.order,
+        "beside": None if beside is None else Path(beside).name,
+        **_vocabulary(session),
+        **progress(session),
+    }
+
+
+def _vocabulary(session: Session) -> dict[str, Any]:
+    """Return the relations, tags and features of the file; features as values by name."""
+    sentences = session.draft.sentences
+    relations = set(UNIVERSAL_RELATIONS).union(*(one.deprels for one in sentences))
+    tags = set(UNIVERSAL_TAGS).union(*(one.upos for one in sentences))
+    features = set(session.features).union(*(one.feats for one in sentences))
+    values = dict[str, set[str]]()
+    for pair in {pair for cell in features - {UNSPECIFIED} for pair in cell.split("|")}:
+        name, _, value = pair.partition("=")
+        values.setdefault(name, set()).add(value)
+    return {
+        "relations": sorted(relations - {UNSPECIFIED}),
+        "tags": sorted(tags - {UNSPECIFIED}),
+        "features": {name: sorted(values[name]) for name in sorted(values)},
+    }
+
+
+def progress(session: Session) -> dict[str, Any]:
+    """Return the state of training."""
+    return {
+        "train_after": session.train_after,
+        "training": session.training,
+        "parts": list(session.parts) if session.training else [0, 0],
+        "trained": session.summary,
+    }
+
+
+def report(session: Session) -> dict[str, Any]:
+    """Return the number of corrections over time, in batches of confirmations."""
+    made = session.draft.corrections()
+    batches = [made[at : at + _BATCH] for at in range(0, len(made), _BATCH)]
+    return {
+        "batches": [
+            {
+                "from": batch[0][0],
+                "to": batch[-1][0],
+                "sentences": len(batch),
+                "words": sum(words for _, words, _ in batch),
+                "corrections": sum(changed for *_, changed in batch),
+            }
+            for batch in batches
+        ]
+    }
+
+
+def page(session: Session, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
+    """Return a part of the list of sentences.
+
+    ``order``: see :meth:`Session.ordered`. ``shown``: one of SHOWN. ``query``: a case-insensitive substring
+    of id or text, or a relation.
+    """
+    check_name("choice", shown, SHOWN)
+    found = [
+        index
+        for index in session.ordered(order)
+        if shown in (ALL, REVIEWED if session.is_reviewed(index) else TO_DO) and _holds(session, index, query)
+    ]
+    rows = [_row(session, index) for index in found[offset : offset + limit]]
+    return {"total": len(found), "offset": offset, "sentences": rows}
+
+
+def _holds(session: Session, index: int, query: str) -> bool:
+    sentence, wanted = session.draft.sentences[index], query.casefold()
+    texts = (sentence.sent_id or "", text_of(sentence)) if query else ("",)
+    return any(wanted in text.casefold() for text in texts) or query in session.belief(index).tree.relations
+
+
+def _row(session: Session, index: int) -> dict[str, Any]:
+    sentence = session.draft.sentences[index]
+    return {
+        "index": index,
+        "id": sentence.sent_id or str(index + 1),
+        "text": text_of(sentence)[:_PREVIEW],
+        "words": len(sentence),
+        "unsure": round(correction.unsureness(session.belief(index).chances), 4),
+        "reviewed": session.is_reviewed(index),
+        **({"differing": session.differing(index)} if session.companions.beside else {}),
+    }
+
+
+def shown_sentence(session: Session, index: int) -> dict[str, Any]:
+    """Return a sentence with all that the page shows of it."""
+    draft, belief = session.draft, session.belief(index)
+    sentence, other = draft.sentences[index], session.companions.others.get(index)
+    tag_chances = zip(correction.chances(sentence, TAG_PROBABILITY), belief.upos, sentence.upos, strict=True)
+    return {
+        **_row(session, index),
+        "text": text_of(sentence),
+        "version": draft.version(index),
+        "proposed": session.is_proposed(index),
+        "undo": draft.can_undo(index),
+        "forms": sentence.forms,
+        "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],
+        "other": None if other is None else _tree_cells(other),
+        "text_tokens": Tokens.of(sentence).spans(),
+        "tag_chances": [chance if shown == own else None for chance, shown, own in tag_chances],
+        "tokens": [[one.first, one.last, one.form] for one in multiword_tokens(sentence)],
+        "decided": correction.decided_cells(sentence),
+        **{name: correction.cells(sentence, name) for name in correction.CELLS},
+        "upos": belief.upos,
+        "heads": belief.tree.heads,
+        "relations": belief.tree.relations,
+        "chances": belief.chances,
+        **_translation(session, index),
+    }
+
+
+def _translation(session: Session, index: int) -> dict[str, Any]:
+    pair = session.companions.linked(session.draft, index)
+    if pair is None:
+        return {"translation": None, "links": []}
+    links = (pair.hand or pair.alignment).links.tolist()
+    return {"translation": {"forms": pair.source.forms, **_tree_cells(pair.source)}, "links": links}
+
+
+def _tree_cells(sentence: Sentence) -> dict[str, Sequence[Any]]:
+    heads: list[int] = sentence.heads.tolist()[1:]
+    return {"heads": heads, "relations": sentence.deprels, "upos": sentence.upos}
+
+
+def text_of(sentence: Sentence) -> str:
+    return comment_value(sentence, "text") or Tokens.of(sentence).text
