@@ -257,7 +257,7 @@ def project_tags(
     """
     from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
     from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.corpus.pairs.translations import join_translations
+    from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
     from qsproj.pipelines.tagging.tags_through_links import project_tags as train
     from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
@@ -272,7 +272,7 @@ def project_tags(
     if several:
         validation.check_same_number(source=sources, alignments=links)
     sides: list[Any] = list(zip(sources, links)) if several else [(sources, links)]
-    pairs = tuple(_pairs(one, targets, of_one) for one, of_one in sides)
+    pairs = [_pairs(one, targets, of_one) for one, of_one in sides]
     known = (
         Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
         if isinstance(lexicon, Mapping)
@@ -282,7 +282,7 @@ def project_tags(
     )
     few = validation.sentences_of(tagged, "tagged", least=0)
     tagger = train(
-        join_translations(pairs),
+        join_same_targets(pairs),
         rng=validation.generator_of(seed),
         tagged=few,
         raw=map(validation.words_in, validation.texts_of(raw, "raw")),

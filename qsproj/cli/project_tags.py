@@ -14,7 +14,8 @@ sentences or a --lemmatizer; without these the column stays empty.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import column_names, only_with, option
@@ -26,7 +27,7 @@ from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence, SentencePair
+    from qsproj.corpus.sentence import SentencePair
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
@@ -49,8 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(
         parser,
         "--target FILE",
-        "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space",
+        "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for all "
+        "sources, or one for each",
         required=True,
+        action="append",
     )
     option(
         parser,
@@ -108,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.corpus.language.lexicon import lexicon_of
     from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.corpus.pairs.translations import join_translations
+    from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
@@ -116,10 +119,12 @@ def run(options: argparse.Namespace) -> None:
 
     if options.language is not None:
         check_known_language(options.language)
-    sources, alignments, tagged = options.source, options.alignment, options.tagged
-    if len(sources) != len(alignments):
+    sources, targets, alignments = options.source, options.target, options.alignment
+    tagged = options.tagged
+    if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
         raise UsageError(
-            f"found {len(sources)} --source and {len(alignments)} --alignment; give each source its links"
+            f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
+            "each source its own links, and one target for all or one for each"
         )
     carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():
@@ -128,14 +133,12 @@ def run(options: argparse.Namespace) -> None:
     texts = options.text
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
-    if len(sources) > 1 and options.target == "-":
+    if len(sources) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
-    corpus = join_translations(
-        tuple(
-            _pairs(source, options.target, alignment, options.alignment_format, options.language)
-            for source, alignment in zip(sources, alignments, strict=True)
-        )
-    )
+    corpora = [
+        _pairs(source, target, alignment, options.alignment_format, options.language)
+        for source, target, alignment in zip(sources, cycle(targets), alignments)
+    ]
     few = list(read_tagged(tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if "lemma" in (options.columns or ()) and not lexicon.has_lemmas and "lemma" not in columns_shown(few):
@@ -144,13 +147,13 @@ def run(options: argparse.Namespace) -> None:
             "lemma, form and features, or a --lemmatizer"
         )
     # The standard input is read once.
-    targets = () if options.target == "-" else _target_sentences(options)
-    shown = showing_words(few, targets, language=options.language)
+    first = () if "-" in targets else (pair.target for pair in corpora[0])
+    shown = showing_words(few, first, language=options.language)
     raw = raw_sentences(
         texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
     )
     projected = project_tags(
-        corpus,
+        join_same_targets(corpora),
         rng=np.random.default_rng(options.seed),
         tagged=few,
         raw=[sentence.forms for sentence in raw],
@@ -165,13 +168,6 @@ def run(options: argparse.Namespace) -> None:
     tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         notice(line)
-
-
-def _target_sentences(options: argparse.Namespace) -> Iterator[Sentence]:
-    pairs = _pairs(
-        options.source[0], options.target, options.alignment[0], options.alignment_format, options.language
-    )
-    return (pair.target for pair in pairs)
 
 
 def _pairs(

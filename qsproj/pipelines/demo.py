@@ -20,7 +20,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.parallel import start_task
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees, ProjectionCounts, train_on_projection
 from qsproj.pipelines.projection.projected import HardProjectionOptions
-from qsproj.pipelines.projection.soft_projection import project_soft, soft_sources
+from qsproj.pipelines.projection.soft_projection import project_soft
 
 
 def attach_previous(sentence: Sentence) -> Sentence:
@@ -91,7 +91,7 @@ def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> 
         options=TrainingOptions(epochs=EPOCHS, template_set="delexicalised"),
     )
     rng = np.random.default_rng(seed)
-    soft = project_soft(soft_sources([[pairs]], rng=rng, priors=[[transferred]]), rng=rng)
+    soft = project_soft([pairs], priors=[[transferred]], rng=rng)
     return {
         "every word on the previous one": attach_previous,
         "every word on the next one": attach_next,

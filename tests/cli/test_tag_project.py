@@ -1,5 +1,6 @@
 """``qsproj project-tags`` from files to a tagger, and its one-line errors."""
 
+import re
 import sys
 from types import SimpleNamespace
 
@@ -57,6 +58,23 @@ def test_all_that_there_is(files, run_cli):
     assert "\tDET\t" in run_cli("tag", "-m", files / "de.tagger", stdin="Der Hund.\n").out
 
 
+def test_sources_with_targets_of_their_own_are_joined(files, run_cli):
+    second = [
+        "--source",
+        files / "en.conllu",
+        "--alignment",
+        files / "links",
+        "--target",
+        files / "de.conllu",
+    ]
+    once, twice = (
+        re.findall(r"([\d,]+ target words).* ([\d.]+) links a word", run_cli(*command(files, *more)).err)
+        for more in ([], second)
+    )
+    assert twice[0][0] == once[0][0]
+    assert float(twice[0][1]) == pytest.approx(2 * float(once[0][1]), abs=0.02)
+
+
 def test_links_of_other_words_are_refused(files, tmp_path, run_cli):
     """Text that was aligned as it stands is cut into more words with --language: no link is out of range."""
     text = (files / "de.txt").read_text(encoding="utf-8").replace(" .", ".")
@@ -108,7 +126,11 @@ ERRORS = [
     ({"target": "empty"}, [], "found sentence 1, but only 0 in"),
     ({"alignment": "empty"}, [], "empty"),
     ({"source": "missing"}, [], "missing"),
-    ({}, ["--source", "en.conllu"], "found 2 --source and 1 --alignment"),
+    (
+        {},
+        ["--source", "en.conllu"],
+        "found 2 --source, 1 --alignment and 1 --target; give each source its own links",
+    ),
     ({}, ["--tagged", "bare.conllu"], "bare.conllu:2: found word 1 ("),
     ({}, ["--raw", "de.txt"], "found --raw, which it does not know"),
     ({}, ["--text", "de.txt"], "--text needs --language CODE, to tokenise the text"),

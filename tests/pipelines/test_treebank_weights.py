@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.projection.soft_projection import weighted_prior
+from qsproj.pipelines.projection.priors import weighted_prior
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from tests.sentences import make_sentence
 

@@ -3,14 +3,13 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, count, groupby, zip_longest
+from itertools import accumulate, chain, count, groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
-from qsproj.errors import DataError
 
 # One target sentence with its translations, one pair for each; never empty.
 Translations = tuple[SentencePair, ...]
@@ -32,25 +31,6 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
     strengths: NDArray[np.float64] = weights * of_source * of_target
     strengths[ROOT, ROOT] = 1.0
     return strengths
-
-
-def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Translations]:
-    """Yield the translations of each target sentence, which all sources must have in the same order.
-
-    Raises DataError at the first target sentence that differs between two sources.
-    """
-    for number, pairs in enumerate(zip_longest(*sources), start=1):
-        if len({pair and pair.target.forms for pair in pairs}) > 1:
-            names = {pair.target.sent_id for pair in pairs if pair and pair.target.sent_id}
-            named = f" (target sentences {', '.join(sorted(names))})" if names else ""
-            raise DataError(
-                f"pair {number}{named}",
-                None,
-                found="sources with different target sentences, or one with none left",
-                expected="the same target sentence with every source",
-                remedy="give all sources the same sentences in the same order, or each its own --target",
-            )
-        yield pairs
 
 
 def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:

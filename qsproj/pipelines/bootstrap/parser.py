@@ -13,8 +13,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.priors import load_prior
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_projection import JoinedTargets, SoftSources, load_prior, project_soft
+from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
 from qsproj.pipelines.tagging.conventions import Conventional
 
@@ -76,10 +77,8 @@ def project(
     """
     members = [load_prior(path, reads_words=True) for path in priors]
     projected = project_soft(
-        SoftSources(
-            corpus=JoinedTargets([Conventional(pairs, unshared) for pairs in corpora]),
-            priors=[(drawn, *members[draws:]) for drawn in members[:draws]],
-        ),
+        [Conventional(pairs, unshared) for pairs in corpora],
+        priors=[(drawn, *members[draws:]) for drawn in members[:draws]],
         rng=np.random.default_rng(seed),
         options=options,
         annotated=list(read_all(annotated)),

@@ -27,6 +27,7 @@ from qsproj.pipelines.projection.hard_projection import (
     none_dense_enough,
     project_tree,
 )
+from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET, TEMPLATE_SET
 from qsproj.pipelines.projection.projected import (
     BLOCK_SENTENCES,
     Projected,
@@ -35,7 +36,6 @@ from qsproj.pipelines.projection.projected import (
     with_trees_and_tags,
 )
 from qsproj.pipelines.projection.soft_evidence import learn_relations
-from qsproj.pipelines.projection.soft_projection import PRIOR_TEMPLATE_SET, TEMPLATE_SET
 
 
 def project_hard_em(

@@ -50,13 +50,8 @@ def _soft(
     **given: Any,
 ) -> Projected:
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` names its treebanks."""
-    from qsproj.pipelines.projection.soft_projection import (
-        JoinedTargets,
-        SoftSources,
-        load_prior,
-        project_soft,
-        soft_sources,
-    )
+    from qsproj.pipelines.projection.priors import load_prior, translated_priors
+    from qsproj.pipelines.projection.soft_projection import project_soft
     from qsproj.pipelines.projection.source_priors import (
         TranslatedTreebanks,
         facts_of,
@@ -77,19 +72,12 @@ def _soft(
             draws=draws,
         )[0].voters
         rng = np.random.default_rng(seed or 0)
-        found = SoftSources(corpus=JoinedTargets(conventional), priors=priors)
+    elif prior:
+        priors = [tuple(map(load_prior, prior))]
     else:
-        # Sources with a target file in common are joined, sentence by sentence.
-        texts: dict[object, list[Iterable[SentencePair]]] = {}
-        for pairs, adapted in zip(sources, conventional, strict=True):
-            texts.setdefault(getattr(pairs, "target", None), []).append(adapted)
-        given_priors = [[load_prior(path) for path in prior]] if prior else []
-        found = soft_sources(list(texts.values()), rng=rng, priors=given_priors, draws=draws)
+        priors = translated_priors(conventional, rng=rng, draws=draws)
     projected = project_soft(
-        found,
-        rng=rng,
-        options=options,
-        annotated=list(read_all(annotated)),
+        conventional, priors=priors, rng=rng, options=options, annotated=list(read_all(annotated))
     )
     hints = () if treebank or prior else (NO_TREEBANK,)
     return replace(projected, report=(*projected.report, *hints))

@@ -126,8 +126,6 @@ class DensestPairs:
 
 def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:
     """Build the error of an empty choice, with a remedy for the commonest reason."""
-    if not left_out:
-        return NothingToLearnError("found no pair to learn from; name files with ten pairs or more")
     commonest = max(left_out, key=left_out.__getitem__)
     return NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {REMEDIES[commonest]}")
 

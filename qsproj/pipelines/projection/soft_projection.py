@@ -10,9 +10,8 @@ projection, 3.2.5 for latent arcs).
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -22,221 +21,25 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_predicted_heads
-from qsproj.corpus.pairs.translations import Translations, join_same_targets, join_translations
-from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
-from qsproj.errors import DataError, NothingToLearnError, UsageError, listed_reasons, pluralise
+from qsproj.corpus.pairs.translations import Translations, join_same_targets
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser, mean_parser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, aligned_weights
-from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.residual import fine_tuned, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.storage import kind_of, load_model
-from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection import soft_evidence
+from qsproj.pipelines.projection.priors import HELD_OUT, TEMPLATE_SET, generators, join_priors
 from qsproj.pipelines.projection.projected import (
     ENOUGH_WORDS,
     Projected,
     SoftProjectionOptions,
     with_trees_and_tags,
 )
-from qsproj.pipelines.translated_trees import Translate, way_to_translate
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from qsproj.progress import track
 from qsproj.styles.detect import detect_style
 from qsproj.training.objectives import EvidenceLikelihood
-
-TEMPLATE_SET = "words"
-# A subset of TEMPLATE_SET: features of the same name have the same bucket in both.
-PRIOR_TEMPLATE_SET = "delexicalised"
-SOURCE_TREES = 12000
-PRIOR_EPOCHS = 5
-# Epochs of each of several draws. On the mean of dev files of Wolof and Armenian, three draws of 3 epochs are
-# as good as of 5 (0 UAS and -.1 LAS by own tags, -.2 and -.1 by gold tags), in two thirds of the time.
-DRAWN_EPOCHS = 3
-# Kinds of parsers that cannot be priors, with a description and the option that makes them.
-_OTHERS = {
-    "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
-    "cluster-parser": ("a parser with hidden clusters of arcs", "--objective hidden"),
-    "graph-parser": ("a second-order parser", "--order 2"),
-    "tagging-parser": ("a parser that reads words and infers their tags", "--joint-tags"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Prior:
-    """Voting parsers of other languages; relations come from the first that knows any.
-
-    The arc scores of ``joined`` are the mean of the members' (a product of experts). It has word features, so
-    that their weights can be added.
-    """
-
-    members: tuple[ArcParser, ...]
-    joined: ArcParser
-
-    @property
-    def labeller(self) -> Labeller | None:
-        return next((member.labeller for member in self.members if member.labeller is not None), None)
-
-
-def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
-    """Load a parser that reads tags alone, or with ``reads_words`` words of the target as well.
-
-    Raises DataError when the model is of another kind or reads more.
-    """
-    expected = "a first-order parser of tags alone"
-    remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
-    parser = load_model(path)
-    if not isinstance(parser, ArcParser):
-        kind = kind_of(parser)
-        found, option = _OTHERS.get(kind, (f"a model of kind {kind}", ""))
-        remedy += f", without {option}" if option else ""
-        raise DataError(path, None, found=found, expected=expected, remedy=remedy)
-    template_set = parser.scorer.template_set
-    if template_set != PRIOR_TEMPLATE_SET and not (reads_words and template_set == TEMPLATE_SET):
-        found = f"a parser that reads {template_set}, which another language does not share"
-        raise DataError(path, None, found=found, expected=expected, remedy=remedy)
-    return parser
-
-
-def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
-    """Join parsers of tags, or of words of the target, by the mean of their weights over temperature.
-
-    Word features share hash buckets with prior features and are affected by their weights; the weights
-    learned on top of the prior compensate. Raises UsageError for no parser, or different numbers of buckets.
-    """
-    if not members:
-        raise UsageError("soft projection needs a prior")
-    if len({len(member.scorer.weights) for member in members}) > 1:
-        raise UsageError("the priors hash to different numbers of buckets; train them with the same qsproj")
-    weights = np.zeros(len(members[0].scorer.weights), dtype=np.float32)
-    for member in members:
-        weights += member.scorer.weights / np.float32(member.temperature * len(members))
-    inference = TreeDecoder(projective=projective, single_root=True)
-    return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
-
-
-def train_translated_priors(
-    pairs: Iterable[SentencePair], *, rng: np.random.Generator, draws: int = 1
-) -> list[ArcParser]:
-    """Train parsers on draws of the first source trees, translated through links; reads ``pairs`` twice.
-
-    Held-out pairs are left out, so that they are as new to the prior as test data.
-    """
-    translate = way_to_translate(pairs)
-    trees = (
-        pair.source
-        for number, pair in enumerate(pairs, start=1)
-        if number % HELD_OUT and has_tree(pair.source)
-    )
-    first = list(itertools.islice(trees, SOURCE_TREES))
-    if not first:
-        raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-    return train_on_draws(lambda rng: translate(first, rng), rng=rng, draws=draws, options=options)
-
-
-def train_on_draws(
-    translated: Callable[[np.random.Generator], Iterable[Sentence]],
-    *,
-    rng: np.random.Generator,
-    draws: int,
-    options: TrainingOptions,
-) -> list[ArcParser]:
-    """Train parsers, each on translations of the same trees drawn anew.
-
-    ``translated`` draws translations. The first draw uses ``rng`` and alone learns relations; the others use
-    generators that it seeds.
-    """
-    options = options if draws == 1 else replace(options, epochs=DRAWN_EPOCHS)
-    return [
-        train_arc_parser(list(translated(by)), rng=by, options=options, relations=by is rng)[0]
-        for by in generators(rng, draws)
-    ]
-
-
-def generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
-    """Return the generator, unchanged, and ``count`` - 1 others that do not depend on ``count``.
-
-    ``Generator.spawn`` does so from numpy 1.25 on.
-    """
-    return [rng, *map(np.random.default_rng, deepcopy(rng).integers(2**63, size=count - 1).tolist())]
-
-
-# Number of target sentences that suffices to estimate tag trigrams.
-TARGET_SENTENCES = 20_000
-
-
-class WeightedPrior(NamedTuple):
-    """Parsers of other languages, and report lines.
-
-    ``drawn``: parsers of the sources, one for each draw of translations. ``others``: those that vote beside
-    each of them.
-    """
-
-    drawn: tuple[ArcParser, ...]
-    others: tuple[ArcParser, ...]
-    report: tuple[str, ...]
-
-    @property
-    def members(self) -> tuple[ArcParser, ...]:
-        return *self.drawn, *self.others
-
-    @property
-    def voters(self) -> list[tuple[ArcParser, ...]]:
-        """Return the voters of each draw, for :func:`soft_sources`."""
-        return [(parser, *self.others) for parser in self.drawn]
-
-
-def weighted_prior(
-    sources: Sequence[Treebank],
-    others: Sequence[Treebank] = (),
-    *,
-    target: Iterable[Sentence],
-    rng: np.random.Generator,
-    translate: Sequence[Translate] = (),
-    draws: int = 1,
-) -> WeightedPrior:
-    """Train the prior of a target language on treebanks of other languages.
-
-    Without ``others`` there is one parser, of the sources. With them three vote: one of the sources; one of
-    all treebanks, weighted by similarity to the first TARGET_SENTENCES of ``target``, which have tags; and
-    one of the others, unweighted. With ``translate``, one function for each of ``sources``, the parser of the
-    sources reads words as well, and is trained anew on each of the ``draws`` of translations. Raises
-    UsageError when the target or a treebank has no sentence with UPOS on every word, or no treebank of a
-    parser has a head.
-    """
-    first = [
-        Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
-        for treebank in sources
-    ]
-    options = TrainingOptions(
-        template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=True, single_root=True
-    )
-
-    def trained(treebanks: Iterable[Treebank], weights: Sequence[float] | None, labeller: bool) -> ArcParser:
-        sentences = [sentence for one in treebanks for sentence in one.sentences]
-        return train_arc_parser(sentences, rng=rng, options=options, weights=weights, relations=labeller)[0]
-
-    def translated(rng: np.random.Generator) -> Iterator[Sentence]:
-        for by, one in zip(translate, first, strict=True):
-            yield from by(one.sentences, rng)
-
-    if translate:
-        of_words = replace(options, template_set=TEMPLATE_SET)
-        of_sources = train_on_draws(translated, rng=rng, draws=draws, options=of_words)
-    else:
-        of_sources = [trained(first, None, True)]
-    if not others:
-        return WeightedPrior(tuple(of_sources), (), ())
-    everything = [*first, *others]
-    alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
-    weights = [one.weight for one in alike for _ in range(one.sentences)]
-    # Relations come from the first prior that knows any.
-    of_all = trained(everything, weights, of_sources[0].labeller is None)
-    of_others = trained(others, None, False)
-    return WeightedPrior(tuple(of_sources), (of_all, of_others), tuple(map(str, alike)))
-
 
 # Grids of temperatures, in steps of a tenth, and of shares of correct evidence.
 TEMPERATURES = np.exp(np.arange(-0.5, 2.0, 0.1))
@@ -328,8 +131,6 @@ def _projected_probabilities(
     )
 
 
-# One pair in HELD_OUT is held out to fit the temperature.
-HELD_OUT = 10
 # With 1 and 3 pairs, Turkish and Chinese, only the prior decided, and the calibration error of ArcProb was 24
 # and 13 points; with 458, Italian, it was 1.3.
 FEW_PAIRS = 100
@@ -339,42 +140,35 @@ FEW_PAIRS_WARNING = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoftSources:
-    """Training data of soft projection.
-
-    ``corpus``: sources with trees, targets with tags; one sentence in ten only fits the temperature.
-    ``priors``: for each draw voting parsers of tags, or of words of the target as well; relations come from
-    the first that knows any.
-    """
-
-    corpus: Iterable[Translations]
-    priors: Sequence[Sequence[ArcParser]]
-
-
 def project_soft(
-    sources: SoftSources,
+    corpora: Sequence[Iterable[SentencePair]],
     *,
+    priors: Sequence[Sequence[ArcParser]],
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
 ) -> Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
-    Its scores are the mean of those learned above the prior of each draw, which averages out the choice of
-    translations and the order of sentences. The returned trees are the best under parser and evidence. The
-    ``annotated`` trees fine-tune the parser and its relations at the end. Raises UsageError when the priors
-    do not fit together, no sentence has evidence, or no annotated sentence has a head.
+    ``corpora``: sentence pairs of each source, with source trees and target tags; read more than once, and
+    joined by their targets. One target sentence in HELD_OUT only fits the temperature. ``priors``: for each
+    draw voting parsers of tags, or of words of the target as well. Scores are the mean of those learned above
+    the prior of each draw, which averages out the choice of translations and the order of sentences. The
+    returned trees are the best under parser and evidence. The ``annotated`` trees fine-tune the parser and
+    its relations at the end.
+
+    Raises UsageError when the priors do not fit together, a corpus has no source head or no target tag, no
+    sentence has evidence, or no annotated sentence has a head.
     """
     options = options or SoftProjectionOptions()
-    drawn = [join_priors(voters, projective=options.projective) for voters in sources.priors or [()]]
+    drawn = [join_priors(voters, projective=options.projective) for voters in priors]
     prior = drawn[0]
     learned_from = soft_evidence.DensestPairs(sentences=options.sentences, words=ENOUGH_WORDS)
     held_out = soft_evidence.DensestPairs(
         sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
         words=ENOUGH_WORDS // HELD_OUT,
     )
-    for number, translations in enumerate(track(sources.corpus, "choosing pairs", unit="pair"), start=1):
+    for number, translations in enumerate(track(joined(corpora), "choosing pairs", unit="pair"), start=1):
         (learned_from if number % HELD_OUT else held_out).add(translations)
     chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
@@ -382,17 +176,17 @@ def project_soft(
     evidence = [options.strength * one for one in learned_from.evidence]
     examples = [
         ArcExample(
-            prior.joined.scorer.encode(translations[0].target),
-            EvidenceLikelihood(of_arcs, prior.joined.inference.infer),
+            prior.scorer.encode(translations[0].target),
+            EvidenceLikelihood(of_arcs, prior.inference.infer),
         )
         for translations, of_arcs in zip(chosen, evidence, strict=True)
     ]
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     learned = [
-        train_residual(one.joined, examples, rng=by, options=training)
+        train_residual(one, examples, rng=by, options=training)
         for one, by in zip(drawn, generators(rng, len(drawn)), strict=True)
     ]
-    base, above = mean_parser([one.joined for one in drawn]), mean_parser(learned).scorer.weights
+    base, above = mean_parser(drawn), mean_parser(learned).scorer.weights
     # Held-out pairs: as new to the prior as test data.
     unseen = held_out.chosen
     share = fit(base, unseen).share if options.share is None else options.share
@@ -412,7 +206,7 @@ def project_soft(
         projected = fine_tuned(projected, annotated, rng=rng)
         tuned = about_annotated(annotated, chosen)
     report = (
-        f"{pluralise(len(prior.members), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
+        f"{pluralise(len(priors[0]), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",
@@ -420,16 +214,21 @@ def project_soft(
         *tuned,
         *warning,
     )
-    trees = partial(_all_trees, sources, parser, labeller, options.strength)
+    trees = partial(_all_trees, corpora, parser, labeller, options.strength)
     return Projected(projected, report, trees=trees, learned_from=labelled)
 
 
+def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
+    """Yield the translations of each target sentence of corpora with trees and tags."""
+    return join_same_targets([with_trees_and_tags(pairs) for pairs in corpora])
+
+
 def _all_trees(
-    sources: SoftSources, parser: ArcParser, labeller: Labeller | None, strength: float
+    corpora: Sequence[Iterable[SentencePair]], parser: ArcParser, labeller: Labeller | None, strength: float
 ) -> Iterator[Sentence]:
     """Yield all target sentences with the best trees under parser and evidence; long ones unchanged."""
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
-    for translations in sources.corpus:
+    for translations in joined(corpora):
         if not 0 < len(translations[0].target) <= MAX_WORDS:
             yield translations[0].target
             continue
@@ -445,54 +244,6 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
     return with_predicted_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedSources:
-    """Translations of each target sentence, read again on each iteration.
-
-    ``texts``: for each text in the target language one source or more, with the same target sentences in the
-    same order. A source with other targets is a DataError; no source head or target tag at all a UsageError
-    at the end.
-    """
-
-    texts: tuple[tuple[Iterable[SentencePair], ...], ...]
-
-    def __iter__(self) -> Iterator[Translations]:
-        for sources in self.texts:
-            yield from join_translations(tuple([with_trees_and_tags(source) for source in sources]))
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedTargets:
-    """Translations of each target sentence of several bitexts, joined and read again on each iteration.
-
-    No source head or target tag at all in a bitext is a UsageError at its end.
-    """
-
-    corpora: Sequence[Iterable[SentencePair]]
-
-    def __iter__(self) -> Iterator[Translations]:
-        return join_same_targets([with_trees_and_tags(pairs) for pairs in self.corpora])
-
-
-def soft_sources(
-    texts: Sequence[Sequence[Iterable[SentencePair]]],
-    *,
-    rng: np.random.Generator,
-    priors: Sequence[Sequence[ArcParser]] = (),
-    draws: int = 1,
-) -> SoftSources:
-    """Build the training data of soft projection from sentence pairs, which are read more than once.
-
-    ``priors``: the voters of each draw; by default, parsers of the translated trees of each source.
-    """
-    sources = [source for text in texts for source in text]
-    return SoftSources(
-        corpus=JoinedSources(tuple(map(tuple, texts))),
-        priors=priors
-        or list(zip(*(train_translated_priors(one, rng=rng, draws=draws) for one in sources), strict=True)),
-    )
 
 
 # Minimum number of places, and minimum agreement among them, to determine a dimension of style.

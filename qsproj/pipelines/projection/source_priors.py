@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.pipelines.projection.soft_projection import WeightedPrior, weighted_prior
+from qsproj.pipelines.projection.priors import WeightedPrior, weighted_prior
 from qsproj.pipelines.tagging.conventions import CONVENTIONS, Conventional, conventional
 from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import load_model_of
+from qsproj.pipelines.projection.priors import SOURCE_TREES, join_priors, translated_priors, weighted_prior
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_projection import (
-    SOURCE_TREES,
-    join_priors,
-    project_soft,
-    soft_sources,
-    train_translated_priors,
-    weighted_prior,
-)
+from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.stages import Stages
@@ -58,7 +52,7 @@ class SoftParsers:
 
     def _translated(self) -> Path:
         return self._kept(
-            "translated", lambda: train_translated_priors(self.pairs(), rng=np.random.default_rng(1))
+            "translated", lambda: translated_priors([self.pairs()], rng=np.random.default_rng(1))[0]
         )
 
     def untranslated(self) -> list[ArcParser]:
@@ -119,9 +113,8 @@ def project(
 ) -> dict[str, Any]:
     """Write a projected parser and its training trees; return its resources and report."""
     start, rng = time.process_time(), np.random.default_rng(1)
-    projection = project_soft(
-        soft_sources([[pairs]], rng=rng, priors=[priors] if priors else ()), rng=rng, options=options
-    )
+    drawn = [priors] if priors else translated_priors([pairs], rng=rng)
+    projection = project_soft([pairs], priors=drawn, rng=rng, options=options)
     write_conllu(projection.trees(), trees_beside(path))
     projection.parser.save(path)
     return {"cpu": time.process_time() - start, "said": list(projection.report)}
@@ -147,5 +140,4 @@ def load(path: Path) -> ArcParser:
 
 def prior_alone(members: Parsers) -> ArcParser:
     """Return the initial parser of soft projection."""
-    prior = join_priors(members, projective=True)
-    return replace(prior.joined, labeller=prior.labeller)
+    return join_priors(members, projective=True)

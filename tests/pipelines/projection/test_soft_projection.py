@@ -17,6 +17,14 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder
+from qsproj.pipelines.projection.priors import (
+    HELD_OUT,
+    PRIOR_EPOCHS,
+    PRIOR_TEMPLATE_SET,
+    join_priors,
+    load_prior,
+    translated_priors,
+)
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
     DensestPairs,
@@ -28,19 +36,11 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_projection import (
     FLATTENING,
-    HELD_OUT,
-    PRIOR_EPOCHS,
-    PRIOR_TEMPLATE_SET,
     Fit,
-    JoinedSources,
-    SoftSources,
     fit,
-    join_priors,
-    load_prior,
+    joined,
     project_soft,
     shrunk_temperature,
-    soft_sources,
-    train_translated_priors,
 )
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
@@ -205,14 +205,11 @@ def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
     assert max(objects(renamed, 6.0)) < 0.5 * without[0] < min(objects(sample, 6.0))
 
 
-def test_sources_are_brought_together_by_the_target():
-    one, two = pair(2, [(1, 1)]), pair(2, [(2, 2)])
-    assert list(JoinedSources((([one], [two]), ([two],)))) == [(one, two), (two,)]
-    for others in ([two, two], [pair(3, [])]):
-        with pytest.raises(DataError, match=r"pair [12]: found sources with different target sentences"):
-            list(JoinedSources((([one], others),)))
+def test_corpora_without_trees_or_tags_are_refused():
+    one = pair(2, [(1, 1)])
+    assert list(joined([[one], [one]])) == [(one, one)]
     with pytest.raises(UsageError, match="tag the target first"):
-        list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
+        list(joined([[one], [replace(one, target=make_sentence("w w", "_ _"))]]))
 
 
 def densest(corpus, **most):
@@ -264,7 +261,7 @@ def test_without_priors_the_words_of_the_source_are_translated():
         )
         for source, heads, target in trees
     ] * 20
-    ((prior,),) = soft_sources([[pairs]], rng=np.random.default_rng(1)).priors
+    ((prior,),) = translated_priors([pairs], rng=np.random.default_rng(1))
     for _, heads, target in trees:
         assert prior.parse(make_sentence(target, tags)).heads.tolist()[1:] == heads
 
@@ -275,7 +272,7 @@ def test_joined_priors_are_the_mean_of_their_scores(sample):
         train_prior(sample[40:], seed=2),
     ]
     # Read without words: nothing but the members' own features fires.
-    joined = join_priors(members, projective=True).joined
+    joined = join_priors(members, projective=True)
     alike = ArcParser(ArcScorer("delexicalised", joined.scorer.weights), None, INFERENCE)
     for pair in sample[:5]:
         mean = (members[0].scores(pair.target) + members[1].scores(pair.target)) / 2
@@ -283,8 +280,8 @@ def test_joined_priors_are_the_mean_of_their_scores(sample):
 
 
 def test_a_member_votes_as_sure_as_its_temperature_says(sample, english):
-    cooler = join_priors([replace(english, temperature=4.0)], projective=True).joined
-    plain = join_priors([english], projective=True).joined
+    cooler = join_priors([replace(english, temperature=4.0)], projective=True)
+    plain = join_priors([english], projective=True)
     for pair in sample[:5]:
         np.testing.assert_allclose(4.0 * cooler.scores(pair.target), plain.scores(pair.target), atol=1e-4)
 
@@ -310,8 +307,8 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
-        train_translated_priors(
-            [pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1)
+        translated_priors(
+            [[pair(2, [(1, 1)], source=make_sentence("a b", "X X"))]], rng=np.random.default_rng(1)
         )
     (tmp_path / "no.model").write_text("text")
     with pytest.raises(DataError):
@@ -326,13 +323,14 @@ def test_held_out_pairs_are_new_to_the_prior():
         for number, one in enumerate([pair(5, [(1, 1)])] * (2 * HELD_OUT), start=1)
     ]
     with pytest.raises(UsageError, match="parse the source first"):
-        train_translated_priors(pairs, rng=np.random.default_rng(1))
-    assert train_translated_priors([*pairs[:-1], *pairs[-1:] * 2], rng=np.random.default_rng(1))
+        translated_priors([pairs], rng=np.random.default_rng(1))
+    assert translated_priors([[*pairs[:-1], *pairs[-1:] * 2]], rng=np.random.default_rng(1))
 
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[[english]]),
+        [sample],
+        priors=[[english]],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(),
     )
@@ -348,11 +346,12 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
 
 
 def test_evidence_moves_parser_and_trees_as_far_as_its_strength_says(sample, english):
-    prior = join_priors([english], projective=True).joined
+    prior = join_priors([english], projective=True)
     moved, followed = [], []
     for strength in (0.0, 1.5, 6.0):
         projected = project_soft(
-            SoftSources(corpus=alone(sample), priors=[[english]]),
+            [sample],
+            priors=[[english]],
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, strength=strength),
         )
@@ -381,7 +380,8 @@ def test_evidence_moves_parser_and_trees_as_far_as_its_strength_says(sample, eng
 @pytest.mark.parametrize("sentences", [1, 2, 3])
 def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentences):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[[english]]),
+        [sample],
+        priors=[[english]],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1, sentences=sentences),
     )
@@ -390,7 +390,8 @@ def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentence
 
 def test_all_sentences_get_a_tree_those_that_were_learned_from_the_same(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[[english]]),
+        [sample],
+        priors=[[english]],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1),
     )
@@ -408,7 +409,8 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
     prior = join_priors([english], projective=True)
     parsers = [
         project_soft(
-            SoftSources(corpus=alone(sample), priors=[[english]]),
+            [sample],
+            priors=[[english]],
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, share=share),
         ).parser
@@ -416,14 +418,15 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
     ]
     for pair in sample[:5]:
         none, some, everything = (parser.scores(pair.target) for parser in parsers)
-        np.testing.assert_allclose(none, prior.joined.scores(pair.target), atol=1e-6)
+        np.testing.assert_allclose(none, prior.scores(pair.target), atol=1e-6)
         np.testing.assert_allclose(some, none + 0.25 * (everything - none), atol=1e-5)
 
 
 def test_what_is_added_beyond_all_makes_probabilities_no_surer(sample, english):
     once, twice = (
         project_soft(
-            SoftSources(corpus=alone(sample), priors=[[english]]),
+            [sample],
+            priors=[[english]],
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(epochs=1, share=share),
         ).parser.temperature
@@ -440,7 +443,8 @@ def test_the_temperature_is_near_the_usual_whatever_the_evidence():
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
     projected = project_soft(
-        SoftSources(corpus=alone(sample), priors=[[english]]),
+        [sample],
+        priors=[[english]],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(epochs=1),
     )
@@ -451,15 +455,15 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
 
 
 def test_pairs_without_links_are_refused(english):
-    refused = partial(project_soft, rng=np.random.default_rng(1))
+    refused = partial(project_soft, priors=[[english]], rng=np.random.default_rng(1))
     for words, message in (
         (7, "1 for links that project no arc; more pairs"),
         (2, "1 for fewer than 3 or more than 60 words; cut the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
-            refused(SoftSources(corpus=alone([pair(words, [])]), priors=[[english]]))
-    with pytest.raises(UsageError, match="found no pair"):
-        refused(SoftSources(corpus=alone([]), priors=[[english]]))
+            refused([[pair(words, [])]])
+    with pytest.raises(UsageError, match="no source sentence has a head"):
+        refused([[]])
 
 
 def fitted_to(count, *, wrong, seed):
@@ -520,9 +524,9 @@ def test_scores_are_the_mean_of_those_learned_above_each_prior(sample, english):
     reverse = replace(english, scorer=replace(english.scorer, weights=english.scorer.weights[::-1].copy()))
 
     def learned(*priors, strength=1.5):
-        sources = SoftSources(corpus=alone(sample), priors=[[prior] for prior in priors])
         options = SoftProjectionOptions(epochs=1, share=1.0, strength=strength)
-        return project_soft(sources, rng=np.random.default_rng(1), options=options).parser.scorer.weights
+        voters, rng = [[prior] for prior in priors], np.random.default_rng(1)
+        return project_soft([sample], priors=voters, rng=rng, options=options).parser.scorer.weights
 
     mean = (english.scorer.weights + reverse.scorer.weights) / 2
     np.testing.assert_allclose(learned(english, reverse, strength=0.0), mean, atol=1e-6)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.language.lexicon import Lexicon
-from qsproj.corpus.pairs.translations import join_translations
+from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
@@ -218,14 +218,9 @@ def test_several_sources_vote():
         weak = make_alignment(n, n, pair.alignment.links, weights=np.full(n, 0.5))
         poor.append(SentencePair(renamed([pair.source], "NOUN", "VERB")[0], pair.target, weak))
     test = gold(made_pairs(50, seed=9))
-    both = project_tags(join_translations((good, poor)), rng=np.random.default_rng(1))
+    both = project_tags(join_same_targets([good, poor]), rng=np.random.default_rng(1))
     assert accuracy(both.tagger, test) > 99.0
     assert accuracy(projected(poor).tagger, test) < 80.0
-
-
-def test_sources_of_different_targets_are_refused():
-    with pytest.raises(DataError, match="pair 1: found sources with different target sentences"):
-        project_tags(join_translations((made_pairs(5), made_pairs(5, seed=2))), rng=np.random.default_rng(1))
 
 
 def test_contractions_of_tagged_sentences_are_split(tmp_path):
