@@ -78,11 +78,7 @@ def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float6
 def symmetrize(
     forward: Posteriors, backward: Posteriors, *, name: str = THRESHOLD, threshold: float = DEFAULT_THRESHOLD
 ) -> Links:
-    """Return one alignment from the posteriors of two directions, float[m, n].
-
-    ``threshold``: links whose :func:`link_weights` exceed that number. Otherwise one of ``SYMMETRIZATIONS``,
-    applied to the :func:`directed_links` of both.
-    """
+    """Return one alignment from the posteriors of two directions, float[m, n]."""
     check_symmetrization(name, threshold)
     if name == THRESHOLD:
         return link_weights(forward, backward) > threshold
@@ -185,7 +181,6 @@ _PROGRAM = "eflomal-align"
 
 
 def find_eflomal() -> str:
-    """Return the path of ``eflomal-align``, on PATH or next to this Python; UsageError when there is none."""
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
         raise UsageError(
@@ -196,11 +191,7 @@ def find_eflomal() -> str:
 
 
 def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[tuple[Links, Links]]:
-    """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once.
-
-    eflomal draws random samples without a seed: two runs differ a little. Raises UsageError when the program
-    is not installed, QsprojError with the last line of its output when it fails.
-    """
+    """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once."""
     program = find_eflomal()
     with temporary_folder() as folder:
         names = ("source", "target", "forward", "backward")

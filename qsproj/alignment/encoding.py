@@ -39,10 +39,7 @@ class LinkedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Vocabularies:
-    """The words of both sides and their numbers, in the order of first occurrence. Mutable; final.
-
-    Words are case-folded, which also merges German "daß" and "dass"; in small bitexts they are cut.
-    """
+    """The words of both sides and their numbers, in the order of first occurrence. Mutable; final."""
 
     source: dict[str, int] = field(default_factory=dict)
     target: dict[str, int] = field(default_factory=dict)
@@ -93,10 +90,7 @@ def encode_bitext(
 
 
 def beginning(word: str, kept: int | None) -> str:
-    """Return the first ``kept`` letters, None for all, of a case-folded word; words with a digit are whole.
-
-    A syllable of Hangul counts as two letters.
-    """
+    """Return the first ``kept`` letters, None for all, of a case-folded word; Hangul counts twice."""
     word = word.casefold()
     if kept is None or len(word) <= kept // 2 or any(map(str.isdigit, word)):
         return word
@@ -125,7 +119,6 @@ def _encoded(
 
 
 def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the code points of all words, concatenated, and the start of each, int64[V+1]."""
     words = list(vocabulary)
     points = np.fromiter(map(ord, "".join(words)), dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(word) for word in words], dtype=np.int64)))
@@ -140,7 +133,6 @@ class ShardFiles:
     number: int
 
     def save(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array, replacing one of the same name; UsageError when the disk is full."""
         with self._reporting_errors():
             np.save(self._path(name), array)
 
@@ -152,7 +144,6 @@ class ShardFiles:
         return np.array(np.load(self._path(name), mmap_mode="r")[first:last])
 
     def append(self, name: str, array: NDArray[Any]) -> None:
-        """Append an array to those written under that name; UsageError when the disk is full."""
         with self._reporting_errors(), self._appended(name).open("ab") as handle:
             handle.write(array.tobytes())
 

@@ -76,7 +76,6 @@ class _Done(NamedTuple):
 def write_shards(
     folder: Path, pairs: Iterable[tuple[encoding.Words, encoding.Words]], *, size: int, priors: "PairPriors"
 ) -> Shards:
-    """Write a bitext as shards of ``size`` pairs into an empty folder; UsageError when the disk is full."""
     vocabularies, shards = encoding.Vocabularies(), []
     for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=size)):
         files = encoding.ShardFiles(folder, number)
@@ -87,7 +86,6 @@ def write_shards(
 
 
 def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
-    """Write the cells, except their word pairs, and the initial shares."""
     words = ("source_words", "target_words")
     for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
         files.save(name, getattr(encoded, name))
@@ -139,7 +137,6 @@ def sweep_shards(
 def last_sweep(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
 ) -> Iterator[tuple[Iterator[encoding.LinkedPair], float]]:
-    """Sweep over each shard in turn; yield the posteriors of its pairs and its log-likelihood."""
     for files, _, done in _swept(shards, sweep, workers, keep=True):
         progress()
         yield _linked_pairs(files, done.posteriors), done.log_likelihood
@@ -212,7 +209,6 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
 def _linked_pairs(
     files: encoding.ShardFiles, posteriors: NDArray[np.float32]
 ) -> Iterator[encoding.LinkedPair]:
-    """Yield the pairs of a shard, views of its ``posteriors`` float32[cells, 2]."""
     sizes = zip(
         *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
     )

@@ -51,7 +51,6 @@ class CutSentence:
 
 
 def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
-    """Return the known words for cutting runs of letters, for the sides named by a key of ``SIDES``."""
     source, target = SIDES[side]
     return (
         _known_words(pair[0] for pair in pairs) if source else None,
@@ -60,10 +59,7 @@ def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
 
 
 def _known_words(sentences: Iterable[Words]) -> frozenset[str]:
-    """Return the frequent runs of letters, alone or within other runs.
-
-    A phrase of running text is also a run, but rarely recurs; the words of a treebank do.
-    """
+    """Return the frequent runs of letters, alone or within other runs."""
     runs = Counter(
         found["run"]
         for words in sentences
@@ -99,11 +95,7 @@ def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> li
 
 
 def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:
-    """Return the pieces of a word: single Chinese characters, and ``known`` words in runs of letters.
-
-    Letters of scripts with spaces and digits stay in one piece: ``BBC的`` is ``BBC`` + ``的``. So does a word
-    without visible characters.
-    """
+    """Return the pieces of a word: single Chinese characters, and ``known`` words in runs of letters."""
     pieces: list[str] = []
     for found in _PIECE.finditer(word):
         pieces += [found[0]] if found["run"] is None else _cut_run(found["run"], known)

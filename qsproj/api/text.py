@@ -52,19 +52,12 @@ def read_text(
     from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 
     read = _reader(language, model, name_of(path_or_file))
-    return _sentences(
-        path_or_file,
-        read
-        if not paragraphs
-        else partial(_of_model, model)
-        if model is not None
-        else lambda lines: read_running_text(lines, read, partial(rule_starts, language=language)),
-    )
-
-
-def _of_model(model: Any, lines: Iterable[str]) -> Iterator[Sentence]:
-    read: Iterator[Sentence] = model.read(lines, paragraphs=True)
-    return read
+    if paragraphs and model is not None:
+        of_model: Any = model
+        read = partial(of_model.read, paragraphs=True)
+    elif paragraphs:
+        read = partial(read_running_text, read=read, starts=partial(rule_starts, language=language))
+    return _sentences(path_or_file, read)
 
 
 def _sentences(

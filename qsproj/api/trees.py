@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast, overload
 
@@ -184,11 +185,7 @@ class AnyModel(Protocol):
     ) -> Iterator[Sentence]: ...
 
     def parse(self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with predicted heads and relations (parser) or tags (tagger).
-
-        For a parser, ``decode`` is ``mbr`` or ``map``, and ``confidence`` writes ``ArcProb=`` to MISC. A
-        model of text also takes a string of one sentence.
-        """
+        """Return the sentence with predicted heads and relations (parser; ``decode``: ``map``) or tags."""
         ...
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -245,8 +242,9 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     """Score trees and tags against gold, in percent; punctuation counts.
 
     The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where no word is scored.
-    Raises DataError at the first sentence whose words differ, or that only one side has; UsageError when a
-    side is not a list of sentences.
+    Sides with different sentences are paired by ``sent_id``, and only common sentences scored. Raises
+    DataError at the first sentence whose words differ, or that only one side has, where IDs cannot pair them;
+    UsageError when a side is not a list of sentences.
 
     Parameters
     ----------
@@ -262,9 +260,14 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     100.0
     """
     from qsproj.evaluation.attachment import attachment_scores
+    from qsproj.evaluation.common_sentences import on_common_sentences
 
     sides = sentences_of(gold, "gold"), sentences_of(system, "system")
-    return attachment_scores(sides[0], [sides[1]])[0]
+    return on_common_sentences(
+        lambda files: attachment_scores(files[0](), [files[1]()])[0],
+        [partial(iter, side) for side in sides],
+        ("gold", "system"),
+    )
 
 
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:

@@ -22,6 +22,14 @@ _WIDTH = 110
 CONTINUED = " " * 6
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines through ``open_output``, which reports errors such as a full disk."""
+    from qsproj.corpus.files import open_output
+
+    with open_output(None) as out:
+        out.writelines(f"{line}\n" for line in lines)
+
+
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 
@@ -33,10 +41,7 @@ class CommandParser(argparse.ArgumentParser):
         if file is not sys.stdout:
             super()._print_message(message, file)
             return
-        from qsproj.corpus.files import open_output
-
-        with open_output(None) as out:
-            out.write(message)
+        print_lines(message.splitlines())
 
 
 class CommandHelp(argparse.RawDescriptionHelpFormatter):

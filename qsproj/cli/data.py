@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import add_action
+from qsproj.cli.command_parser import add_action, print_lines
 from qsproj.cli.options.declare import option
-from qsproj.corpus.files import open_output
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ def _list(options: argparse.Namespace) -> None:
     if not rows:
         raise UsageError(f"found no treebank or bitext with {options.text!r}; `qsproj data list` shows all")
     width = max(len(name) for name, _ in rows)
-    with open_output(None) as handle:
-        handle.writelines(f"{name:<{width}}  {description}\n" for name, description in rows)
+    print_lines(f"{name:<{width}}  {description}" for name, description in rows)
 
 
 def _get(options: argparse.Namespace) -> None:
@@ -86,17 +84,16 @@ def _get(options: argparse.Namespace) -> None:
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
     store = Store(Path(options.cache) if options.cache else default_folder())
     if options.offline:
-        _print(_found_here(wanted, store, tuple(options.part)))
+        print_lines(map(str, _found_here(wanted, store, tuple(options.part))))
         return
     for data in wanted:
         paths = fetched(data, store, tuple(options.part))
         licence = f"{data.licence}; " if data.licence else ""
         notice(f"{data.name}: licence: {licence}see {terms_of(data, store)}")
-        _print(paths if options.output is None else copied(paths, Path(options.output)))
+        print_lines(map(str, paths if options.output is None else copied(paths, Path(options.output))))
 
 
 def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...]) -> list[Path]:
-    """Return the cached files, and report the URLs of the others."""
     here: list[Path] = []
     for data in wanted:
         for file in data.files:
@@ -109,8 +106,3 @@ def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...])
                 perhaps = "" if file.certain else ", if there is one"
                 notice(f"{data.name}: would fetch {file.url} to {places}{perhaps}")
     return here
-
-
-def _print(paths: Iterable[Path]) -> None:
-    with open_output(None) as handle:
-        handle.writelines(f"{path}\n" for path in paths)

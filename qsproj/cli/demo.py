@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import qsproj
+from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import option
 from qsproj.cli.options.shared import add_seed
-from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
     from qsproj.pipelines.demo import DemoResult
@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> None:
     installed = package / "sample"
     sample = installed if installed.is_dir() else package.parent / "corpora"
     result = run_demo(options.corpora or sample, seed=options.seed)
-    with open_output(None) as out:
-        out.write("\n".join(_story(result)) + "\n")
+    print_lines(_story(result))
 
 
 def _story(result: DemoResult) -> Iterator[str]:

@@ -13,14 +13,15 @@ by sentence. --by groups words by the gold trees ("left 2": the dependent is two
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import only_where, only_with, option
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
-from qsproj.corpus.files import name_of, open_output
+from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import (
     ALIGNMENTS,
     DEFAULT_ALIGNMENT_FORMAT,
@@ -34,7 +35,7 @@ from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
-from qsproj.evaluation.common_sentences import common_sentences
+from qsproj.evaluation.common_sentences import Files, on_common_sentences
 from qsproj.evaluation.conll18 import CutScores, cut_scores
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,
@@ -129,7 +130,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _kind(options: argparse.Namespace) -> str | None:
-    """Return the kind of scores of the options, None for attachment scores."""
     return next((kind for kind in KINDS if getattr(options, kind)), None)
 
 
@@ -198,18 +198,10 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     files = [_readable_twice(path, kept=options.json) for path in paths]
-    try:
-        _print_trees(options, paths, files)
-    except DataError:
-        common = common_sentences([read() for read in files], paths)
-        if common is None:
-            raise
-        _print_trees(options, paths, [partial(iter, sentences) for sentences in common])
+    on_common_sentences(partial(_print_trees, options, paths), files, paths)
 
 
-def _print_trees(
-    options: argparse.Namespace, paths: list[str], files: Sequence[Callable[[], Iterable[Sentence]]]
-) -> None:
+def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[Files]) -> None:
     if options.columns:
         _print_conll18(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
@@ -236,25 +228,18 @@ def _print_trees(
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
     """Return the sentences of all files, reduced to the common ones if the files differ."""
-    files = [list(read_sentences(path)) for path in paths]
-    try:
+
+    def checked(files: Sequence[Files]) -> list[list[Sentence]]:
+        sentences = [list(file()) for file in files]
         # Only to check that all files have the same words.
-        attachment_scores(files[0], files[1:], names=paths)
-    except DataError:
-        common = common_sentences(files, paths)
-        if common is None:
-            raise
-        # The common sentences may still differ in words.
-        attachment_scores(common[0], common[1:], names=paths)
-        return common
-    return files
+        attachment_scores(sentences[0], sentences[1:], names=paths)
+        return sentences
+
+    return on_common_sentences(checked, [_readable_twice(path, kept=True) for path in paths], paths)
 
 
-def _readable_twice(path: str, *, kept: bool) -> Callable[[], Iterable[Sentence]]:
-    """Return a function that reads a file from its beginning at each call.
-
-    Files that are not regular, or that are ``kept``, are read once into memory.
-    """
+def _readable_twice(path: str, *, kept: bool) -> Files:
+    """Return a function that reads a file from its beginning at each call."""
     if Path(path).is_file() and not kept:
         return partial(read_sentences, path)
     sentences = list(read_sentences(path))
@@ -331,8 +316,7 @@ def _run_alignments(options: argparse.Namespace) -> None:
 
 def _print(lines: Mapping[str, object] | list[str]) -> None:
     text = "\n".join(lines) if isinstance(lines, list) else json.dumps(lines, ensure_ascii=False, indent=2)
-    with open_output(None) as handle:
-        handle.write(text + "\n")
+    print_lines([text])
 
 
 def _run_calibration(options: argparse.Namespace) -> None:

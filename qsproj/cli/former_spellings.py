@@ -40,7 +40,6 @@ def _has(words: Sequence[str], *options: str) -> bool:
 
 
 def _taken(words: Sequence[str], option: str) -> tuple[list[str], list[str]] | None:
-    """Return the values of an option and the other words, None if it is not given."""
     values, others, given, inside = list[str](), list[str](), False, False
     for word in words:
         if word == option:

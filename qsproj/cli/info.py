@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import option
-from qsproj.corpus.files import open_output
 from qsproj.models.storage import KINDS, described, model_from, opened_model
 
 EXAMPLES = """examples:
@@ -35,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     info = model_info(options.model)
     text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
-    with open_output(None) as handle:
-        handle.write(text + "\n")
+    print_lines([text])
 
 
 def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:

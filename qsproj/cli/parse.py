@@ -10,7 +10,7 @@ trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -167,28 +167,25 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
 
 
 def _noticing_paragraphs(
-    lines: Iterable[str], starts: Callable[[str], Sequence[int]], name: str
+    lines: Iterator[str], starts: Callable[[str], Sequence[int]], name: str
 ) -> Iterator[str]:
     """Yield the lines unchanged, with one notice if many of the first ones hold several sentences."""
     several = looked_at = 0
     for line in lines:
         yield line
-        if looked_at < _LINES_LOOKED_AT and not is_blank(line):
+        if not is_blank(line):
             looked_at += 1
             words = line.split()
             several += len(words) <= MAX_WORDS and len(starts(" ".join(words))) > 1
-            if looked_at == _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
-                _warn_paragraphs(name, several, looked_at)
-    if 0 < looked_at < _LINES_LOOKED_AT and several >= _SEVERAL * looked_at:
-        _warn_paragraphs(name, several, looked_at)
-
-
-def _warn_paragraphs(name: str, several: int, lines: int) -> None:
-    holds = "holds" if several == 1 else "hold"
-    notice(
-        f"{name_of(name)}: {several} of the first {pluralise(lines, 'line')} {holds} several sentences, each "
-        "parsed as one; find them with --paragraphs"
-    )
+            if looked_at == _LINES_LOOKED_AT:
+                break
+    if looked_at and several >= _SEVERAL * looked_at:
+        holds = "holds" if several == 1 else "hold"
+        notice(
+            f"{name_of(name)}: {several} of the first {pluralise(looked_at, 'line')} {holds} several "
+            "sentences, each parsed as one; find them with --paragraphs"
+        )
+    yield from lines
 
 
 def _report_cut(name: str, line: str, words: int, parts: int) -> None:

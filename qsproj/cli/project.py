@@ -177,7 +177,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> Sources:
-    """Return the sentence pairs of each source with the target; check that the method accepts them."""
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment

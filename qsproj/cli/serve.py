@@ -140,7 +140,6 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _pair_files(options: argparse.Namespace) -> tuple[str, str] | None:
-    """Return the files of translations and of links, None if not given."""
     source, links = options.pairs or (options.source, options.alignment)
     if (source is None) != (links is None):
         raise UsageError("--source and --alignment go together: give both, or neither")
@@ -168,7 +167,6 @@ def _session(options: argparse.Namespace) -> Session:
 def _processes(
     options: argparse.Namespace, session: Session, folder: str
 ) -> tuple[ComputePool | None, ComputePool | None]:
-    """Return the process pools for training and for inference, each None if not needed."""
     from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.inference import Inference, features_of

@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import add_action
+from qsproj.cli.command_parser import add_action, print_lines
 from qsproj.cli.options.declare import option
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _detect(options: argparse.Namespace) -> None:
     from qsproj.styles.detect import detect_style
 
     sentences = track(read_sentences(options.treebank), "reading", unit="sentence")
-    _print(_detected_lines(detect_style(sentences)))
+    print_lines(_detected_lines(detect_style(sentences)))
 
 
 def _round_trip(options: argparse.Namespace) -> None:
@@ -94,7 +94,7 @@ def _round_trip(options: argparse.Namespace) -> None:
 
     sentences, source, target = read_styles(options.treebank, to=options.to, source=options.from_style)
     found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
-    _print([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
+    print_lines([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -108,14 +108,7 @@ def _list(options: argparse.Namespace) -> None:
         )
         for name, choices in PRESETS.items()
     ]
-    _print(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
-
-
-def _print(lines: Sequence[str]) -> None:
-    from qsproj.corpus.files import open_output
-
-    with open_output(None) as handle:
-        handle.writelines(f"{line}\n" for line in lines)
+    print_lines(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:

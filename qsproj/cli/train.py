@@ -62,7 +62,6 @@ def training_options(options: argparse.Namespace) -> TrainingOptions:
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:
-    """Return True or False for the given one of two opposite switches, None if neither is given."""
     return True if yes else False if no else None
 
 
@@ -209,7 +208,6 @@ def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], wh
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
-    """Return the provenance of the parser; ``columns`` are the tag columns that it reads."""
     columns = [
         name
         for name in ("upos", "xpos")

@@ -147,10 +147,7 @@ def _counts_beside(path: str | PathLike[str]) -> Path:
 
 
 def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignment]:
-    """Yield the alignments, and write for each its numbers of words and links, and the sum of link positions.
-
-    Number and sum of links detect that the links were changed after they were counted.
-    """
+    """Yield the alignments; write numbers of words and links, and the sum of link positions, of each."""
     for alignment in alignments:
         links = alignment.links
         counts.write(f"{alignment.n_source} {alignment.n_target} {len(links)} {int(links.sum())}\n")
@@ -158,7 +155,6 @@ def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignmen
 
 
 def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
-    """Yield the counts that :func:`write_alignments` wrote beside a file, if any."""
     if not isinstance(path, str | PathLike) or not (beside := _counts_beside(path)).is_file():
         return iter(())
     lines = opened.enter_context(open_text(beside))
@@ -226,7 +222,6 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
 
 
 def _other_format(text: str) -> str:
-    """Return advice on the format of a line that is not of the expected format."""
     for format, pattern in _LINE_OF.items():
         if pattern.match(text):
             return f"name its format: --alignment-format {format}"
@@ -397,7 +392,6 @@ def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
 
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
-    """Yield the links of lines ``source target weight``, with a blank line after each pair."""
     first, rows = 1, list[_Row]()
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(BYTE_ORDER_MARK).strip()

@@ -100,10 +100,7 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
 
 
 def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, name: str) -> None:
-    """Raise DataError if one of the first ``wanted`` columns holds numbers, names or addresses.
-
-    Document names and language codes are errors only if other columns hold text.
-    """
+    """Raise DataError if one of the first ``wanted`` columns holds numbers, names or addresses."""
     columns = [[cell.strip(f" {BYTE_ORDER_MARK}") for cell in column] for column in zip(*rows)]
     if len(rows) < _FEWEST_LINES:
         return
@@ -128,7 +125,6 @@ def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, n
 
 
 def _all_match(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
-    """Return whether all non-empty cells match, and there are enough of them."""
     filled = [cell for cell in cells if cell]
     return len(filled) >= _FEWEST_LINES and all(map(pattern.fullmatch, filled))
 

@@ -60,10 +60,7 @@ def belongs_to_neighbour(character: str) -> bool:
 
 
 def without_unseen_words(text: str) -> str:
-    """Return a text with single spaces, without chunks of only marks and invisible characters.
-
-    If the text has no other chunks, marks are kept.
-    """
+    """Return a text with single spaces, without chunks of only marks and invisible characters."""
     if _SUSPECT.search(text) is None:
         return text
     chunks = text.split(" ")

@@ -20,11 +20,7 @@ def looks_like_plus(head: Sequence[str]) -> bool:
 
 
 def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
-    """Yield the lines of CoNLL-U Plus with the ten columns of CoNLL-U; missing ones are empty.
-
-    Other columns are dropped with a notice. Raises DataError at a line whose number of columns differs from
-    ``global.columns``.
-    """
+    """Yield the lines of CoNLL-U Plus with the ten columns of CoNLL-U; missing ones are empty."""
     columns = COLUMN_NAMES
     for number, line in enumerate(lines, start=1):
         if match := _COLUMNS.match(line):

@@ -82,11 +82,7 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def looks_like_conllu(head: Sequence[str]) -> bool:
-    """Return whether the first lines of a file look like CoNLL-U, valid or not.
-
-    Evidence is a comment that occurs only in CoNLL-U, or a first row with a word number and about ten cells.
-    Invalid CoNLL-U counts, so that its reader can name the faulty line.
-    """
+    """Return whether the first lines of a file look like CoNLL-U, valid or not."""
     if any(_COMMENT.match(line.removeprefix(BYTE_ORDER_MARK)) for line in head):
         return True
     row = head[-1].removeprefix(BYTE_ORDER_MARK).rstrip("\r\n") if head else ""
@@ -140,10 +136,7 @@ def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentenc
 
 @contextmanager
 def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sentence], None]]]:
-    """Open a resumable output file of CoNLL-U.
-
-    Yields the sentences written by an interrupted process, and a function that writes the following ones.
-    """
+    """Open a resumable output file of CoNLL-U."""
     with open_kept_output(path, unit_end=b"\n\n") as (handle, begun):
         yield read_conllu(begun) if begun else iter(()), _writer(handle)
 
@@ -165,11 +158,7 @@ def _writer(handle: TextIO) -> Callable[[Sentence], None]:
 
 
 def _missing_end(layout: Layout) -> str:
-    """Return the missing line ends of a sentence that was the last of its file, when another one follows.
-
-    Only the last sentence may lack its blank line, or be followed by blanks without a line end. Only the
-    first sentence of a file follows a byte order mark.
-    """
+    """Return the missing line ends of a sentence that was the last of its file, when another one follows."""
     if layout.end == "\n\n":
         return ""
     ends = layout.end.count("\n")
@@ -265,10 +254,7 @@ def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
 
 
 def _word_cells(rows: list[str]) -> list[str] | Fault:
-    """Return the cells of word rows in one list, or the fault of columns or IDs.
-
-    Rows of ranges and empty nodes are checked and left out.
-    """
+    """Return the cells of word rows in one list, or the fault of columns or IDs."""
     # Only the first cell of a row begins with a line end: if every tenth cell does, all rows have ten cells.
     text = "\t\n".join(rows)
     cells = text.split("\t")
@@ -369,10 +355,7 @@ def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def read_conllup(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-U Plus, with the columns of CoNLL-U; others are dropped with a notice.
-
-    Raises DataError as :func:`read_conllu`, and for a row without the declared columns.
-    """
+    """Yield the sentences of CoNLL-U Plus, with the columns of CoNLL-U; others are dropped with a notice."""
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
         yield from read_conllu(Replayed.of(plus_as_conllu(handle, name), name))

@@ -76,10 +76,7 @@ def id_fault(ids: Sequence[str]) -> Fault | None:
 
 
 def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
-    """Check that heads are in range and have no cycle: n cells, and n + 1 numbers or ``NOT_A_HEAD``.
-
-    Missing heads and several roots are allowed.
-    """
+    """Check that heads are in range and have no cycle: n cells, and n + 1 numbers or ``NOT_A_HEAD``."""
     if min(heads) <= NOT_A_HEAD:
         row = heads.index(NOT_A_HEAD) - 1
         expected = "a number without leading zeros, or _ where the head is unknown"

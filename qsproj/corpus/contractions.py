@@ -80,11 +80,7 @@ def _before(tokens: Sequence[str], at: int) -> str:
 
 
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
-    """Return the words of each token of a sentence; tokens in ``table`` or with marks are split.
-
-    Case is kept: *Im* gives *In dem*, *IM* gives *IN DEM*. Rows of a token with its preceding word take
-    precedence.
-    """
+    """Return the words of each token of a sentence; tokens in ``table`` or with marks are split."""
     if not table and not _ON_WORD.search(" ".join(tokens)):
         return [[token] for token in tokens]
     found = []
@@ -170,11 +166,7 @@ def _whole_behind(language: str | None) -> Contractions:
 def known_contractions(
     language: str | None, sentences: Iterable[Sentence] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Return the contractions of sentences, with those of the language table that they do not contradict.
-
-    A row is contradicted if the sentences leave its token unsplit; for a token that is not split after some
-    words, if the sentences disagree with the table more often than they agree. Sorted by token.
-    """
+    """Return the contractions of sentences, with those of the language table that they do not contradict."""
     seen, behind = list(sentences), _whole_behind(language)
     table = {**contractions_of(language), **behind}
     doubtful = {key.rpartition(" ")[2] for key in behind}

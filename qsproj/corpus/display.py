@@ -15,10 +15,7 @@ SHOWN_SENTENCES = 10
 
 
 def drawn(value: object) -> str:
-    """Return the drawing of a sentence or a pair as HTML.
-
-    The drawing package is of a higher layer and needed only in notebooks, hence imported by name.
-    """
+    """Return a drawing as HTML, by the package of a higher layer, hence imported by name."""
     trees: Any = import_module("qsproj.viz.trees")
     draw = trees.draw_tree if hasattr(value, "forms") else trees.draw_pair
     html: str = draw(value)._repr_html_()

@@ -21,10 +21,7 @@ FEATURE_PROBABILITY = "FeatProb"
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
-    """Return the sentence with new heads, int[n+1], copied, and, unless None, n new relations.
-
-    Does not check that the heads form a tree. Raises ValueError for a wrong length or a head out of range.
-    """
+    """Return the sentence with new heads, int[n+1], copied, and, unless None, n new relations."""
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
@@ -172,10 +169,7 @@ def begins_paragraph(sentence: Sentence) -> bool:
 
 
 def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
-    """Return the sentence with a comment ``# key = value``, replacing an older one or added last.
-
-    Raises ValueError when key or value hold a line end.
-    """
+    """Return the sentence with a comment ``# key = value``, replacing an older one or added last."""
     text = f"# {key} = {value}"
     if any(character in text for character in "\r\n"):
         raise ValueError(f"{text!r} cannot be a comment: it contains a line end")
@@ -225,11 +219,7 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
-    """Return the sentence with ``key=value`` in the MISC column of its n words.
-
-    A value replaces an earlier one of the same key, or is added last; None leaves the MISC of a word
-    unchanged. Raises ValueError unless there are n values, or if one holds a tab, a line end or ``|``.
-    """
+    """Return the sentence with ``key=value`` in MISC of its n words; None leaves that of a word unchanged."""
     if len(values) != len(sentence):
         raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")
     layout = layout_of(sentence)

@@ -87,7 +87,6 @@ def _machine() -> str:
 
 
 def _is_alive(process: int) -> bool:
-    """Return whether a process with this ID is running; True if unknown."""
     if os.name != "posix":
         return True
     try:
@@ -380,12 +379,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
 
 @contextmanager
 def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes; it is created or replaced only when it is complete.
-
-    The bytes go to a hidden file beside it, which is synchronised to the disk and moved into place when the
-    block ends, and removed if the block fails. Devices and pipes are written directly. Raises UsageError when
-    it cannot be written.
-    """
+    """Open a file for writing bytes; it is created or replaced only when it is complete."""
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
         if final.exists() and not final.is_file():
@@ -458,10 +452,7 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
 
 
 def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = True) -> None:
-    """Raise the UsageError of :func:`open_output` before any work; an existing file is kept.
-
-    ``text``: False for a model, which is not compressed again.
-    """
+    """Raise the UsageError of :func:`open_output` before any work; ``text``: False for a model."""
     if path is None or path == "-":
         return
     _check_ending(path, _NOT_WRITTEN if text else (*PACKED, *_NOT_WRITTEN[1:]))
@@ -475,7 +466,6 @@ def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = Tr
 
 
 def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> None:
-    """Raise UsageError for the extension of a compression that is not written."""
     name = PurePath(path)
     if name.suffix in refused:
         raise UsageError(
@@ -493,7 +483,6 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def _checked_final(path: str | os.PathLike[str]) -> Path:
-    """Return the final path of an output, with symbolic links resolved."""
     final = resolved(path)
     if final.is_dir():
         raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")

@@ -52,7 +52,6 @@ class Format:
 
 
 def _links(name: str) -> Format:
-    """Return the registry row of a format of :mod:`qsproj.corpus.alignments`."""
     read = partial(alignments.read_alignment_lines, format=name)
     write = partial(alignments.write_alignments, format=name, with_weights=True)
     return Format(name, ALIGNMENTS, read, write if name in alignments.WRITERS else None)
@@ -84,10 +83,7 @@ def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
 
 
 def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> None:
-    """Write sentences in the format of the file name, else as CoNLL-U.
-
-    Raises UsageError for a format that is only read.
-    """
+    """Write sentences in the format of the file name, else as CoNLL-U."""
     format = _by_name("" if path is None else name_of(path))
     if format.write is None:
         raise UsageError(f"{name_of(path or '')}: {format.name} can only be read; name the file .conllu")
@@ -116,7 +112,6 @@ def named_format(name: str) -> Format | None:
 
 
 def _by_name(name: str) -> Format:
-    """Return the format of sentences of a file name by its extension, else the first format."""
     return named_format(name) or sentence_formats()[0]
 
 
@@ -201,10 +196,7 @@ def count_sentences(path: str) -> int | None:
 
 
 def format_of(name: str, head: Sequence[str]) -> Format | None:
-    """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text.
-
-    A file with columns is of the format of its name, whose reader reports errors in the columns.
-    """
+    """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text."""
     named = named_format(name)
     if looks_like_plus(head):
         return next(format for format in sentence_formats() if format.looks is looks_like_plus)

@@ -11,11 +11,7 @@ _BREAKS = frozenset("\t\r\n")
 
 
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
-    """Return the words of a list of strings, named ``what`` in messages.
-
-    Raises UsageError for a single string or another type, and when a word is empty or holds a tab or a line
-    end.
-    """
+    """Return the words of a list of strings, named ``what`` in messages."""
     if isinstance(given, str | bytes):
         raise WrongTypeError(
             f"found the string {shown(given)} as {what}, expected a list of words; split it: text.split()"

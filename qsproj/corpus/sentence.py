@@ -431,7 +431,6 @@ def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
 
 
 def _joined(name: str, items: Mapping[str, str | None]) -> str:
-    """Return items as a cell; raise UsageError if it would not be read as the same items."""
     for key, value in items.items():
         for part, marks in ((key, "|="), ("" if value is None else value, "|")):
             if not isinstance(part, str) or any(mark in part for mark in marks) or not key:

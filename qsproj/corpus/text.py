@@ -194,11 +194,7 @@ def tokenize(line: str, language: str) -> list[str]:
 
 
 def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
-    """Return a text whose words rules do not split, and the original of each character except white space.
-
-    Marks, joiners and apostrophes within a word are replaced by letters; a mark next to a symbol is part of
-    the symbol.
-    """
+    """Return a text whose words rules do not split, and the original of each character except white space."""
     shown, written = list(text), list(text)
     opening = _OPENING.search(text)
     done = 0
@@ -269,10 +265,7 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 
 
 def normalise(line: str, language: str) -> str:
-    """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined.
-
-    Escapes are undone if the line looks tokenised by Moses; in raw text they are tokens.
-    """
+    """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
     text = without_unseen_words(" ".join(line.split()))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone

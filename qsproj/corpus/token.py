@@ -200,7 +200,6 @@ def spelled(sentence: Sentence) -> str:
 
 
 def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
-    """Return the cells of the non-word rows with ``mark`` in their ID."""
     if sentence.layout is None or len(sentence.layout.lines) == len(sentence.layout.word_lines):
         return []
     lines = (line for line in sentence.layout.lines if line[0] != "#")

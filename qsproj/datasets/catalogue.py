@@ -47,11 +47,7 @@ class Dataset:
 
 
 def dataset(name: str, *, mirror: str | None = None) -> Dataset:
-    """Return the data set of a name: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``.
-
-    The default version is the last in the table. ``mirror``: base URL that replaces that of the original
-    site. Raises UsageError when the name is malformed or not in the tables.
-    """
+    """Return the data set of a name: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``."""
     if match := _UD_NAME.fullmatch(name):
         return _treebank(match[1], match[2], mirror or UD_SITE)
     if match := _OPUS_NAME.fullmatch(name):

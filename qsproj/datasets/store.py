@@ -140,7 +140,6 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
 
 
 def _check_answer(url: str, response: Response) -> None:
-    """Raise the error for a response that is not the file or its rest."""
     status = response.status_code
     if url.startswith("https:") and not response.url.startswith("https:"):
         raise UsageError(
@@ -163,7 +162,6 @@ def _continues(response: Response, start: int, known: str) -> bool:
 
 
 def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> None:
-    """Append the bytes of a response to the partial file, and check that it is complete."""
     import requests
 
     length = response.headers.get("Content-Length", "")
@@ -183,7 +181,6 @@ def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> No
 
 
 def _version(response: Response) -> str:
-    """Return the identifier of the content of a response, empty if the server gives none."""
     headers: Mapping[str, str] = response.headers
     return headers.get("ETag") or headers.get("Last-Modified", "")
 
@@ -224,11 +221,7 @@ class Store:
         return all(place.is_file() and _is_as_it_was(place, file.blob) for place in self.places(file))
 
     def get(self, file: RemoteFile) -> list[Path]:
-        """Fetch a file if needed; return its path, or those of the extracted members.
-
-        Raises as :func:`download`; DataError when the content differs from the table, or an archive is
-        damaged.
-        """
+        """Fetch a file if needed; return its path, or those of the extracted members."""
         if self.has(file):
             return self.places(file)
         path = self.folder / file.path
@@ -245,7 +238,6 @@ class Store:
 
 
 def default_folder() -> Path:
-    """Return the folder of ``QSPROJ_CACHE``, or the user's cache folder according to pooch."""
     named = os.environ.get("QSPROJ_CACHE")
     return Path(named).expanduser() if named else Path(_pooch().os_cache("qsproj"))
 
@@ -276,7 +268,6 @@ def _sha256(path: Path) -> str:
 
 
 def terms_of(data: Dataset, store: Store) -> str:
-    """Return the file of the licence of a data set, else its web page."""
     if data.terms is not None:
         try:
             return str(store.get(data.terms)[0])
@@ -299,7 +290,6 @@ def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
 
 
 def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
-    """Fetch one file by pooch, which moves the verified file into place."""
     pooch = _pooch()
     # Suppress the long messages of pooch.
     pooch.get_logger().setLevel("ERROR")
@@ -376,7 +366,6 @@ def _pooch() -> Any:
 
 
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
-    """Fetch the files of a data set or of some parts; raise UsageError if none of these exists."""
     found: list[Path] = []
     missing: MissingFileError | None = None
     for file in data.files:

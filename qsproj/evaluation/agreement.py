@@ -13,10 +13,7 @@ _Cell = Hashable
 
 
 class Agreement(NamedTuple):
-    """Agreement in one column: words annotated by both, words with equal cells, and Cohen's kappa.
-
-    Kappa is NaN where all cells are equal, as it is undefined then.
-    """
+    """Words annotated by both in a column, those with equal cells, and Cohen's kappa or NaN."""
 
     column: str
     words: int
@@ -25,10 +22,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agreement]:
-    """Compute the agreement of two annotations of the same words, by column.
-
-    *Source*: Cohen 1960, A coefficient of agreement for nominal scales.
-    """
+    """Compute agreement by column (Cohen 1960, A coefficient of agreement for nominal scales)."""
     both = zip(first, second, strict=True)
     pairs = [(one, other, word) for one, other in both for word in range(1, len(one) + 1)]
     return [
@@ -80,7 +74,6 @@ def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
 
 
 def agreement_as_json(rows: Sequence[Agreement]) -> dict[str, Any]:
-    """Return the agreement by column, as JSON; kappa is null where it is undefined."""
     return {
         row.column: {
             "words": row.words,

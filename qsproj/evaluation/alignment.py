@@ -1,7 +1,4 @@
-"""Precision, recall and alignment error rate against sure and possible links.
-
-Source: Och and Ney (2003), section 6.
-"""
+"""Precision, recall and alignment error rate of links. *Source*: Och and Ney (2003), section 6."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -51,11 +48,7 @@ class AlignmentScores:
 def alignment_scores(
     gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
 ) -> AlignmentScores:
-    """Score alignments of the same sentence pairs in the same order; ``names`` are for messages.
-
-    Sure links of ``gold`` are also possible; sure and possible links of the system are not distinguished.
-    Raises DataError when one side has more sentence pairs than the other.
-    """
+    """Score links of the same pairs in the same order; sure links of ``gold`` are also possible."""
     sentences = found = sure = possible = found_sure = found_possible = further = before = 0
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:

@@ -63,7 +63,6 @@ def exact_paired_test(differences: ArrayLike) -> float:
 
 
 def percentage(part: float, whole: float) -> float:
-    """Return ``part`` as a percentage of ``whole``; NaN if that is 0."""
     return 100.0 * float(part) / float(whole) if whole else float("nan")
 
 
@@ -273,7 +272,6 @@ _Marks = Mapping[str, NDArray[np.bool_]]
 
 
 def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
-    """Return bool[n] for each field of `COUNTS`: the words that it counts."""
     n = len(gold)
     gold_heads, system_heads = gold.heads[1:], system.heads[1:]
     wanted = np.ones(n, dtype=np.bool_)
@@ -306,7 +304,6 @@ def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bo
 def _add_to_groups(
     groups: _GroupCounts, grouping: Grouping, gold: Sentence, system: Sentence, marks: _Marks
 ) -> None:
-    """Add the counts of one sentence to ``groups`` (mutated)."""
     gold_names = grouping.names(gold)
     system_names = grouping.names(system) if grouping.of_tree else gold_names
     columns = [marks[name].tolist() for name in _GROUP_FIELDS]
@@ -337,11 +334,7 @@ class WordsDifferError(DataError):
 def side_by_side(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
-    """Yield each gold sentence with the systems' sentences of the same words, in one pass.
-
-    Raises WordsDifferError, which names the first difference; DataError when a system has more or fewer
-    sentences.
-    """
+    """Yield each gold sentence with the systems' sentences of the same words, in one pass."""
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
         if row[0] is None:

@@ -31,10 +31,7 @@ class ReliabilityBin:
 
 
 def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
-    """Sort predictions, float64[k] in 0..1 and bool[k], into bins of equal width by their confidence.
-
-    Raises ValueError when shapes differ or a confidence is not a probability.
-    """
+    """Sort predictions, float64[k] in 0..1 and bool[k], into bins of equal width by their confidence."""
     probabilities = np.asarray(confidences, dtype=np.float64)
     outcomes = np.asarray(right, dtype=np.bool_)
     if probabilities.shape != outcomes.shape or probabilities.ndim != 1:
@@ -114,10 +111,7 @@ def confidences_of(
 def stated_confidences(
     sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str, line: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0.
-
-    Raises DataError for an invalid value; ``line`` is the line of the sentence in the file ``name``.
-    """
+    """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0."""
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):
         if text is None:

@@ -1,20 +1,35 @@
 """Common sentences of files with different sets of sentences, matched by ``sent_id``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import pluralise
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
+
+Result = TypeVar("Result")
+# Reads a file from its beginning.
+Files = Callable[[], Iterable[Sentence]]
+
+
+def on_common_sentences(
+    score: Callable[[Sequence[Files]], Result], files: Sequence[Files], names: Sequence[str]
+) -> Result:
+    """Return the score of files; where their sentences differ, that of the common ones, with a notice."""
+    try:
+        return score(files)
+    except DataError:
+        common = common_sentences([file() for file in files], names)
+        if common is None:
+            raise
+        return score([partial(iter, sentences) for sentences in common])
 
 
 def common_sentences(
     files: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> list[list[Sentence]] | None:
-    """Return each file's sentences that all files have, in the order of the first; print their number.
-
-    Returns None where IDs cannot pair them: IDs are missing or repeated; all files have the same IDs in the
-    same order; no ID is common, or a common ID has different texts.
-    """
+    """Return the sentences that all files have, in the order of the first; None if IDs cannot pair them."""
     read = [list(file) for file in files]
     ids = [[sentence.sent_id for sentence in sentences] for sentences in read]
     if any(None in of_file or len(set(of_file)) < len(of_file) for of_file in ids) or ids.count(

@@ -37,12 +37,10 @@ class F1:
 
     @property
     def precision(self) -> float:
-        """Percentage of right items among the system's."""
         return percentage(self.right, self.system)
 
     @property
     def recall(self) -> float:
-        """Percentage of right items among the gold file's."""
         return percentage(self.right, self.gold)
 
     @property
@@ -77,10 +75,7 @@ class CutScores:
 def cut_scores(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, names: tuple[str, str] = ("gold", "system")
 ) -> CutScores:
-    """Score a system against gold sentences of the same text, in one parallel pass.
-
-    Sentences need their layouts where there are multiword tokens. Raises DataError where the text differs.
-    """
+    """Score a system against gold sentences of the same text, in one parallel pass."""
     counts: Counter[str] = Counter()
     has: set[str] = set()
     for gold_sentences, system_sentences in same_text(iter(gold), iter(system), names):
@@ -106,7 +101,6 @@ def cut_scores(
 
 
 def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
-    """Return the scores of columns other than UPOS, if the gold file has these columns."""
     words = (counts["gold_words"], counts["system_words"])
     content = (counts["gold_content"], counts["system_content"])
     needs = {"xpos": "xpos", **dict.fromkeys(("alltags", "ufeats", "mlas"), "feats")}

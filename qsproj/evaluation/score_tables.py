@@ -59,7 +59,6 @@ def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, fl
 
 
 def scores_as_json(paths: list[str], scores: tuple[AttachmentScores, ...]) -> Mapping[str, object]:
-    """Return the scores of SYSTEM; the other system's, with p-values, under ``versus``."""
     result = _summary(scores[0])
     if scores[0].groups:
         result["groups"] = {
@@ -90,7 +89,6 @@ def finite(value: float) -> float | None:
 def scores_as_table(
     paths: list[str], scores: tuple[AttachmentScores, ...], *, punctuation: bool, trees: bool = True
 ) -> list[str]:
-    """Return the lines of a table of one or two systems; without ``trees``, of tags alone."""
     first = scores[0]
     words = first.tokens if trees else first.total("with_gold_tag")
     lines = [

@@ -37,11 +37,7 @@ class Text:
 def same_text(
     gold: Iterator[Sentence], system: Iterator[Sentence], names: tuple[str, str]
 ) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Yield the shortest stretches of sentences with the same text and the same last token in both files.
-
-    Where last tokens differ, words of one file may still be aligned with later words of the other. Raises
-    DataError where the text of the files differs.
-    """
+    """Yield the shortest stretches of sentences with the same text and the same last token in both files."""
     sides = (_Reading(gold, names[0]), _Reading(system, names[1]))
     while sides[0].take() | sides[1].take():
         while (lengths := [len(side.characters) for side in sides]) and lengths[0] != lengths[1]:
@@ -189,11 +185,7 @@ def aligned_words(
 def _stretch(
     gold: Sequence[PlacedWord], system: Sequence[PlacedWord], i: int, j: int
 ) -> tuple[int, int, tuple[int, int]]:
-    """Return start and end, in both files, of the words under overlapping multiword tokens.
-
-    Word ``i`` or ``j`` is part of a multiword token. An earlier word of the other file is skipped, as in the
-    official scorer.
-    """
+    """Return start and end, in both files, of the words under overlapping multiword tokens."""
     (gold_span, multiword), (system_span, _) = gold[i], system[j]
     end = gold_span[1] if multiword else system_span[1]
     if multiword and not system[j][1] and system_span[0] < gold_span[0]:
@@ -214,7 +206,6 @@ def _stretch(
 
 
 def _reaches_into(words: Sequence[PlacedWord], at: int, end: int) -> bool:
-    """Return whether a word ends by ``end``, or its multiword token starts before ``end``."""
     if at == len(words):
         return False
     (first, last), multiword = words[at]

@@ -53,11 +53,7 @@ class Validation:
 
 
 def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
-    """Validate a file at a strictness ``level``; UsageError when the validator is not installed.
-
-    Sentences without relations are tested at level 2: higher levels require relations. ``language``: the
-    language whose features, auxiliaries and subtypes are valid; *ud*: those of all languages.
-    """
+    """Validate a file at a strictness ``level``; sentences without relations are tested at level 2."""
     beside = Path(sys.executable).with_name(PROGRAM)
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if program is None:
@@ -110,7 +106,6 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
-    """Return a line for each failing test, with its number of failures and its first fault."""
     lines = [
         f"{path} at level {found.level} of UD: of {pluralise(len(found.begins), 'sentence')}, "
         f"{found.failing:,} fail"

@@ -33,17 +33,13 @@ _RARE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSentence:
-    """A source tree, its conversion, and the expected number of wrong heads in it.
-
-    ``conversion``: None for a sentence that is too long.
-    """
+    """A source tree, its conversion (None if too long), and the expected number of wrong heads in it."""
 
     source: Sentence
     conversion: Conversion | None
     expected_errors: float
 
     def sentence(self, *, confidence: bool) -> Sentence:
-        """Return the sentence in the target style; with ``confidence``, ``ArcProb=`` in MISC."""
         if self.conversion is None:
             return self.source
         return converted_sentence(self.source, self.conversion, confidence=confidence)
@@ -56,10 +52,7 @@ def pair_styles(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
-    """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does.
-
-    Also raises DataError at the first pair with different or too many words. ``names``: the files.
-    """
+    """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does."""
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):

@@ -50,10 +50,7 @@ class DemoResult:
 
 
 def run_demo(corpora: Path, *, seed: int) -> DemoResult:
-    """Project the sample's English trees to German, train on them, and test on held-out German trees.
-
-    Each third of the sentences is held out in turn, because a single split of a small sample is unreliable.
-    """
+    """Project the sample's English trees to German, train on them, and test on held-out German trees."""
     pairs = list(_pairs(corpora))
     # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
@@ -110,6 +107,5 @@ def _pairs(corpora: Path) -> Iterator[SentencePair]:
 
 
 def _tags_only(tree: Sentence) -> Sentence:
-    """Return words, tags, and projected heads and relations, the columns available without a treebank."""
     unknown = ("_",) * len(tree)
     return with_columns(tree, lemmas=unknown, xpos=unknown, feats=unknown)

@@ -188,7 +188,6 @@ def _system_pieces(
 def _worst_sentences(
     system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
-    """Yield the sentences with the highest share of errors that fit on a screen."""
     wrong = scores.counts["tokens"] - scores.counts["labelled"]
     chosen = [k for k, sentence in enumerate(compared.gold) if wrong[k] and len(sentence) <= _LONGEST]
     chosen.sort(key=lambda k: -wrong[k] / scores.counts["tokens"][k])

@@ -86,7 +86,6 @@ def tag_stream(
     columns: Sequence[str] | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Tag all sentences with a stored model and yield them in order; see :func:`parse_stream`."""
     apply = partial(_tagged, confidence=confidence, columns=columns)
     on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
     return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
@@ -101,7 +100,6 @@ def parse_all(
     retag: bool = False,
     fixed: bool = False,
 ) -> Iterator[Sentence]:
-    """Parse with a loaded model, in batches if it supports them; parameters as :func:`parse_stream`."""
     if fixed:
         check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
@@ -158,11 +156,7 @@ def map_blocks(
     *,
     workers: Workers,
 ) -> Iterator[Result]:
-    """Yield the results of ``on_block`` for each block with a model; the first error ends the stream.
-
-    ``on_block``: takes a function that returns the model and a block; returns results, and an error if it
-    could not finish.
-    """
+    """Yield the results of ``on_block`` for each block with a model; the first error ends the stream."""
     # Loaded here even if only other processes use it, so that errors of the file are raised at once.
     loaded_once(load, path)
     model = partial(_loaded, load, str(resolved(path)), _version(path))
@@ -180,7 +174,6 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
-    """Load a model with ``load``; the last one is cached."""
     return _loaded(load, str(resolved(path)), _version(path))
 
 

@@ -66,7 +66,6 @@ def tag_kinds(sentence: Sentence) -> list[Kind]:
 
 
 def word_kinds(sentence: Sentence) -> list[Kind]:
-    """Return the kind of each word for a tagger: its form, in lower case."""
     return [(form.lower(), "", "word") for form in sentence.forms]
 
 
@@ -84,10 +83,7 @@ def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence without a trusted tree, and the uncertainty of each word, float64[n], at least 0.
-
-    Or of each of the m kinds that the ranking finds in the sentence, float64[m].
-    """
+    """A sentence without a trusted tree, and the uncertainty float64[n] of its words, or of its m kinds."""
 
     sentence: Sentence
     uncertainties: NDArray[np.float64]
@@ -202,7 +198,6 @@ class _KindCounts:
             np.add.at(self._known, known, 1.0)
 
     def weights(self, index: int) -> NDArray[np.float64]:
-        """Return the current weight of each word's uncertainty in a candidate, float64[n]."""
         words = self._words[index]
         return np.asarray(self._occurrences[words] / (1.0 + self._known[words]))
 

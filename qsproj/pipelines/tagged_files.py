@@ -16,10 +16,7 @@ OF_MISC = "it in MISC, the last column"
 
 
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
-    """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS.
-
-    Notices at the end of each file report malformed features.
-    """
+    """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS."""
     for path in paths:
         faults: dict[str, list[tuple[int, str]]] = {}
         for line, sentence in at_lines(read_sentences(path)):

@@ -69,17 +69,13 @@ class WordOrder:
         return sum(self._crossed[side,] for side in (False, True)) / carried if carried else 0.0
 
     def crossing(self, sentence: Sentence, word: int) -> float:
-        """Return the probability that the dependent of an arc is on the other side in the target."""
         share = 0.0
         for kind in _kinds(sentence, word, int(sentence.heads[word])):
             share = (self._crossed.get(kind, 0.0) + SEEN * share) / (self._carried.get(kind, 0.0) + SEEN)
         return share
 
     def reordered(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
-        """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads.
-
-        If any word moves, the result is projective. Sentences with missing heads are unchanged.
-        """
+        """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads."""
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
             return sentence
@@ -191,12 +187,7 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
 def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
-    """Return a function that translates trees, learned from the first pairs.
-
-    Trees are also reordered, within the limits of FEW_PAIRS and LIKE_ORDER. A second parser, of translations
-    retagged by the target's tagger, gained nothing on the mean of development files, and took as long as the
-    first.
-    """
+    """Return a function that translates trees, learned from the first pairs."""
     order = WordOrder()
     lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
     moves = order.pairs < FEW_PAIRS or order.difference > LIKE_ORDER
@@ -209,7 +200,6 @@ def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
-    """Return the summed link weights of target words for each tagged source word."""
     counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
     for pair in pairs:
         source, target, links = pair.source, pair.target, pair.alignment
@@ -222,16 +212,12 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
 
 
 def lexicon_of(counts: LinkedWords) -> Lexicon:
-    """Return the translations of source words from the counts of :func:`linked_words`.
-
-    Translations have the tag of the source word; source words with too few links to such words are missing.
-    """
+    """Return the translations of source words from the counts of :func:`linked_words`."""
     found = {word: _translations(word[1], linked) for word, linked in counts.items()}
     return {word: translations for word, translations in found.items() if translations is not None}
 
 
 def _translations(tag: str, linked: Counter[TaggedWord]) -> WordTranslations | None:
-    """Return the translations of a word with a tag; None if it has too few links."""
     alike = Counter({word: weight for word, weight in linked.items() if word[1] == tag})
     best = alike.most_common(MOST_TRANSLATIONS)
     if alike.total() < LEAST_SHARE * linked.total() or best[0][1] < LEAST_LINKS:

@@ -32,11 +32,7 @@ _CLIENT_LEFT = 499
 def with_access_log(
     app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()
 ) -> ASGIApp:
-    """Wrap an application: log every request, answer also after errors, and add ``headers`` to each answer.
-
-    Fields that ``app`` stores in ``scope[FACTS]`` are logged, too. Paths that do not begin like ``paths`` are
-    logged as ``other``.
-    """
+    """Wrap an application: log every request, answer also after errors, add ``headers`` to answers."""
     extra = [(name.lower().encode(), value.encode()) for name, value in headers]
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -45,10 +45,7 @@ class ComputePool:
         return len(self._all) - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:
-        """Run a job in the next free process, and return its result.
-
-        Raises a QsprojError of the job; WorkerError when it raised any other error, or its process died.
-        """
+        """Run a job in the next free process, and return its result."""
         self.waiting += 1
         try:
             worker = await self._idle.get()
@@ -80,17 +77,13 @@ class ComputePool:
 
 
 class ForkedJobs:
-    """Jobs in one process each, forked at the start of the job with the state of that moment.
-
-    At most ``processes`` run at once; the others wait. Mutable; final.
-    """
+    """Jobs in a process each, forked at the start; at most ``processes`` at once. Mutable; final."""
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
         self._work, self._free = work, asyncio.Semaphore(processes)
         self.waiting = 0
 
     async def run(self, job: Any) -> Any:
-        """Run a job and return its result; raises as :meth:`ComputePool.run`."""
         self.waiting += 1
         try:
             await self._free.acquire()
@@ -113,10 +106,7 @@ def _result(outcome: Any) -> Any:
 
 
 class _Worker:
-    """A process and its socket. Mutable; final.
-
-    Only the event loop waits for it, so that a stopped process (SIGSTOP) blocks only its own job.
-    """
+    """A process and its socket; a stopped process (SIGSTOP) blocks only its own job. Mutable; final."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         context = multiprocessing.get_context("fork")
@@ -130,7 +120,6 @@ class _Worker:
         return self._process.is_alive()
 
     async def outcome(self, job: Any) -> Any:
-        """Return the result or error of a job; raise WorkerError when the process dies."""
         loop = asyncio.get_running_loop()
         try:
             await loop.sock_sendall(self._socket, _message(job))

@@ -67,7 +67,6 @@ class Document:
                 yield AnnotatedSentence(tokens, Sentence.from_words(words, upos=map(_tag_of, tokens)))
 
     def arcs(self) -> dict[int, tuple[Any, str | None]]:
-        """Return annotated governors and relations, by the ``id`` of the dependent's token."""
         if not self._cas.typesystem.contains_type(DEPENDENCY):
             return {}
         return {
@@ -77,10 +76,7 @@ class Document:
         }
 
     def suggest(self, token: Any, layer: str, feature: str, label: str, **others: Any) -> None:
-        """Add a suggestion at a token: a label, and those of the other features that the layer has.
-
-        Raises UsageError when the type system lacks the layer, the feature or the suggestion flag.
-        """
+        """Add a suggestion at a token: a label, and those of the other features that the layer has."""
         kind = _checked(self._cas.typesystem.get_type, layer)
         known = {one.name for one in kind.all_features}
         for name in (feature, IS_PREDICTED):
@@ -140,7 +136,6 @@ class Asked:
 
 
 def suggest(models: processing.ServedModels, asked: Asked) -> processing.Processed:
-    """Suggest a tag or an arc for every word of a document; the result is XMI."""
     model = processing.chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
@@ -153,7 +148,6 @@ def suggest(models: processing.ServedModels, asked: Asked) -> processing.Process
 
 
 def check_layer(layer: str, feature: str) -> None:
-    """Raise UsageError when a feature of a layer cannot be suggested."""
     if (layer, feature) != (DEPENDENCY, _RELATION) and (layer != POS or feature not in TAG_FEATURES):
         raise UsageError(f"found layer {layer!r}, feature {feature!r}, expected {_KNOWN}")
 
@@ -215,7 +209,6 @@ def _under(
 
 
 def _label(head: int, relation: str) -> str:
-    """Return the relation of an arc; for a parser without relations, a default."""
     if relation != UNSPECIFIED:
         return relation
     return "root" if head == 0 else "dep"
@@ -229,7 +222,6 @@ PATH = "/inception"
 
 
 def inception_routes(models: processing.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
-    """Return the routes below ``/inception``; the pool's work is :func:`work_on` on these models."""
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
         Route(f"{PATH}/{{model}}/train", partial(_train, models, limits), methods=["POST"]),
@@ -237,7 +229,6 @@ def inception_routes(models: processing.ServedModels, pool: ComputePool, limits:
 
 
 def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
-    """Run a job of either protocol; for the processes of a server of both."""
     return suggest(models, job) if isinstance(job, Asked) else processing.process(models, job)
 
 

@@ -33,7 +33,6 @@ _LAST_WORDS_SECONDS = 1
 
 
 def check_installed() -> None:
-    """Raise UsageError, with instructions to install, where the server packages are missing."""
     if "fork" not in multiprocessing.get_all_start_methods():
         raise UsageError("serving needs fork, which Windows lacks; use the Windows Subsystem for Linux")
     missing = [name for name in _NEEDED if find_spec(name) is None]
@@ -42,7 +41,6 @@ def check_installed() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, at a free port if ``port`` is 0; UsageError on failure."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
@@ -62,10 +60,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
-    """Serve an application, which must handle all errors, until an interrupt or SIGTERM.
-
-    ``seconds``: time for a client to send a request. ``started``: called when the server is ready.
-    """
+    """Serve an application, which must handle all errors, until an interrupt or SIGTERM."""
     import uvicorn
 
     from qsproj.serve.access_log import AsLines
@@ -115,7 +110,6 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
 def serve_until_stopped(
     app: ASGIApp, listening: socket.socket, *, seconds: float, said: str, pools: Iterable[ComputePool]
 ) -> None:
-    """Serve as :func:`serve`, print the address, and stop the processes at the end."""
     line = f"{said} (Ctrl-C stops)"
     try:
         serve(app, listening, seconds=seconds, started=lambda: print(line, file=sys.stderr, flush=True))
@@ -125,10 +119,7 @@ def serve_until_stopped(
 
 
 def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with a timeout from the first byte of a request to its last header.
-
-    A connection that never sends anything is closed after the same time.
-    """
+    """Return uvicorn's protocol with a timeout from the first byte of a request to its last header."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class TimedProtocol(H11Protocol):

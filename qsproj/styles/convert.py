@@ -15,13 +15,7 @@ from qsproj.styles.working_tree import WorkingTree, base_relation
 
 
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:
-    """Return the sentence in another style, with new heads and relations.
-
-    Conversion uses heads, relations, UPOS, FEATS and the forms of punctuation marks. DEPS, the enhanced
-    dependencies of the source style, are emptied; all else is kept. Input trees must have no cycle; the
-    number of roots and of missing heads does not change. Relations are those of Universal Dependencies or
-    those that this function writes.
-    """
+    """Return the sentence with heads and relations of another style and with DEPS emptied."""
     if source == target:
         return sentence
     tree = WorkingTree(sentence)
@@ -44,12 +38,7 @@ def convert_all(sentences: Iterable[Sentence], target: Style, *, source: Style =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """Counts of changes after converting a treebank to a style and back.
-
-    ``changed_heads``: words with another head in the target style. ``lost_heads``, ``lost_relations``: words
-    whose head or relation differs after the round trip; ``lost_sentences``: sentences with such words.
-    ``lost_by_relation``: lost heads by relation without subtypes, the most frequent first.
-    """
+    """Counts of changes after converting a treebank to a style and back."""
 
     sentences: int
     words: int

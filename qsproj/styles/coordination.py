@@ -36,7 +36,6 @@ class Group:
 
 
 def find_groups(tree: WorkingTree, style: Style) -> list[Group]:
-    """Return the coordinations of a tree in a style, outer ones before nested ones."""
     if CONJUNCT not in map(base_relation, tree.relations):
         return []
     if style.coordination == "prague":
@@ -100,7 +99,6 @@ def _prague_groups(tree: WorkingTree) -> list[Group]:
 
 
 def _chains(tree: WorkingTree, linking: frozenset[str], *, rightward: bool) -> list[Group]:
-    """Find chains of conjuncts in one direction, linked by conjunctions and punctuation."""
     groups = []
     inside: set[int] = set()
     words = range(1, tree.n_words + 1)
@@ -135,7 +133,6 @@ def _next_conjuncts(
 
 
 def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
-    """Convert every coordination of a style to a core node. Changes ``tree``."""
     for group in find_groups(tree, style):
         between = separators(tree, group, style)
         outside = shared_dependents(tree, group, style)
@@ -155,7 +152,6 @@ def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
 
 
 def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
-    """Convert every core node of a coordination to the style. Changes ``tree``."""
     nodes = range(tree.n_words + 1, len(tree.heads))
     for node in sorted(nodes, key=tree.depth, reverse=True):
         children = sorted(tree.children[node])
@@ -221,10 +217,7 @@ _OWN = {
 
 
 def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int]:
-    """Return the dependents of the top and of the outer conjuncts that belong to the whole coordination.
-
-    The tree is still in its style; separators may already have been detached from the conjuncts.
-    """
+    """Return the dependents of the top and of the outer conjuncts that belong to the whole coordination."""
     first = group.conjuncts[0]
     has_coordinator = group.top not in group.conjuncts
     found = outside_dependents(tree, group.top, group) if has_coordinator else []
@@ -305,7 +298,6 @@ def guess_right(tree: WorkingTree, group: Group) -> list[int]:
 
 
 def _complement_verdict(tree: WorkingTree, holder: int, others: list[int]) -> bool | None:
-    """Return whether the complement of a function word is shared by like function words without one."""
     if any(tree.has(other, _OWN_COMPLEMENT) for other in others):
         return False
     return True if _same_tags(tree, holder, others) else None

@@ -16,10 +16,7 @@ from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, tur
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence for one dimension: the number of informative places, and of those agreeing with each choice.
-
-    A place may agree with several choices.
-    """
+    """Numbers of informative places for a dimension, and of those that agree with each choice, or several."""
 
     dimension: str
     places: int
@@ -73,11 +70,7 @@ _MOST_FOREIGN = 0.2
 
 
 def checked_relations(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    """Yield sentences; raise DataError before the first if many relations are not those of UD.
-
-    SUD, for instance, has ``subj``, ``comp:obj`` and ``udep``. Relations of
-    :func:`qsproj.styles.convert.convert` are accepted.
-    """
+    """Yield sentences; raise DataError before the first if many relations are not those of UD."""
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
     relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
@@ -103,11 +96,7 @@ def _is_universal(relation: str) -> bool:
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
-    """Detect the style of a treebank from its heads, its relations and the positions of conjuncts.
-
-    Relations are those of Universal Dependencies or those that :func:`qsproj.styles.convert.convert` writes.
-    The sentences are read once and not kept.
-    """
+    """Detect the style of a treebank from its heads, its relations and the positions of conjuncts."""
     ballots = _Ballots()
     # The meaning of a conjunction's attachment depends on the family: count votes for each family.
     details = {family: _Ballots() for family in DIMENSIONS["coordination"]}
@@ -152,7 +141,6 @@ _CHAINED = ("moscow", "reverse-moscow")
 
 
 def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
-    """Yield the matching families of coordination of each word with conjuncts."""
     for node in range(1, tree.n_words + 1):
         conjuncts = coordination.conjuncts_of(tree, node)
         if not conjuncts:

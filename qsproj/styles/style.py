@@ -87,11 +87,7 @@ LEARNED_ONLY = ("sud",)
 
 
 def parse_style(text: str, *, base: Style = UD) -> Style:
-    """Parse a style such as ``prague,determiners=head``: presets and choices, later ones taking precedence.
-
-    ``base`` is used for dimensions that are not named. Raises UsageError for an unknown name, listing the
-    known ones, and for one of LEARNED_ONLY, with the command that learns it.
-    """
+    """Parse presets and choices such as ``prague,determiners=head``; later ones take precedence."""
     choices: dict[str, str] = {}
     for part in text.split(","):
         dimension, separator, choice = (piece.strip() for piece in part.partition("="))
@@ -119,7 +115,6 @@ def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
 
 
 def agreeing_presets(choices: Mapping[str, str]) -> list[str]:
-    """Return the presets consistent with the choices, those of more dimensions first."""
     names = [
         name
         for name, preset in PRESETS.items()

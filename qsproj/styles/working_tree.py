@@ -79,11 +79,9 @@ class WorkingTree:
         return len(self.forms)
 
     def form(self, node: int) -> str:
-        """Return the form of a word, empty for a coordination."""
         return self.forms[node - 1] if node <= len(self.forms) else ""
 
     def tag(self, node: int) -> str:
-        """Return the UPOS of a word, or of the first conjunct of a coordination."""
         return self.upos[node - 1] if node <= len(self.upos) else self.upos[self.starts[node] - 1]
 
     def attach(self, node: int, head: int, relation: str) -> None:

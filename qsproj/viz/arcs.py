@@ -32,7 +32,6 @@ class Arc:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Its two words, or ROOT and a word, the smaller first."""
         return min(self.head, self.dependent), max(self.head, self.dependent)
 
     @property
@@ -61,10 +60,7 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
 
 
 def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    """Return the edges of DEPS that are not in the tree; edges of the same two words are merged.
-
-    A path through empty nodes is one edge, as ``conj>nsubj``.
-    """
+    """Return the edges of DEPS that are not in the tree; edges of the same two words are merged."""
     tree = set(zip(sentence.heads.tolist()[1:], range(1, len(sentence) + 1), sentence.deprels, strict=True))
     found = dict[tuple[int, int], list[str]]()
     for word, edges in enumerate(collapsed_graph(sentence), start=1):
@@ -79,10 +75,7 @@ def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
 
 
 def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
-    """Return the arcs of a tree, with differing ones marked, and the arcs that only the other tree has.
-
-    Arcs differ in head or relation. Raises SentenceError when the words of the two differ.
-    """
+    """Return the arcs of a tree, with differing ones marked, and the arcs that only the other tree has."""
     if sentence.forms != other.forms:
         number, expected, found = first_difference(sentence.forms, other.forms)
         raise SentenceError(
@@ -97,7 +90,6 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 
 
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
-    """Return the arcs of both trees, each with its counterpart in the other language."""
     source, target = tree_arcs(pair.source), tree_arcs(pair.target)
     links = [(word, other) for word, other in pair.alignment.links.tolist()]
     forwards = _linked(links)
@@ -120,7 +112,6 @@ def arrow(arc: Arc, sentence: Sentence) -> str:
 
 
 def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Return the words linked with each word; the roots are linked."""
     found: dict[int, set[int]] = {ROOT: {ROOT}}
     for word, other in links:
         found.setdefault(word, set()).add(other)
@@ -128,7 +119,6 @@ def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], translation: Sentence) -> Arc:
-    """Return an arc with a note on the arc between the linked words of the translation."""
     heads, dependents = links.get(arc.head, set()), links.get(arc.dependent, set())
     if not dependents:
         return replace(arc, note="its dependent has no link")

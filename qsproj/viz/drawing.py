@@ -127,15 +127,10 @@ class Drawing:
         return svg_document([self])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a .svg, .png, .pdf or .html file.
-
-        Raises UsageError for other extensions, when the file cannot be written, or when the converter for
-        .png and .pdf is not installed.
-        """
+        """Write the drawing to a .svg, .png, .pdf or .html file."""
         save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
     def _repr_html_(self) -> str:
-        """Show the drawing in a notebook; its style does not affect other cells."""
         style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
         return (
             f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n'
@@ -198,10 +193,7 @@ def opening(title: str) -> str:
 def html_document(
     title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "", fit: bool = False
 ) -> Iterator[str]:
-    """Yield a page of headings and drawings piece by piece; all text is escaped.
-
-    ``fit``: the page's script breaks lines of single trees at the width of the window.
-    """
+    """Yield a page of drawings; ``fit``: its script breaks lines of single trees at the window's width."""
     yield opening(title)
     yield f"<style>\n{STYLE}{asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"
@@ -222,7 +214,6 @@ def html_document(
 
 
 def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
-    """Yield each drawing under its heading, and add its marks to ``marks`` (mutated)."""
     for heading, drawing in drawings:
         marks |= drawing.marks
         yield f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
@@ -243,7 +234,6 @@ def format_of(path: str) -> str:
 
 
 def check_format(name: str, path: str) -> None:
-    """Raise UsageError when a format is unknown, its converter is missing, or ``path`` cannot take it."""
     check_name("format", name, FORMATS)
     if name in _IMAGES:
         if path == "-":
@@ -260,11 +250,7 @@ def save_drawings(
     about: str = "",
     fit: bool = False,
 ) -> None:
-    """Write drawings with their headings; HTML is streamed, SVG and PNG are one image, PDF has a page each.
-
-    Raises UsageError when the file cannot be written, the converter is not installed, or an image would be
-    too tall.
-    """
+    """Write drawings with their headings: HTML streamed, SVG and PNG as one image, PDF with a page each."""
     name = os.fspath(path)
     if format_name == "html":
         with open_output(name) as handle:
@@ -293,7 +279,6 @@ def save_drawings(
 
 
 def _converter() -> Any:
-    """Return the image converter, which renders all scripts; UsageError when it is not installed."""
     try:
         import typst
     except ImportError as error:

@@ -58,11 +58,7 @@ class Placed:
 def place(
     sentence: Sentence, *, above: Sequence[Arc], below: Sequence[Arc] = (), width: float | None = None
 ) -> Placed:
-    """Lay out words in lines so that neither words nor arc labels collide. O(arcs squared).
-
-    Lines are at most ``width`` wide, except for single words and for arc labels at the end of a line. None:
-    one line.
-    """
+    """Lay out words in lines so that neither words nor arc labels collide. O(arcs squared)."""
     spacing = _Spacing(sentence, (above, below))
     return _placed(sentence, spacing, list(_lines(spacing, width)))
 
@@ -70,11 +66,7 @@ def place(
 def place_pair(
     pair: SentencePair, *, above: Sequence[Arc], below: Sequence[Arc], width: float | None
 ) -> tuple[Placed, Placed]:
-    """Lay out two aligned sentences in pairs of lines, whose words are mostly linked with each other.
-
-    Both sides are broken together, where the fewest links connect different pairs of lines; in each pair at
-    least one line is half full.
-    """
+    """Lay out two aligned sentences in pairs of lines, whose words are mostly linked with each other."""
     source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
     if width is None:
         ends: list[tuple[int, int]] = [(len(source), len(target))]
@@ -110,7 +102,6 @@ def _last_fitting(spacing: _Spacing, done: int, width: float) -> int:
 
 
 def _cut(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
-    """Break a sentence into lines after these words; repeated ones count once."""
     first = 1
     for end in ends:
         if end >= first:
@@ -180,10 +171,7 @@ class _Spacing:
 
 
 def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, int, int], float]:
-    """Return the offsets of arc ends from the centres of words, spread so that nested arcs stay apart.
-
-    The order is: arcs to the left from short to long, the root's, arcs to the right from long to short.
-    """
+    """Return the offsets of arc ends from the centres of words, spread so that nested arcs stay apart."""
     at_word: dict[int, list[tuple[float, Arc]]] = {}
     for arc in arcs:
         length = arc.span[1] - arc.span[0]
@@ -244,7 +232,6 @@ def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
 
 
 def _closed(spacing: _Spacing, line: _Line) -> _Line:
-    """Return a line with space at its end for labels of arcs that continue in the next line."""
     edges = [line.right + MARGIN]
     for word, centre in zip(line.words, line.centres, strict=True):
         edges += [centre + room for right, room in spacing.after.get(word, ()) if right >= line.words.stop]

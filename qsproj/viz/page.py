@@ -101,10 +101,7 @@ class Axis:
 
 
 def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
-    """Draw series as lines; linear axes start at 0 or below.
-
-    Raises ValueError when there is no point, or a value at or below 0 on a logarithmic axis.
-    """
+    """Draw series as lines; linear axes start at 0 or below."""
     x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
     y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)
     across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT, logarithmic=x.logarithmic)

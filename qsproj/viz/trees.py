@@ -30,13 +30,7 @@ _LABELS_EVERY = 700.0
 
 
 def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
-    """Draw a sentence with its tree above it: forms, UPOS, arcs with their relations.
-
-    Below are the forms of multiword tokens, and enhanced dependencies that are not in the tree. The opacity
-    of an arc shows its ``ArcProb`` in MISC, if any. Right-to-left scripts are drawn from right to left. Lines
-    are broken at ``width`` pixels, and arcs continue in the next line; None: one line. Raises UsageError for
-    an invalid ``ArcProb``.
-    """
+    """Draw a sentence with its tree above it, and enhanced dependencies that are not in the tree below."""
     arcs, enhanced = tree_arcs(sentence), enhanced_arcs(sentence)
     marks = _marks(arcs) | ({Mark.ENHANCED} if enhanced else set())
     return _drawn(place(sentence, above=arcs, below=enhanced, width=width), marks)
@@ -57,11 +51,7 @@ def _values(feats: str) -> str:
 
 
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
-    """Draw a tree above its words and, below them, the differing arcs of another tree of the same words.
-
-    Differing tags are both shown: ``NOUN≠VERB``. Raises SentenceError when the words differ; else as
-    :func:`draw_tree`.
-    """
+    """Draw a tree above its words and, below them, the differing arcs of another tree of the same words."""
     arcs, others = compared_arcs(sentence, other)
     tags = [
         own if own == theirs or UNSPECIFIED in (own, theirs) else f"{own}≠{theirs}"
@@ -73,11 +63,7 @@ def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LI
 
 
 def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawing:
-    """Draw two aligned sentences: the source with its tree above, the target below with its tree under it.
-
-    Links annotated as only possible are dashed; the opacity of weighted links shows their probability. Below
-    each line of the source is the line of the target with most of its links.
-    """
+    """Draw two aligned sentences: the source with its tree above, the target below with its tree under it."""
     arcs, translated = translated_arcs(pair)
     source, target = place_pair(pair, above=arcs, below=translated, width=width)
     across = max(source.width, target.width)
@@ -172,7 +158,6 @@ class _Canvas:
         return "".join(pieces)
 
     def _arc(self, segment: Segment, edge: float, away: float) -> str:
-        """Draw an arc with its ends at the height ``edge``."""
         arc = segment.arc
         tail, tip = self._across(segment.tail), self._across(segment.tip)
         height = edge + away * segment.level * _LEVEL_HEIGHT
@@ -197,7 +182,6 @@ def _height(segments: Sequence[Segment]) -> float:
 
 
 def _line(segment: Segment, tail: float, tip: float, edge: float, height: float, *, base: float) -> str:
-    """Return the path from head to dependent, or to the edge of the line if one is in another line."""
     if segment.arc.head == ROOT:
         return f"M{_number(tip)} {_number(height)}V{_number(base)}"
     start, end = round(tail), round(tip)

@@ -163,7 +163,6 @@ def only_where(
     holds: Callable[[argparse.Namespace], bool],
     *declared: argparse.Action | argparse._ArgumentGroup,
 ) -> None:
-    """Declare that options, or the present options of groups, are read only under a condition."""
     for one in declared:
         for action in one._group_actions if isinstance(one, argparse._ArgumentGroup) else [one]:
             before = getattr(action, "conditions", ())

@@ -28,7 +28,6 @@ class Output(NamedTuple):
 
 
 def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Check the files of all options; raises as :func:`check_files`."""
     inputs, outputs = list[str](), list[Output]()
     for action in parser._actions:
         if action.metavar not in FILES:

@@ -24,7 +24,6 @@ FEWEST_WORDS = 50
 
 
 def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float | None:
-    """Return the share of words, without numbers, that occur in the training data of a tagger."""
     known = total = 0
     for one in sentences:
         words = np.array([form.isalpha() for form in one.forms], dtype=bool)
@@ -49,7 +48,6 @@ def warn_one_side(parser: Parser, path: str) -> None:
 def warn_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Yield the sentences, with one warning for each non-empty column that the parser ignores."""
     from qsproj.models.arc.arc_scorer import IGNORABLE
 
     ignored = parser.ignored
@@ -74,7 +72,6 @@ def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: st
 def warn_unknown(
     sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Yield the sentences, with a warning if the models know few of their tags or words."""
     first = list(islice(sentences, LOOKED_AT))
     if parser is not None:
         warn_unknown_tags(first, parser, path=path, name=name)
@@ -109,7 +106,6 @@ def _warn_language(
 def warn_unknown_relations(
     sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Yield the sentences lazily, with a warning if the converter knows few of their relations."""
     relations, known = list[str](), converter.source_relations
     for sentence in islice(sentences, LOOKED_AT):
         yield sentence
@@ -141,7 +137,6 @@ def warn_misfit(
 
 
 def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
-    """Return the known language of a lexicalised parser if it is not that of the tagger."""
     if tagger.language is None or "forms" not in parser.layers()[-1].reads:
         return None
     own = None if parser.word_tagger is None else parser.word_tagger.language

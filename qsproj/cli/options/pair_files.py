@@ -55,7 +55,6 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
 
 
 def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
-    """Add ``--source-tree``; ``usual`` is the default shown in the help."""
     option(
         parser,
         "--source-tree NAME",
@@ -74,7 +73,6 @@ def check_pair_files(options: argparse.Namespace) -> None:
 
 
 def tagged_sides(model: JointParser) -> tuple[str, ...]:
-    """Return the sides that need tags, without the target if the model tags it."""
     return ("source",) if model.tagger is not None else SIDES
 
 
@@ -130,11 +128,7 @@ def located_pairs(
     source_tree: str | None = None,
     sides: Sequence[str] = SIDES,
 ) -> Iterator[ParsedPair]:
-    """Yield the results of ``parse`` for the pairs of files, in order.
-
-    Errors about an overlong pair name its line. ``parse`` may read ahead of its results; these pairs are
-    buffered.
-    """
+    """Yield the results of ``parse`` for the pairs of files, in order."""
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:
@@ -167,7 +161,6 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add a group of ``--hand-alignment`` and its format, and ``--alignment-factors``."""
     group = parser.add_argument_group("links by hand")
     option(
         group,

@@ -39,7 +39,6 @@ def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> ar
 
 
 def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
     group = parser.add_argument_group("parallelism; does not change results")
     add_jobs(group)
     option(
@@ -59,7 +58,6 @@ def workers_of(options: argparse.Namespace) -> Workers:
 
 
 def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
-    """Add ``--checkpoint`` and ``--resume``; ``kept`` describes the checkpoint in the help."""
     option(parser, "--checkpoint DIR", f"keep {kept}", type=Path)
     option(parser, "--resume", "resume from the state in --checkpoint DIR, if there is one")
 

@@ -214,10 +214,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
 
 
 def _universal(features: str) -> tuple[tuple[str, ...], str]:
-    """Return the possible universal tags of UniMorph features, possibly none, and the known FEATS.
-
-    The first of two values of an attribute is used.
-    """
+    """Return the possible universal tags of UniMorph features, possibly none, and the known FEATS."""
     parts = _parts(features)
     upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
     # The imperfect is a tense in some treebanks and an aspect in others.
@@ -242,11 +239,7 @@ NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})
 
 
 def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -> Lexicon:
-    """Return the lexicon of a file, with a lemmatizer for other words; either may be None.
-
-    Raises UsageError when the package is unknown or not installed, or lacks the language; DataError as
-    :func:`read_lexicon`.
-    """
+    """Return the lexicon of a file, with a lemmatizer for other words; either may be None."""
     lexicon = Lexicon() if path is None else read_lexicon(path)
     if lemmatizer is None:
         return lexicon

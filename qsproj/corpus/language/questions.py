@@ -99,10 +99,7 @@ def practice() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 
 def share_of_languages(question: str, tag: str) -> float:
-    """Return the share of the languages that give the words of a question this tag, with one for each answer.
-
-    The added language keeps an answer possible that no treebank at hand has chosen.
-    """
+    """Return the share of languages, with one more for each answer, that give a question this tag."""
     counts = Counter({one: len(languages) for one, languages in practice().get(question, {}).items()})
     answers = next(one.tags for one in QUESTIONS if one.name == question)
     return (counts[tag] + 1) / (counts.total() + len(answers))

@@ -38,20 +38,13 @@ _LONGEST_PARAGRAPH = 1 << 20
 
 
 def rule_starts(text: str, language: str | None) -> list[int]:
-    """Return the starts of sentences by rules in a text with single spaces, 0 first.
-
-    ``language``: language code, for abbreviations; those of English if None or unknown.
-    """
+    """Return the starts of sentences by rules in a text with single spaces, 0 first."""
     ends = (found.end() for found in _END.finditer(text) if _ends(text, found, language))
     return [0, *(end + text.startswith(" ", end) for end in ends)]
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a text, with single spaces, each with the number of its first line.
-
-    Each non-blank line is a paragraph. If the widths of lines show that they are wrapped, a paragraph ends
-    with a line that is not full.
-    """
+    """Yield the paragraphs of a text, with single spaces, each with the number of its first line."""
     lines = iter(lines)
     looked_at = list(islice(lines, _LOOKED_AT))
     width = _page_width(looked_at)
@@ -181,11 +174,7 @@ def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 def cut_long_lines(
     sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, notify: Notify = lambda *_: None
 ) -> Iterator[Sentence]:
-    """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ...
-
-    A sentence that is still too long is cut after its last pause, or else after word ``longest``.
-    ``notify`` is called for each line that is cut.
-    """
+    """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ..."""
     for sentence in sentences:
         if len(sentence) <= longest:
             yield sentence

@@ -145,11 +145,7 @@ def paired(
     name: str = "pair",
     line: int | None = None,
 ) -> SentencePair:
-    """Return a pair of two sentences and their links, None for each word linked to itself.
-
-    ``name`` and ``line`` are used in messages. Raises DataError for links outside the sentences, or without
-    links for different words; UsageError when one of the three arguments is of another class.
-    """
+    """Return a pair of two sentences and their links, None for each word linked to itself."""
     for sentence in (source, target):
         check_sentence(sentence, most=None)
     if alignment is None:
@@ -212,11 +208,7 @@ def with_hand_alignments(
 def read_hand_alignments(
     path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
 ) -> list[Alignment]:
-    """Return the alignments of the first pairs of a bitext from a file, which is read twice.
-
-    ``sizes``: numbers of source and target words of each pair of the bitext. Raises DataError as
-    :func:`~qsproj.corpus.formats.read_alignments`, and for a file without pairs or without links.
-    """
+    """Return the alignments of the first pairs of a bitext from a file, which is read twice."""
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
     count = sum(1 for _ in read_alignments(path, format))
@@ -233,12 +225,7 @@ def read_hand_alignments(
 def pair_with_text(
     trees: str, text: str, *, language: str | None = None
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
-    """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line.
-
-    If the sentences are from tagged text, its blank lines are also skipped in the other text, with a notice.
-    ``language``: for tokenisation; None: at white space. Raises DataError if the numbers of sentences and
-    lines differ.
-    """
+    """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line."""
     number, left_out, blanks = 0, 0, BlankLines()
     with open_text(text) as handle:
         lines = enumerate(handle, start=1)

@@ -32,10 +32,7 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
 
 
 def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
-    """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked.
-
-    Raises DataError, with file and line, for a malformed list of links, or links outside the source.
-    """
+    """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked."""
     links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
         for text in value.split(",") if value is not None else ():
@@ -69,10 +66,7 @@ def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, l
 def read_links_in_misc(
     path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel.
-
-    Raises DataError as :func:`links_in_misc`, and when the sentences do not match ``sizes``.
-    """
+    """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel."""
     expected = None if sizes is None else iter(sizes)
     line, name = 1, name_of(path)
     for target in read_conllu(path):

@@ -46,7 +46,6 @@ class JointTrainingReport:
 
 
 def warn_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
-    """Report the number of pairs with too many words for ALIGNITG, if it is among ``families``."""
     without = sum(beyond_itg(families, pair.alignment.links) for pair in pairs)
     if without:
         notice(itg_line(without))
@@ -166,7 +165,6 @@ def parse_pair_stream(
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
-    """Parse pairs as :func:`.biparse.parse_pairs`, in several processes, and yield them in order."""
     on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
     blocks = blocks_of(_warn_deps(pairs), BLOCK_PAIRS)
     for parsed in map_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
@@ -178,7 +176,6 @@ def parse_pair_stream(
 def _parse_block(
     model: Callable[[], JointParser], block: list[SentencePair], **options: Any
 ) -> tuple[list[ParsedPair], UsageError | None]:
-    """Return the parsed pairs of a block up to the first that the model rejects, and its error."""
     done: list[ParsedPair] = []
     try:
         done.extend(parse_pairs(model(), block, **options))

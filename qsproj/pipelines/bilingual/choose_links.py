@@ -54,11 +54,7 @@ def learn_to_choose(
 def choose_links(
     chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5
 ) -> Iterator[Alignment]:
-    """Yield the links of each pair with at least the probability ``threshold``, with their probabilities.
-
-    Pairs with a side of more than MAX_WORDS words get the aligner's links of that probability. A notice at
-    the end counts the pairs too long for ALIGNITG.
-    """
+    """Yield the links of each pair with at least the probability ``threshold``, with their probabilities."""
     without_itg = 0
     for pair in pairs:
         if _is_short(pair):

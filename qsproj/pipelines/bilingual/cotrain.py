@@ -75,12 +75,7 @@ def cotrain(
     options: CotrainingOptions | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> tuple[ArcParser, CotrainingReport]:
-    """Train a monolingual parser of the target on trees and on a bilingual parser's beliefs about pairs.
-
-    ``trees``: best those that the bilingual parser was trained on; it tags words without tags. Pairs without
-    a candidate link or with contradicting messages are counted as skipped. The labeller is that of the
-    bilingual parser's target side.
-    """
+    """Train a monolingual parser of the target on trees and on a bilingual parser's beliefs about pairs."""
     options = options or CotrainingOptions()
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
@@ -122,11 +117,7 @@ def cotrain(
 
 
 def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores | None, Status]:
-    """Return probabilities of the target's arcs, float64[n+1, n+1], and the status of belief propagation.
-
-    Columns 1..n are normalised, because loopy beliefs sum to one only approximately. None if messages
-    contradict each other.
-    """
+    """Return normalised probabilities of target arcs, float64[n+1, n+1] (None: contradiction), and status."""
     beliefs = bilingual.infer(bilingual.prepare(pair))
     if beliefs.status is Status.CONTRADICTION:
         return None, beliefs.status
@@ -250,7 +241,6 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
     statuses: Counter[Status]
 
     def step(self, example: ArcExample) -> float:
-        """Take a training step on one sentence; return its loss before the step."""
         above = example.objective
         if not (
             isinstance(above, AboveBase) and isinstance(above.objective, noisy_channel.SourceTreeLikelihood)
@@ -272,10 +262,7 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
 def source_tree_likelihood(
     bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
 ) -> noisy_channel.SourceTreeLikelihood:
-    """Return the objective of a pair without a target tree.
-
-    The graph is pruned once by both sides of the bilingual parser, keeping all arcs of the source tree.
-    """
+    """Return the objective of a pair without a target tree."""
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
     if kind == "observed" and options.source_forest != "best":

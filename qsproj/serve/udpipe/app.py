@@ -61,7 +61,6 @@ async def _models(models: ServedModels, _: Request) -> Response:
 
 
 async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:
-    """Return a start page that lists models and addresses."""
     base = html.escape(f"{request.url.scheme}://{request.url.netloc}")
     rows = "".join(
         f"<tr><th scope=row>{html.escape(name)}</th><td>{html.escape(', '.join(model.abilities))}</td></tr>"

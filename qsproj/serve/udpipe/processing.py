@@ -41,11 +41,7 @@ ServedModels = Mapping[str, ServedModel]
 
 
 def load_served(named: Sequence[str]) -> ServedModels:
-    """Load models given as ``NAME=PATH``, or by path alone, whose stem is then the name.
-
-    Each is run on a sentence to compile its kernels before the first request. Raises UsageError when two have
-    one name; DataError for a model that neither tags nor parses a single sentence.
-    """
+    """Load models given as ``NAME=PATH``, or by path alone, whose stem is then the name."""
     models: dict[str, ServedModel] = {}
     for text in named:
         name, path = _name_and_path(text)
@@ -71,7 +67,6 @@ def _name_and_path(text: str) -> tuple[str, str]:
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
-    """Return the model that a client requests, by its name or a unique prefix of it."""
     if not asked:
         return next(iter(models.values()))
     if asked in models:
@@ -212,10 +207,7 @@ def _predicted(
 def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
-    """Yield the sentences parsed; ``retag`` predicts the tags even where sentences have some.
-
-    Raises UsageError when no word has a tag, and the model has no tagger.
-    """
+    """Yield the sentences parsed; ``retag`` predicts the tags even where sentences have some."""
     needs_tags = model.tagger is None and "upos" in parser.reads
     if sentences and needs_tags and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
         raise UsageError(
