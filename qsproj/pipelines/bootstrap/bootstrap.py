@@ -11,13 +11,8 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
-from qsproj.pipelines.bootstrap.checks import (
-    Estimate,
-    check_annotated,
-    check_given,
-    check_raw,
-    expected_seconds,
-)
+from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_raw
+from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, parse_examples
 from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
@@ -155,7 +150,7 @@ def bootstrap(
     )
     rest, _ = declare_parsers(workspace.state(bitexts.tagger).report)
     planned = [workspace.state(stage) for stage in (*bitexts.in_order, *rest)]
-    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned], draws))
+    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))

@@ -1,7 +1,7 @@
-"""Check inputs and estimate the time before training."""
+"""Check inputs before training."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,8 +20,9 @@ from qsproj.corpus.sentence import Alignment, Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.verses import is_scripture, read_verses, said_of_verses
-from qsproj.pipelines.bootstrap.workspace import StageResult
+from qsproj.pipelines.bootstrap.estimate import Sizes
+from qsproj.pipelines.bootstrap.scripture import is_scripture
+from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
@@ -40,16 +41,6 @@ VOCABULARY_TO_ASK = 3000
 SHIFTED_SHARE = 0.25
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
-    """Words in the treebank of a source language, pairs of its bitext, and words on either side."""
-
-    treebank: int
-    pairs: int
-    source: int
-    target: int
 
 
 def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
@@ -157,13 +148,10 @@ def check_no_pairs(text: texts.SourceText) -> None:
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
         if sum("\t" in line for line in lines) > len(lines) / 2:
-            raise DataError(
-                path,
-                None,
-                found="pairs separated by a tab",
-                expected="one side of the bitext",
-                remedy="give the file of pairs alone",
-            )
+            found = "pairs separated by a tab"
+            expected = "one side of the bitext"
+            remedy = "give the file of pairs alone"
+            raise DataError(path, None, found, expected, remedy)
 
 
 def check_sides(text: texts.SourceText) -> int:
@@ -182,21 +170,14 @@ def check_sides(text: texts.SourceText) -> int:
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
     if target > source:
-        raise DataError(
-            text.bitext[0],
-            None,
-            found=f"{what}, and {100 * target:.0f}% of those of the target side",
-            expected="the treebank's language on the source side",
-            remedy=f"swap the sides, or name a treebank in {text.languages[0]}",
-        )
+        found = f"{what}, and {100 * target:.0f}% of those of the target side"
+        expected = "the treebank's language on the source side"
+        remedy = f"swap the sides, or name a treebank in {text.languages[0]}"
+        raise DataError(text.bitext[0], None, found, expected, remedy)
     if source < LEAST_KNOWN and len(vocabulary) > VOCABULARY_TO_ASK:
-        raise DataError(
-            text.bitext[0],
-            None,
-            found=what,
-            expected=f"{100 * LEAST_KNOWN:.0f}% or more, as of text in one language",
-            remedy="name a treebank of the language of the source side",
-        )
+        expected = f"{100 * LEAST_KNOWN:.0f}% or more, as of text in one language"
+        remedy = "name a treebank of the language of the source side"
+        raise DataError(text.bitext[0], None, what, expected, remedy)
     return counts.total()
 
 
@@ -244,13 +225,10 @@ def check_translations(source: str, target: str, *, name: str) -> None:
         if not fit.by_chance:
             notice(f"{name}: found {found}: check that line i of one side translates line i of the other")
             return
-        raise DataError(
-            name,
-            None,
-            found=f"sentence lengths that do not correlate, and {found}",
-            expected=f"{LEAST_RATIO} times as many where the sides translate each other",
-            remedy="check that line i of one side translates line i of the other",
-        )
+        found = f"sentence lengths that do not correlate, and {found}"
+        expected = f"{LEAST_RATIO} times as many where the sides translate each other"
+        remedy = "check that line i of one side translates line i of the other"
+        raise DataError(name, None, found, expected, remedy)
 
 
 def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
@@ -267,25 +245,18 @@ def check_languages(text: texts.SourceText) -> None:
     sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
     source, target = text.languages
     if are_swapped(sides, text.languages):
-        raise DataError(
-            text.bitext[0],
-            None,
-            found=f"text in {target} on the source side and in {source} on the target side",
-            expected=f"{source} and {target}, as --languages says",
-            remedy="swap the codes",
-        )
+        found = f"text in {target} on the source side and in {source} on the target side"
+        expected = f"{source} and {target}, as --languages says"
+        remedy = "swap the codes"
+        raise DataError(text.bitext[0], None, found, expected, remedy)
     for side, code, name, path in zip(
         sides, text.languages, ("source", "target"), (text.bitext[0], text.bitext[-1]), strict=True
     ):
-        found = side.other_than(code)
-        if found is not None:
-            raise DataError(
-                path,
-                None,
-                found=f"text in {found} on the {name} side, as its commonest words show",
-                expected=f"{code}, as --languages says",
-                remedy="name the code of its language",
-            )
+        if other := side.other_than(code):
+            found = f"text in {other} on the {name} side, as its commonest words show"
+            expected = f"{code}, as --languages says"
+            remedy = "name the code of its language"
+            raise DataError(path, None, found, expected, remedy)
 
 
 def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
@@ -297,36 +268,26 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
             first = [line for line in islice(lines, LOOKED_AT) if line.strip()]
         if not first:
             raise DataError(path, None, found="no line of text", expected="one sentence a line")
-        found = recognise(first).other_than(language)
-        if found is not None:
-            raise DataError(
-                path,
-                None,
-                found=f"text in {found}, as its commonest words show",
-                expected=f"{language}, as --languages says",
-                remedy="name text of the target language",
-            )
+        if other := recognise(first).other_than(language):
+            found = f"text in {other}, as its commonest words show"
+            expected = f"{language}, as --languages says"
+            remedy = "name text of the target language"
+            raise DataError(path, None, found, expected, remedy)
         target = (line for _, line in islice(text.pairs(), LOOKED_AT))
         scripts = commonest_script(first), commonest_script(target)
         if "" not in scripts and scripts[0] != scripts[1]:
-            raise DataError(
-                path,
-                None,
-                found=f"letters of the script {scripts[0]}",
-                expected=f"{scripts[1]}, as on the target side of the bitext",
-                remedy="transliterate one of them",
-            )
+            found = f"letters of the script {scripts[0]}"
+            expected = f"{scripts[1]}, as on the target side of the bitext"
+            remedy = "transliterate one of them"
+            raise DataError(path, None, found, expected, remedy)
 
 
 def _refuse_conllu(path: str, what: str) -> None:
     if is_conllu(path):
-        raise DataError(
-            path,
-            1,
-            found="CoNLL-U",
-            expected=f"text, one sentence a line, as {what}",
-            remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
-        )
+        found = "CoNLL-U"
+        expected = f"text, one sentence a line, as {what}"
+        remedy = "give its sentences as text: sed -n 's/^# text = //p' FILE"
+        raise DataError(path, 1, found, expected, remedy)
 
 
 def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
@@ -336,14 +297,13 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
         vocabulary = {form.lower() for sentence in sentences for form in sentence.forms}
         source, target = known_shares(text, vocabulary)
         if source > target:
-            raise DataError(
-                path,
-                None,
-                found=f"{100 * target:.0f}% of the words of the target side of the bitext, "
-                f"and {100 * source:.0f}% of those of the source side",
-                expected=f"sentences in {text.languages[1]}",
-                remedy="name sentences of the target language",
+            found = (
+                f"{100 * target:.0f}% of the words of the target side of the bitext, "
+                f"and {100 * source:.0f}% of those of the source side"
             )
+            expected = f"sentences in {text.languages[1]}"
+            remedy = "name sentences of the target language"
+            raise DataError(path, None, found, expected, remedy)
         _warn_repeated(text, sentences, path)
 
 
@@ -376,71 +336,3 @@ def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, f
             known[side] += sum(word in vocabulary for word in letters)
             words[side] += len(letters)
     return known[0] / max(words[0], 1), known[1] / max(words[1], 1)
-
-
-# Maximum number of pairs that a parser learns from.
-LEARNED_PAIRS = 16_000
-# Minimum remaining time to report.
-LEAST_SECONDS = 20.0
-
-
-def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str], draws: int = 1) -> dict[str, float]:
-    """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
-    seconds = {}
-    for name in names:
-        kind, _, number = name.partition("-")
-        of_stage = [sizes[int(number) - 1]] if number else sizes
-        seconds[name] = sum(_expected(kind, size, draws) for size in of_stage)
-    return seconds
-
-
-def _expected(kind: str, size: Sizes, draws: int) -> float:
-    rates: Mapping[str, float] = {
-        "source": 2.1e-4 * size.treebank,
-        "words": 6e-6 * (size.source + size.target),
-        "links": 9e-6 * (size.source + size.target),
-        "trees": 2.7e-5 * size.source,
-        "tagger": 6e-5 * size.target,
-        "tagged": 6.5e-6 * size.target,
-        "prior": (6e-5 + 3e-5 * draws) * size.treebank,
-        "parser": (1e-3 + 6e-4 * draws) * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
-    }
-    return rates.get(kind, 2.0)
-
-
-class Estimate:
-    """Estimate of the remaining time from planned stages and their expected seconds. Mutable; final."""
-
-    def __init__(self, planned: Sequence[StageResult], expected: Mapping[str, float]) -> None:
-        self._names = [stage.name for stage in planned]
-        self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
-        # Kept stages of earlier runs show the speed of this machine.
-        kept = [stage for stage in planned if stage.kept]
-        self._spent = sum(stage.seconds for stage in kept)
-        self._spent_expected = sum(expected[stage.name] for stage in kept)
-
-    def whole(self) -> str:
-        """Return a line with the number of stages, of kept ones, and the time of the others."""
-        kept = len(self._names) - len(self._left)
-        counts = f"{pluralise(len(self._names), 'stage')}, {kept} of them kept"
-        return f"{counts}{self._time()}"
-
-    def begun(self, name: str) -> str:
-        """Return a line for the start of a stage, with its number and the remaining time."""
-        place = self._names.index(name) + 1
-        return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
-
-    def ended(self, name: str, seconds: float) -> None:
-        """Record the seconds of a stage, and rescale the estimate of the others accordingly."""
-        self._spent += seconds
-        self._spent_expected += self._left.pop(name, 0.0)
-
-    def _time(self) -> str:
-        total = sum(self._left.values())
-        if self._spent_expected >= LEAST_SECONDS:
-            total *= self._spent / self._spent_expected
-        if total < LEAST_SECONDS:
-            return ""
-        minutes = round(total / 60)
-        about = f"{minutes} min" if minutes >= 2 else f"{10 * round(total / 10)} s"
-        return f"; about {about} left on one core"

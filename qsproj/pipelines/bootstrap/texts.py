@@ -240,9 +240,9 @@ def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataErr
     return DataError(
         path,
         None,
-        found=f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
-        expected=f"{FEWEST_PAIRS} or more, thousands at best",
-        remedy="find more translated text",
+        f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
+        f"{FEWEST_PAIRS} or more, thousands at best",
+        "find more translated text",
     )
 
 

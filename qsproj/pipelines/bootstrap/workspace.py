@@ -197,13 +197,10 @@ class Workspace:
             return StageResult(name=stage.name, files=stage.files)
         for path, digest in zip(stage.files, digests, strict=True):
             if self._digest(path) != digest:
-                raise DataError(
-                    path,
-                    None,
-                    found="changed content",
-                    expected="the unchanged output of a stage",
-                    remedy="delete it; the stage will run again",
-                )
+                found = "changed content"
+                expected = "the unchanged output of a stage"
+                remedy = "delete it; the stage will run again"
+                raise DataError(path, None, found, expected, remedy)
         return StageResult(name=stage.name, files=stage.files, report=report, seconds=seconds, kept=True)
 
     def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:

@@ -10,8 +10,14 @@ import pytest
 
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.checks import check_pairs
+from qsproj.pipelines.bootstrap.scripture import numbered_lines
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.verses import read_verses, scripture_lines
+from qsproj.pipelines.bootstrap.verses import read_verses
+
+
+def lines_of(path):
+    return tuple(text for _, text in numbered_lines(path))
+
 
 USFM = r"""\id MAT World English Bible
 \h Matthew
@@ -71,16 +77,16 @@ def written(path, text):
 
 @pytest.mark.usefixtures("package")
 def test_verses_are_read_without_what_stands_between_them(tmp_path):
-    assert scripture_lines(written(tmp_path / "a.usfm", USFM)) == MATTHEW
-    assert scripture_lines(written(tmp_path / "a.SFM", "\ufeff" + USFM)) == MATTHEW
-    assert scripture_lines(written(tmp_path / "b.usx", USX)) == MARK
+    assert lines_of(written(tmp_path / "a.usfm", USFM)) == MATTHEW
+    assert lines_of(written(tmp_path / "a.SFM", "\ufeff" + USFM)) == MATTHEW
+    assert lines_of(written(tmp_path / "b.usx", USX)) == MARK
 
 
 @pytest.mark.usefixtures("package")
 def test_a_file_that_was_written_since_is_read_again(tmp_path):
     path = tmp_path / "a.usfm"
-    assert scripture_lines(written(path, USFM)) == MATTHEW
-    assert scripture_lines(written(path, USFM.replace("MAT", "MRK", 1))) != MATTHEW
+    assert lines_of(written(path, USFM)) == MATTHEW
+    assert lines_of(written(path, USFM.replace("MAT", "MRK", 1))) != MATTHEW
 
 
 @pytest.mark.usefixtures("package")
@@ -90,7 +96,7 @@ def test_an_archive_has_a_book_a_file(tmp_path):
         archive.writestr("release/02-MRK.usx", USX)
         archive.writestr("release/01-MAT.usfm", USFM)
         archive.writestr("copyright.txt", "all of it")
-    assert scripture_lines(str(path)) == MATTHEW + MARK
+    assert lines_of(str(path)) == MATTHEW + MARK
     verses = read_verses(str(path))
     assert verses.texts[("mrk", 1), 2] == "As it is written."
     assert verses.merged == {(("mat", 1), 3): (("mat", 1), 2)}
@@ -127,7 +133,7 @@ def test_without_the_extra_it_is_told_what_to_install(tmp_path, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UsageError, match=r"pip install 'qsproj\[bible\]'"):
-        scripture_lines(written(tmp_path / "without.usfm", USFM))
+        lines_of(written(tmp_path / "without.usfm", USFM))
 
 
 BESIDE = r"""\id PSA x
@@ -159,7 +165,7 @@ BESIDE = r"""\id PSA x
 @pytest.mark.usefixtures("package")
 def test_sidebars_headings_and_references_are_no_text(tmp_path):
     path = written(tmp_path / "a.usfm", BESIDE)
-    assert scripture_lines(path) == (
+    assert lines_of(path) == (
         "PSA 1:1\tFirst line.",
         "PSA 1:2\tSecond line.",
         "PSA 1:3\tThird.",
@@ -181,7 +187,7 @@ def test_an_archive_packed_on_a_mac(tmp_path):
         archive.writestr("release/01-MAT.usfm", USFM)
         archive.writestr("__MACOSX/release/._01-MAT.usfm", b"\0\5\x16\7\xff\xfe")
         archive.writestr("release/._02-MRK.usx", b"\0\5\x16\7\xff\xfe")
-    assert scripture_lines(str(path)) == MATTHEW
+    assert lines_of(str(path)) == MATTHEW
 
 
 @pytest.mark.usefixtures("package")

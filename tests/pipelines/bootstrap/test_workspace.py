@@ -13,7 +13,7 @@ import pytest
 from qsproj.corpus.files import partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.checks import Estimate, Sizes, expected_seconds
+from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
     StageOutput,

@@ -1,0 +1,85 @@
+"""Estimate of the remaining time of a bootstrap."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qsproj.errors import pluralise
+from qsproj.pipelines.bootstrap.workspace import StageResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Words in the treebank of a source language, pairs of its bitext, and words on either side."""
+
+    treebank: int
+    pairs: int
+    source: int
+    target: int
+
+
+# Maximum number of pairs that a parser learns from.
+LEARNED_PAIRS = 16_000
+# Minimum remaining time to report.
+LEAST_SECONDS = 20.0
+
+
+def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
+    """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
+    seconds = {}
+    for name in names:
+        kind, _, number = name.partition("-")
+        of_stage = [sizes[int(number) - 1]] if number else sizes
+        seconds[name] = sum(_expected(kind, size) for size in of_stage)
+    return seconds
+
+
+def _expected(kind: str, size: Sizes) -> float:
+    rates: Mapping[str, float] = {
+        "source": 2.1e-4 * size.treebank,
+        "words": 6e-6 * (size.source + size.target),
+        "links": 9e-6 * (size.source + size.target),
+        "trees": 2.7e-5 * size.source,
+        "tagger": 6e-5 * size.target,
+        "tagged": 6.5e-6 * size.target,
+        "prior": 6e-5 * size.treebank,
+        "parser": 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
+    }
+    return rates.get(kind, 2.0)
+
+
+class Estimate:
+    """Estimate of the remaining time from planned stages and their expected seconds. Mutable; final."""
+
+    def __init__(self, planned: Sequence[StageResult], expected: Mapping[str, float]) -> None:
+        self._names = [stage.name for stage in planned]
+        self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
+        # Kept stages of earlier runs show the speed of this machine.
+        kept = [stage for stage in planned if stage.kept]
+        self._spent = sum(stage.seconds for stage in kept)
+        self._spent_expected = sum(expected[stage.name] for stage in kept)
+
+    def whole(self) -> str:
+        """Return a line with the number of stages, of kept ones, and the time of the others."""
+        kept = len(self._names) - len(self._left)
+        counts = f"{pluralise(len(self._names), 'stage')}, {kept} of them kept"
+        return f"{counts}{self._time()}"
+
+    def begun(self, name: str) -> str:
+        """Return a line for the start of a stage, with its number and the remaining time."""
+        place = self._names.index(name) + 1
+        return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
+
+    def ended(self, name: str, seconds: float) -> None:
+        """Record the seconds of a stage, and rescale the estimate of the others accordingly."""
+        self._spent += seconds
+        self._spent_expected += self._left.pop(name, 0.0)
+
+    def _time(self) -> str:
+        total = sum(self._left.values())
+        if self._spent_expected >= LEAST_SECONDS:
+            total *= self._spent / self._spent_expected
+        if total < LEAST_SECONDS:
+            return ""
+        minutes = round(total / 60)
+        about = f"{minutes} min" if minutes >= 2 else f"{10 * round(total / 10)} s"
+        return f"; about {about} left on one core"

@@ -1,0 +1,160 @@
+"""Read Bibles in USFM or USX, the formats of translators, by the package usfmtc.
+
+A file holds one book or several; an archive (``.zip``) has a file for each.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from io import StringIO
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+from zipfile import BadZipFile, ZipFile
+
+from qsproj.corpus.files import is_content, open_text, opened_member
+from qsproj.errors import DataError, UsageError
+from qsproj.pipelines.bootstrap.verse_numbers import verse_numbers
+
+ARCHIVE, XML = ".zip", ".usx"
+SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
+# Marker categories of paragraphs with verse text, beside tables; headings have others.
+_OF_VERSES = frozenset({"versepara", "otherpara", "list"})
+# Elements outside the verse text: notes, pictures, sidebars, matter before and after a book.
+_BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
+# Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
+_CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
+_MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
+# Brackets left empty by a removed reference.
+_NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
+NAMELESS = "no book"
+
+
+def is_scripture(path: str) -> bool:
+    """Return whether a file is a Bible in USFM or USX, by its suffix."""
+    return PurePath(path).suffix.lower() in SUFFIXES
+
+
+def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
+    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
+
+    Each has its line number if the format has lines. Raises UsageError without the package, DataError when
+    the file is not in the format of its suffix.
+    """
+    stamp = None
+    with suppress(OSError):  # reported when the file is opened
+        found = Path(path).stat()
+        stamp = found.st_mtime_ns, found.st_size
+    return _lines_at(path, stamp)
+
+
+class _Piece(NamedTuple):
+    """Text of a verse, with its reference and line."""
+
+    book: str
+    chapter: str
+    verse: str
+    line: int | None
+    text: str
+
+
+@cache
+def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | None, str], ...]:
+    """Return the lines of a file, cached until its ``stamp`` (modification time and size) changes."""
+    texts: dict[tuple[str, str, int | str], str] = {}
+    numbers: dict[tuple[str, str, int | str], set[int]] = {}
+    lines: dict[tuple[str, str, int | str], int | None] = {}
+    for name, text in _files(path):
+        for piece in _pieces(path, name, text):
+            verses = verse_numbers(piece.verse) or ()
+            place = piece.book, piece.chapter, verses[0] if verses else piece.verse
+            lines.setdefault(place, piece.line)
+            numbers.setdefault(place, set()).update(verses)
+            texts[place] = texts.get(place, "") + piece.text
+    found = []
+    for (book, chapter, verse), text in texts.items():
+        written = _written(sorted(numbers[book, chapter, verse])) or verse
+        plain = " ".join(_NOTHING_IN_BRACKETS.sub("", text).split())
+        if plain:
+            found.append((lines[book, chapter, verse], f"{book} {chapter}:{written}\t{plain}"))
+    return tuple(found)
+
+
+def _written(verses: Sequence[int]) -> str:
+    """Format consecutive verse numbers as a range, others as a list."""
+    if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
+        return f"{verses[0]}-{verses[-1]}"
+    return ",".join(map(str, verses))
+
+
+def _files(path: str) -> Iterator[tuple[str, str]]:
+    """Yield name and content of a file, or of the USFM and USX files of an archive."""
+    if PurePath(path).suffix.lower() != ARCHIVE:
+        with open_text(path) as text:
+            yield path, text.read()
+        return
+    try:
+        with ZipFile(path) as archive:
+            for member in sorted(archive.infolist(), key=lambda member: member.filename):
+                name = member.filename
+                if is_content(member) and PurePath(name).suffix.lower() in SUFFIXES[:-1]:
+                    with opened_member(archive, member) as packed, open_text(packed) as text:
+                        yield name, text.read()
+    except (OSError, BadZipFile, DataError) as error:
+        raise DataError(
+            path, None, f"an unreadable archive ({error})", "an archive of books in USFM or USX"
+        ) from error
+
+
+def _pieces(path: str, name: str, text: str) -> list[_Piece]:
+    """Parse a file with the package and return its pieces of text in order."""
+    try:
+        from usfmtc import USX, usfmGrammar
+    except ImportError as error:
+        raise UsageError(
+            "found no package that reads USFM and USX; install it: pip install 'qsproj[bible]'"
+        ) from error
+    # A stream, because the package reads a string as a file name if such a file exists.
+    stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
+    try:
+        read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
+        return list(_walked(read(stream, grammar=grammar)))
+    except Exception as error:  # of any kind: the package does not validate its input
+        raise DataError(
+            path, None, found=f"{name}, which cannot be read ({error})", expected="USFM or USX"
+        ) from error
+
+
+def _walked(document: Any) -> Iterator[_Piece]:
+    """Yield pieces of text with their verses, in document order."""
+    categories = document.grammar.marker_categories
+    book, chapter, verse, line = NAMELESS, "1", "", None
+
+    def walk(element: Element, *, counts: bool, beside: bool) -> Iterator[_Piece]:
+        nonlocal book, chapter, verse, line
+        style = element.get("style", "")
+        category = categories.get(style)
+        beside |= element.tag in _BESIDE or category in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
+        match element.tag:
+            case "book":
+                book, verse, counts = element.get("code", NAMELESS), "", False
+            case "chapter":
+                chapter, verse = element.get("number", chapter), ""
+            case "verse":
+                verse = element.get("number", "")
+                place = getattr(element, "pos", None)
+                line = None if place is None else place.l + 1
+            case "para" | "cell":
+                counts = element.tag == "cell" or category in _OF_VERSES
+        counts &= not beside
+        yield _Piece(book, chapter, verse, line, (element.text if counts else "") or "")
+        for child in element:
+            yield from walk(child, counts=counts, beside=beside)
+            yield _Piece(book, chapter, verse, line, (child.tail if counts else "") or "")
+        if element.tag in ("para", "cell"):
+            yield _Piece(book, chapter, verse, line, " ")
+
+    return (
+        piece for piece in walk(document.getroot(), counts=False, beside=False) if piece.verse and piece.text
+    )
