@@ -207,10 +207,9 @@ class _Words:
         return self._list().contexts(self._session, request.query_params.get("word", ""))
 
     async def decide(self, request: Request) -> Content:
-        given, words = await _object(request, self._limits), self._list()
-        _check_list(given, "tags", str)
+        given, words = await _fields(request, self._limits, {"tags": [str]}), self._list()
         if "question" in given:
-            _check_list(given, "words", str)
+            _check(given, "words", [str])
             words.answer(str(given["question"]), given["tags"], given["words"])
         else:
             words.decide(str(given.get("word")), given["tags"])
@@ -266,25 +265,24 @@ class _Sentences:
         return self._changed(index, partial(self._session.confirm, index, tree, sure=sure, **rest))
 
     async def keep(self, request: Request) -> Content:
-        index, (tree, rest, given) = self._index(request), await self._correction(request)
-        decided = _lists(given, "decided", bool)
-        return self._changed(index, partial(self._session.keep, index, tree, decided, **rest))
+        index, (tree, rest, given) = (
+            self._index(request),
+            await self._correction(request, {"decided": {bool}}),
+        )
+        return self._changed(index, partial(self._session.keep, index, tree, given["decided"], **rest))
 
-    async def _correction(self, request: Request) -> tuple[Tree, Content, Content]:
+    async def _correction(
+        self, request: Request, more: Mapping[str, Any] | None = None
+    ) -> tuple[Tree, Content, Content]:
         """Return the tree of a correction, its version and other columns, and the whole request."""
-        given = await _object(request, self._limits)
-        _check_list(given, "heads", int)
-        _check_list(given, "relations", str)
-        if not isinstance(given.get("version"), str):
-            raise RequestError(400, "found no version, expected that of the sentence that was corrected")
-        rest = {"version": given["version"], "columns": _lists(given, "columns", str)}
-        return Tree(tuple(given["heads"]), tuple(given["relations"])), rest, given
+        kinds = {"heads": [int], "relations": [str], "version": str, "columns": {str}, **(more or {})}
+        given = await _fields(request, self._limits, kinds, columns={})
+        tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
+        return tree, {"version": given["version"], "columns": given["columns"]}, given
 
     async def rest(self, request: Request) -> Content:
-        index, given = self._index(request), await _object(request, self._limits)
-        kinds = {"heads": int, "relations": str, "upos": str, "tags": bool}
-        for name, kind in kinds.items():
-            _check_list(given, name, kind)
+        kinds = {"heads": [int], "relations": [str], "upos": [str], "tags": [bool]}
+        index, given = self._index(request), await _fields(request, self._limits, kinds)
         fixed = Fixed(**{name: tuple(given[name]) for name in kinds})
         if self._inference is None:
             raise RequestError(
@@ -298,29 +296,27 @@ class _Sentences:
         return asdict(found)
 
     async def tag(self, request: Request) -> Content:
-        index, given = self._index(request), await _object(request, self._limits)
-        word, form, tag = (given.get(name) for name in ("word", "form", "tag"))
-        if type(word) is not int:
-            raise RequestError(400, "found a word that is no number")
-        return self._changed(index, partial(self._session.tag, index, word, str(form), str(tag)))
-
-    async def undo(self, request: Request) -> Content:
-        index, given = self._index(request), await _object(request, self._limits)
-        return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
-
-    async def edit(self, request: Request) -> Content:
-        index, given = self._index(request), await _object(request, self._limits)
-        word, last, texts = given.get("word", 1), given.get("last", 1), given.get("texts", [])
-        if type(word) is not int or type(last) is not int:
-            raise RequestError(400, "found words that are no numbers")
-        _check_list({"texts": texts}, "texts", str)
-        edit = Edit(str(given.get("action")), word, last, tuple(texts))
-        change = partial(self._session.edit, index, edit, version=str(given.get("version")))
+        kinds = {"word": int, "form": str, "tag": str}
+        index, given = self._index(request), await _fields(request, self._limits, kinds)
+        change = partial(self._session.tag, index, given["word"], given["form"], given["tag"])
         return self._changed(index, change)
 
+    async def undo(self, request: Request) -> Content:
+        index, given = self._index(request), await _fields(request, self._limits, {"version": str})
+        return self._changed(index, partial(self._session.undo, index, version=given["version"]))
+
+    async def edit(self, request: Request) -> Content:
+        kinds = {"version": str, "action": str, "word": int, "last": int, "texts": [str]}
+        index, given = (
+            self._index(request),
+            await _fields(request, self._limits, kinds, word=1, last=1, texts=[]),
+        )
+        edit = Edit(given["action"], given["word"], given["last"], tuple(given["texts"]))
+        return self._changed(index, partial(self._session.edit, index, edit, version=given["version"]))
+
     async def search(self, request: Request) -> Content:
-        given = await _object(request, self._limits)
-        job = str(given.get("pattern", "")), str(given.get("change", "")).strip()
+        given = await _fields(request, self._limits, {"pattern": str, "change": str}, pattern="", change="")
+        job = given["pattern"], given["change"].strip()
         found: Content = await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
         return found
 
@@ -328,14 +324,11 @@ class _Sentences:
         return search(self._session.draft, *job, most=_MOST_HITS)
 
     async def correct(self, request: Request) -> Content:
-        given = await _object(request, self._limits)
-        hits, wanted = given.get("hits"), [int, int, str]
-        if not isinstance(hits, list) or any(
-            not isinstance(hit, list) or list(map(type, hit)) != wanted for hit in hits
-        ):
+        given = await _fields(request, self._limits, {"hits": [list], "change": str})
+        if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
         try:
-            changed = correct_hits(self._session.draft, map(tuple, hits), str(given.get("change", "")))
+            changed = correct_hits(self._session.draft, map(tuple, given["hits"]), given["change"])
         except (StaleError, FileChangedError) as error:
             raise ConflictError("search", error) from None
         return {"changed": changed}
@@ -366,8 +359,8 @@ def _number(text: str, *, most: int) -> int:
     return int(text)
 
 
-async def _object(request: Request, limits: Limits) -> Content:
-    """Return the JSON object in the body of a request."""
+async def _fields(request: Request, limits: Limits, kinds: Mapping[str, Any], **default: Any) -> Content:
+    """Return the JSON object in the body of a request, with these fields; see :func:`_check`."""
     body = await body_of(request, limits)
     try:
         content = json.loads(body)
@@ -380,23 +373,26 @@ async def _object(request: Request, limits: Limits) -> Content:
     except UnicodeEncodeError:
         text = "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
         raise RequestError(400, text) from None
+    content = {**default, **content}
+    for name, kind in kinds.items():
+        _check(content, name, kind)
     return content
 
 
-_KINDS = {int: "whole numbers", str: "texts", bool: "truths"}
+_NAMES = {int: "whole numbers", str: "texts", bool: "truths", list: "lists"}
 
 
-def _check_list(content: Content, name: str, kind: type) -> None:
+def _check(content: Content, name: str, kind: Any) -> None:
+    """Check a field; ``kind``: a type, [type] for a list, or {type} for an object of lists."""
     cells = content.get(name)
-    if not isinstance(cells, list) or not all(type(cell) is kind for cell in cells):
-        raise RequestError(400, f"found {name} that are no list of {_KINDS[kind]}")
-
-
-def _lists(content: Content, name: str, kind: type) -> Content:
-    """Return lists by name, that may be left out."""
-    found = content.get(name) or {}
-    if not isinstance(found, dict):
+    if isinstance(kind, type):
+        if type(cells) is not kind:
+            raise RequestError(400, f"found no {name}, expected {_NAMES[kind]}")
+    elif isinstance(kind, list):
+        if not isinstance(cells, list) or not all(type(cell) is kind[0] for cell in cells):
+            raise RequestError(400, f"found {name} that are no list of {_NAMES[kind[0]]}")
+    elif not isinstance(cells, dict):
         raise RequestError(400, f"found {name} that are no object")
-    for own in found:
-        _check_list(found, own, kind)
-    return found
+    else:
+        for own in cells:
+            _check(cells, own, [*kind])
