@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.listening import check_installed, listen
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
-    from qsproj.serve.review.loop import Loop, in_words
+    from qsproj.serve.review.loop import Loop
     from qsproj.serve.review.relearning import Relearning
     from qsproj.serve.review.serving import serve_review
     from qsproj.serve.review.session import WORTH, Session
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
             words=words,
             loop=loop,
         )
-        print(f"qsproj annotate: {in_words(loop.standing())}", file=sys.stderr)
+        print(f"qsproj annotate: {loop.standing()['text']}", file=sys.stderr)
 
 
 def _words_in(text: Sequence[str], corpora: Sequence[AlignedFiles]) -> int:

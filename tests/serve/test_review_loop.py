@@ -19,7 +19,7 @@ from qsproj.serve.review.app import review_app
 from qsproj.serve.review.content import shown_sentence
 from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
-from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
+from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, wilson
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -205,13 +205,13 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     there = loop.standing()
     assert there["accuracy"]["share"] == 1.0
     assert 15 < there["minutes"] < 22
-    assert there["fresh"] == [10, 1]
-    line = in_words(there)
-    assert "10 sentences and 1 words answered" in line
+    assert there["fresh"] == (10, 1)
+    line = there["text"]
+    assert "10 sentences and 1 words in" in line
     assert "100% were right in the draft" in line
     # Nothing is left to correct, neither in drafts nor in the list.
     assert there["stop"]
-    assert "stopping here loses little" in line
+    assert "stopping now loses little" in line
 
 
 def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving, loop):

@@ -88,13 +88,12 @@ class Loop:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
         passed, minutes = _passed(self.session.draft.judged()), self.minutes()
         gain, deviation = expected_gain(passed, minutes)
-        sentences, words = self.fresh
         by_words, by_sentences = self._points_of_words(), 100.0 * gain / AHEAD
         reachable = max(100.0 * gain, by_words * AHEAD)
-        return {
+        found = {
             "minutes": round(minutes, 1),
             "answered": self.answered,
-            "fresh": [sentences, words],
+            "fresh": self.fresh,
             "model": self.model,
             "accuracy": accuracy_of(passed),
             "gain": [round(100.0 * one, 1) for one in (gain, gain - _Z * deviation, gain + _Z * deviation)],
@@ -102,6 +101,7 @@ class Loop:
             "a_minute": {"words": round(by_words, 2), "sentences": round(by_sentences, 2)},
             "stop": bool(passed) and reachable < WORTHWHILE,
         }
+        return found | {"text": in_words(found)}
 
     def _points_of_words(self) -> float:
         """Return the points of tags that the next minute of words is expected to bring."""
@@ -183,21 +183,21 @@ def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, floa
 
 
 def in_words(standing: dict[str, Any]) -> str:
-    """Return where one stands as a line of text."""
+    """Return where one stands, and what to do next, as a line of text."""
     sentences, words = standing["answered"]
-    parts = [f"{sentences} sentences and {words} words answered in {standing['minutes']:.0f} minutes"]
+    parts = [f"{sentences} sentences and {words} words in {standing['minutes']:.0f} minutes"]
     if (accuracy := standing["accuracy"]) is not None:
         share, low, high = (100.0 * accuracy[name] for name in ("share", "low", "high"))
-        parts.append(
-            f"of the last {accuracy['words']} words corrected, {share:.0f}% were right in the draft "
-            f"({low:.0f} to {high:.0f}%)"
-        )
         expected, least, most = standing["gain"]
-        parts.append(
-            f"the next {AHEAD:.0f} minutes are expected to bring {expected} points ({least} to {most})"
-        )
-    if standing["stop"]:
-        parts.append("stopping here loses little")
+        parts += [
+            f"of the last {accuracy['words']} words, {share:.0f}% were right in the draft ({low:.0f} to "
+            f"{high:.0f}%)",
+            f"{AHEAD:.0f} more minutes: about {expected} points ({least} to {most})",
+        ]
+    advice = "next: words (key w)" if standing["next"] == "words" else "next: sentences"
+    parts.append("stopping now loses little" if standing["stop"] else advice)
     fresh, fresh_words = standing["fresh"]
-    left = f" without the last {fresh} sentences and {fresh_words} words" if fresh or fresh_words else ""
-    return "; ".join((*parts, f"{standing['model']} has learned them{left}"))
+    lacking = (
+        f"lacks {fresh} sentences and {fresh_words} words" if fresh or fresh_words else "has learned them"
+    )
+    return "; ".join((*parts, f"{standing['model']} {lacking}"))

@@ -1,20 +1,12 @@
 // The editor of a sentence: words in rows, arcs beside them, and edits of the tree.
 import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
+import { $, button, cell, element } from "./dom.js";
 import {
   COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same,
 } from "./tree.js";
 
 const UNSURE = 0.75, LEAST = 0.005;
-const $ = (id) => document.getElementById(id);
-
-function cell(kind, text, title) {
-  const made = document.createElement("td");
-  made.className = kind;
-  made.textContent = text;
-  if (title) made.title = title;
-  return made;
-}
 
 /** The editor of a sentence; calls `hooks` after confirmations and undos, and to move on. */
 export class Editor {
@@ -176,11 +168,7 @@ export class Editor {
   }
 
   #choice(text, action) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = text;
-    button.addEventListener("click", () => Promise.resolve(action()).catch((error) => this.say(error.message, true)));
-    $("choices").append(button);
+    $("choices").append(button(text, () => Promise.resolve(action()).catch((error) => this.say(error.message, true))));
   }
 
   #go(step) {
@@ -235,9 +223,8 @@ export class Editor {
     const named = (head) => (head < 0 ? "" : head === 0 ? "root" : `${head} ${forms[head - 1]}`);
     const rows = $("source").hidden ? [] : [["(root)", "", "", ""], ...forms.map((form, at) => [form, upos[at], named(heads[at]), relations[at]])];
     $("source-words").replaceChildren(...rows.map(([form, ...cells], at) => {
-      const row = document.createElement("tr");
+      const row = element("tr", "", cell("number", at), cell("word", form, form), ...["tag", "head", "relation"].map((kind, which) => cell(kind, cells[which])));
       row.dataset.word = at;
-      row.append(cell("number", at), cell("word", form, form), ...["tag", "head", "relation"].map((kind, which) => cell(kind, cells[which])));
       return row;
     }));
   }
@@ -245,41 +232,29 @@ export class Editor {
   /** The words of a text; `tokens`: first word, last word, form, whether a space follows. */
   #texts(forms, tokens = forms.map((form, at) => [at + 1, at + 1, form, true])) {
     return tokens.flatMap(([first, last, form, space]) => {
-      const made = document.createElement("span");
-      made.textContent = form;
+      const made = element("span", "", form);
       Object.assign(made.dataset, { word: first, last });
       return space ? [made, " "] : [made];
     });
   }
 
   #rootRow() {
-    const row = document.createElement("tr");
-    row.dataset.word = 0;
-    row.tabIndex = -1;
-    row.append(cell("number", "0"), cell("word", "(root)"), ...["tag", "head", "relation", "mark", "sure", "second"].map((kind) => cell(kind, "")));
-    if (this.open_.other) row.append(cell("other", ""));
-    if (this.open_.translation) row.append(cell("links", ""));
-    return row;
+    const empty = ["tag", "head", "relation", "mark", "sure", "second"].map((kind) => cell(kind, ""));
+    return this.#rowOf(0, cell("word", "(root)"), empty, (kind) => cell(kind, ""));
   }
 
   #wordRow(word, form) {
-    const row = document.createElement("tr");
+    const withButton = (kind) => cell(kind, Object.assign(button(""), { tabIndex: -1 }));
+    const cells = [withButton("tag"), cell("head", ""), withButton("relation"), cell("mark", ""), cell("sure", ""), withButton("second")];
+    return this.#rowOf(word, this.#wordCell(word, form), cells, withButton);
+  }
+
+  #rowOf(word, form, cells, more) {
+    const row = element("tr", "", cell("number", word), form, ...cells);
     row.dataset.word = word;
     row.tabIndex = -1;
-    const button = (kind, ...labels) => {
-      const made = cell(kind, ""), inner = document.createElement("button");
-      inner.type = "button";
-      inner.tabIndex = -1;
-      inner.append(...labels);
-      made.append(inner);
-      return made;
-    };
-    row.append(
-      cell("number", word), this.#wordCell(word, form), button("tag"), cell("head", ""), button("relation"),
-      cell("mark", ""), cell("sure", ""), button("second"),
-    );
-    if (this.open_.other) row.append(button("other"));
-    if (this.open_.translation) row.append(button("links"));
+    if (this.open_.other) row.append(more("other"));
+    if (this.open_.translation) row.append(more("links"));
     return row;
   }
 
@@ -287,9 +262,7 @@ export class Editor {
   #wordCell(word, form) {
     const made = cell("word", form, form), token = this.open_.tokens.find(([first, last]) => first <= word && word <= last);
     if (!token) return made;
-    const part = document.createElement("small");
-    part.textContent = word === token[0] ? ` of ${token[2]}` : " ″";
-    made.append(part);
+    made.append(element("small", "", word === token[0] ? ` of ${token[2]}` : " ″"));
     return made;
   }
 
@@ -584,7 +557,7 @@ export class Editor {
    * A warning from `doubt` is shown, and the text is accepted when Enter is pressed again.
    */
   #ask(row, place, label, value, list, done, { placeholder = "", doubt = () => null } = {}) {
-    const button = place.firstChild, input = document.createElement("input");
+    const shown = place.firstChild, input = element("input");
     if (list) input.setAttribute("list", list);
     input.setAttribute("aria-label", label);
     Object.assign(input, { placeholder, value });
@@ -592,7 +565,7 @@ export class Editor {
     const close = (text, focus = true) => {
       if (closed) return;
       closed = true;
-      place.replaceChildren(button);
+      place.replaceChildren(shown);
       if (focus) row.focus({ preventScroll: true });
       done(text === value ? null : text);
     };
@@ -659,13 +632,12 @@ export class Editor {
     const own = new Map(this.tree.feats[word - 1].split("|").filter((pair) => pair.includes("=")).map((pair) => pair.split("=")));
     const names = [...new Set([...Object.keys(this.features ?? {}), ...own.keys()])];
     $("features").replaceChildren(...names.map((name) => {
-      const label = document.createElement("label"), select = document.createElement("select");
+      const select = element("select");
       const values = [...new Set([...(this.features?.[name] ?? []), ...(own.has(name) ? [own.get(name)] : [])])];
       select.append(new Option("", ""), ...values.map((value) => new Option(value, value)));
       select.value = own.get(name) ?? "";
       select.dataset.feature = name;
-      label.append(name, " ", select);
-      return label;
+      return element("label", "", name, " ", select);
     }));
   }
 

@@ -1,11 +1,11 @@
 // The page: the list of sentences, and the tree of the selected one.
 import { ask } from "./api.js";
+import { $, button, element, plainKey } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Search } from "./search.js";
 import { Words } from "./words.js";
 
 const PAGE = 50, POLL = 1000;
-const $ = (id) => document.getElementById(id);
 const list = { offset: 0, total: 0, rows: [] };
 let started = false, overview = null, turn = 0, newest = null;
 
@@ -39,7 +39,7 @@ function showProgress() {
   $("trained").textContent = gain(overview.trained);
   const after = overview.train_after, standing = overview.standing;
   $("standing").hidden = !standing;
-  if (standing) $("standing").textContent = whereOneStands(standing);
+  if (standing) $("standing").textContent = standing.text;
   $("train").hidden = after === null;
   if (after === null) return;
   const left = Math.max(0, after - overview.reviewed);
@@ -66,20 +66,6 @@ function gain(trained) {
     + `${scores(trained.after)} after training on the others. ${rest}`;
 }
 
-/** Describe the accuracy of the last drafts, what the next minutes bring, and what to do. */
-function whereOneStands({ answered, fresh, minutes, accuracy, gain, next, stop, model }) {
-  const percent = (share) => Math.round(100 * share), [sentences, words] = answered, [expected, least, most] = gain;
-  const parts = [`${Math.round(minutes)} minutes, ${sentences} sentences, ${words} words`];
-  if (accuracy) {
-    const { share, low, high, words: judged } = accuracy;
-    parts.push(`${percent(share)}% of the last ${judged} words were right (${percent(low)} to ${percent(high)}%)`);
-    parts.push(`ten more minutes: about ${expected} points (${least} to ${most})`);
-  }
-  parts.push(stop ? "stopping now loses little" : `next: ${next === "words" ? "words (key w)" : "sentences"}`);
-  parts.push(fresh.some(Boolean) ? `${model} lacks ${fresh[0]} sentences, ${fresh[1]} words` : `${model} has all of it`);
-  return parts.join(" · ");
-}
-
 /** Show a part of the list; a later request replaces one that is still pending. */
 function showList(offset) {
   turn += 1;
@@ -102,27 +88,13 @@ async function fillList(offset, own) {
 }
 
 function rowOf(row) {
-  const item = document.createElement("li"), button = document.createElement("button");
-  const about = span("about"), name = span("", row.id), words = span("", `${row.words} words`);
-  about.append(name, words);
-  const preview = span("preview", row.text);
-  preview.dir = "auto";
-  button.type = "button";
-  button.dataset.index = row.index;
-  button.classList.toggle("reviewed", row.reviewed);
-  if (row.reviewed) words.textContent = "reviewed";
-  if (row.differing) words.textContent = `${row.differing} differ`;
-  button.append(about, preview);
-  button.addEventListener("click", () => open(row.index));
-  item.append(button);
-  return item;
-}
-
-function span(kind, text = "") {
-  const made = document.createElement("span");
-  made.className = kind;
-  made.textContent = text;
-  return made;
+  const state = row.reviewed ? "reviewed" : row.differing ? `${row.differing} differ` : `${row.words} words`;
+  const preview = Object.assign(element("span", "preview", row.text), { dir: "auto" });
+  const opener = button(element("span", "about", element("span", "", row.id), element("span", "", state)), () => open(row.index));
+  opener.append(preview);
+  opener.dataset.index = row.index;
+  opener.classList.toggle("reviewed", row.reviewed);
+  return element("li", "", opener);
 }
 
 /** Show or hide the list in narrow windows; wide windows always show it. */
@@ -208,9 +180,7 @@ async function report() {
       time(one.from), time(one.to), one.sentences, one.words, one.corrections,
       (one.corrections / one.sentences).toFixed(1), ((100 * one.corrections) / one.words).toFixed(1),
     ];
-    const row = document.createElement("tr");
-    row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
-    return row;
+    return element("tr", "", ...cells.map((text) => element("td", "", text)));
   }));
   $("report").showModal();
 }
@@ -287,7 +257,7 @@ $("open-report").addEventListener("click", reportingErrors(report));
 $("wordlist").addEventListener("click", () => words.open());
 $("open-search").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, dialog") || !plainKey(event)) return;
   if (event.key === "/") { event.preventDefault(); $("query").focus(); }
   if (event.key === "?") $("keys").showModal();
   if (event.key === "w") { event.preventDefault(); words.open(); }

@@ -1,14 +1,6 @@
 // Search over trees, and bulk correction of the matches, with a preview in which each can be deselected.
 import { ask } from "./api.js";
-
-const $ = (id) => document.getElementById(id);
-
-function cell(text, kind = "") {
-  const made = document.createElement("td");
-  made.className = kind;
-  made.append(text);
-  return made;
-}
+import { $, button, cell, element } from "./dom.js";
 
 /** Return the changes of a word's cells by a correction; without one, the cells. */
 function differing({ before, after }) {
@@ -55,18 +47,11 @@ export class Search {
   }
 
   #row(hit) {
-    const row = document.createElement("tr"), box = document.createElement("input"), name = document.createElement("button");
-    box.type = "checkbox";
-    box.checked = true;
+    const box = Object.assign(element("input"), { type: "checkbox", checked: true });
     box.setAttribute("aria-label", `correct ${hit.form} in ${hit.id}`);
-    name.type = "button";
-    name.textContent = hit.id;
-    name.addEventListener("click", () => { $("searching").close(); this.hooks.open(hit.index, hit.word); });
-    const word = document.createElement("b"), text = document.createElement("bdi");
-    word.textContent = hit.form;
-    text.append(hit.left, " ", word, " ", hit.right);
-    row.append(cell(this.change ? box : ""), cell(name), cell(text), cell(differing(hit), "after"));
-    return row;
+    const name = button(hit.id, () => { $("searching").close(); this.hooks.open(hit.index, hit.word); });
+    const text = element("bdi", "", hit.left, " ", element("b", "", hit.form), " ", hit.right);
+    return element("tr", "", cell("", this.change ? box : ""), cell("", name), cell("", text), cell("after", differing(hit)));
   }
 
   async #correct() {

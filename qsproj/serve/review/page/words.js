@@ -1,28 +1,13 @@
 // Questions of convention and words to tag, one row each: single keys assign tags, contexts are shown below the row.
 import { ask } from "./api.js";
+import { $, button, element, plainKey } from "./dom.js";
 
-const $ = (id) => document.getElementById(id);
 const MOST = 2;
 // One key for each tag.
 const KEYS = {
   n: "NOUN", p: "PROPN", v: "VERB", x: "AUX", a: "ADJ", r: "ADV", d: "DET", o: "PRON", i: "ADP", c: "CCONJ", s: "SCONJ",
   u: "NUM", t: "PART", j: "INTJ", k: "PUNCT", y: "SYM", z: "X",
 };
-
-function element(tag, kind, ...content) {
-  const made = document.createElement(tag);
-  made.className = kind;
-  made.append(...content);
-  return made;
-}
-
-function button(text, title, action) {
-  const made = element("button", "", text);
-  made.type = "button";
-  made.title = title;
-  made.addEventListener("click", action);
-  return made;
-}
 
 /** The dialog of questions and words; calls `hooks` to open a sentence, and after each decision. */
 export class Words {
@@ -59,7 +44,7 @@ export class Words {
   #row(one, at) {
     const row = element("tr", one.words ? "question" : ""), more = element("bdi", "", one.words ? "" : one.example ?? "");
     if (one.words) more.append(one.left.join(" "), element("small", "", one.practice));
-    const lines = button(one.words ? `${one.left.length} words` : "Contexts", "", () => {});
+    const lines = button(one.words ? `${one.left.length} words` : "Contexts");
     row.tabIndex = lines.tabIndex = -1;
     row.dataset.at = at;
     row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "decided", one.decided.join(" ")),
@@ -139,20 +124,20 @@ export class Words {
   #settled(at, word, example) {
     const one = this.rows[at], own = this.rows.find((row) => !row.words && row.form === word);
     const item = element("li", one.left.includes(word) ? "" : "left-out");
-    const toggle = button(word, "exclude this word from the question, or include it again", async () => {
+    const toggle = button(word, async () => {
       one.left = one.words.filter((other) => (other === word) !== one.left.includes(other));
       item.classList.toggle("left-out", !one.left.includes(word));
       this.#rowAt(at).querySelector("bdi").firstChild.textContent = one.left.join(" ");
       this.#rowAt(at).querySelector("button").textContent = `${one.left.length} words`;
       if (one.decided.length) await ask("words", { method: "PUT", body: { question: one.form, tags: one.decided, words: one.left } });
-    });
+    }, "exclude this word from the question, or include it again");
     item.append(toggle, " ", element("bdi", "", own?.example ?? example));
     return item;
   }
 
   #context({ index, word, tag, verse, form, left, right, translation, linked }) {
     const item = element("li", ""), text = element("bdi", "", left, " ", element("b", "", form), " ", right);
-    const open = button(tag, "open this sentence", () => { $("deciding").close(); this.hooks.open(index, word); });
+    const open = button(tag, () => { $("deciding").close(); this.hooks.open(index, word); }, "open this sentence");
     item.append(index === undefined ? element("small", "", verse) : open, " ", text);
     if (index !== undefined) {
       item.tabIndex = 0;
@@ -160,7 +145,7 @@ export class Words {
     }
     if (translation.length) {
       const parts = translation.flatMap((own, at) => [element(linked.includes(at + 1) ? "b" : "span", "", own), " "]);
-      item.append(document.createElement("br"), element("bdi", "translation", ...parts));
+      item.append(element("br"), element("bdi", "translation", ...parts));
     }
     return item;
   }
@@ -168,7 +153,7 @@ export class Words {
   /** Tag one occurrence in its context by a key; arrows go to other lines. */
   #tagged(event, item, given) {
     const tag = KEYS[event.key], go = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling };
-    if (event.target !== item || event.ctrlKey || event.metaKey || event.altKey || !(tag || go[event.key])) return;
+    if (event.target !== item || !plainKey(event) || !(tag || go[event.key])) return;
     event.preventDefault();
     if (!tag) return go[event.key].focus();
     const { index, ...rest } = given;
@@ -187,7 +172,7 @@ export class Words {
 
   #pressed(event) {
     const row = event.target.closest("tr[data-at]");
-    if (!row || event.target !== row || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!row || event.target !== row || !plainKey(event)) return;
     const at = Number(row.dataset.at), one = this.rows[at], tag = KEYS[event.key], own = one.decided;
     const open = row.nextElementSibling?.classList.contains("contexts");
     const actions = {
