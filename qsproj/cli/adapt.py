@@ -8,7 +8,7 @@ then be omitted, and the parser's own, less accurate trees are used.
 
 import argparse
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed
@@ -23,15 +23,15 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--source FILE", "trees in the old style, CoNLL-U")
-    option(parser, "--target FILE", "the same sentences with trees in the new style", required=True)
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
-    option(parser, "--parser MODEL", "parser of the old style, to adapt to the new style")
-    option(parser, "--epochs N", "passes over the data (default: more for less data)")
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("--source FILE", "trees in the old style, CoNLL-U")
+    parser.option("--target FILE", "the same sentences with trees in the new style", required=True)
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
+    parser.option("--parser MODEL", "parser of the old style, to adapt to the new style")
+    parser.option("--epochs N", "passes over the data (default: more for less data)")
     shape = parser.add_mutually_exclusive_group()
-    option(shape, "--projective", "arcs cross only if those of SOURCE do")
-    option(shape, "--nonprojective", "arcs may cross")
+    shape.option("--projective", "arcs cross only if those of SOURCE do")
+    shape.option("--nonprojective", "arcs may cross")
     add_pairing(parser)
     add_seed(parser)
 

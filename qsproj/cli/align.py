@@ -29,7 +29,8 @@ from qsproj.alignment.aligners import (
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options.declare import only_where, only_with, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import only_where, only_with
 from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
@@ -55,41 +56,32 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (- for standard input)")
     parser.add_argument("target", metavar="TARGET", nargs="?", help="target sentences")
-    option(parser, "-o, --output FILE", "links (default: standard output)", default="-")
-    weights = option(parser, "--weights", "write links with probabilities: i-j:p")
-    option(
-        parser,
-        "--linked FILE",
-        "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)",
-        writes="target",
+    parser.option("-o, --output FILE", "links (default: standard output)", default="-")
+    weights = parser.option("--weights", "write links with probabilities: i-j:p")
+    parser.option(
+        "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)", writes="target"
     )
     text = parser.add_argument_group("text")
-    option(
-        text,
+    text.option(
         "--tokenize",
         "tokenise raw text by the rules of both languages, as qsproj tokenize does",
         nargs=2,
         metavar=("CODE", "CODE"),
     )
-    option(
-        text,
-        "--unspaced SIDE",
-        f"{', '.join(SIDES)}: sides written without spaces; align from parts of words",
+    text.option(
+        "--unspaced SIDE", f"{', '.join(SIDES)}: sides written without spaces; align from parts of words"
     )
     add_pairing(text)
     links = parser.add_argument_group("links")
-    option(links, "--method NAME", f"{', '.join(METHODS)} (default: hmm)", default="hmm")
+    links.option("--method NAME", f"{', '.join(METHODS)} (default: hmm)", default="hmm")
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
-    option(
-        links,
-        "--symmetrize NAME",
-        f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})",
+    links.option(
+        "--symmetrize NAME", f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})"
     )
-    threshold = option(
-        links,
+    threshold = links.option(
         "--threshold P",
         f"minimum probability of a link; lower for more recall, less precision (default: "
         f"{DEFAULT_THRESHOLD})",
@@ -97,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(links)
     by_hand = add_link_learning(parser)
     hand, *taught = by_hand._group_actions
-    saved = option(by_hand, "--save-model MODEL", "also write the link selection model, for -m", writes="")
-    model = option(by_hand, "-m, --model MODEL", "select links by a model of --save-model")
+    saved = by_hand.option("--save-model MODEL", "also write the link selection model, for -m", writes="")
+    model = by_hand.option("-m, --model MODEL", "select links by a model of --save-model")
     only_with("hand_alignment", *taught, saved)
     # These need link probabilities.
     only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])

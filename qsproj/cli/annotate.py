@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import Output, check_files
 from qsproj.cli.options.shared import add_address, add_reviewing
 
@@ -37,11 +37,11 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--work DIR", "working folder of qsproj bootstrap", required=True)
-    option(parser, "--language CODE", "target language, if DIR holds several")
-    option(parser, "-o, --output MODEL", "where each trained model is written", required=True)
-    option(parser, "--lexicon FILE", "where tags of words are written (default: in DIR)", writes="")
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("--work DIR", "working folder of qsproj bootstrap", required=True)
+    parser.option("--language CODE", "target language, if DIR holds several")
+    parser.option("-o, --output MODEL", "where each trained model is written", required=True)
+    parser.option("--lexicon FILE", "where tags of words are written (default: in DIR)", writes="")
     add_reviewing(parser)
     add_address(parser)
 

@@ -13,8 +13,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import only_with, option
+from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.progress import notice
 
@@ -28,17 +29,15 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained")
-    option(parser, "-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    option(parser, "-o, --output FILE", "target trees (default: stdout)", default="-", writes="target")
-    option(parser, "--source-output FILE", "also write source trees", writes="source")
-    option(parser, "--alignment-output FILE", "also write links, as i-j:p", writes="alignment")
-    threshold = option(
-        parser,
-        "--link-threshold P",
-        "minimum probability of written links (default: that of training)",
+    parser.option("-m, --model MODEL", "from `qsproj train-biparser`", required=True)
+    parser.option("-o, --output FILE", "target trees (default: stdout)", default="-", writes="target")
+    parser.option("--source-output FILE", "also write source trees", writes="source")
+    parser.option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment")
+    threshold = parser.option(
+        "--link-threshold P", "minimum probability of written links (default: that of training)"
     )
     add_workers(parser)
     only_with("alignment_output", threshold)

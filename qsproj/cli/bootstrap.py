@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import only_with, option, values_of
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import only_with, values_of
 from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
@@ -43,17 +44,13 @@ EXAMPLES = """examples:
 WHEN = {"always": True, "never": False}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    def several(group: argparse._ActionsContainer, name: str, help: str) -> None:
-        group.add_argument(name, metavar="FILE", nargs="+", default=[], help=help)
-
-    for name, help in (
-        ("--treebank", "source trees, CoNLL-U"),
-        ("--bitext", "source and target text, or one file of pairs (lines, or TMX)"),
+def add_arguments(parser: CommandParser) -> None:
+    for written, help in (
+        ("--treebank FILE ...", "source trees, CoNLL-U"),
+        ("--bitext FILE ...", "source and target text, or one file of pairs (lines, or TMX)"),
     ):
-        parser.add_argument(name, metavar="FILE", nargs="+", action="append", required=True, help=help)
-    option(
-        parser,
+        parser.option(written, help, action="append", required=True)
+    parser.option(
         "--languages",
         "ISO 639 codes: en de; qaa to qtz for a language without a code",
         required=True,
@@ -61,74 +58,65 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         metavar=("SOURCE", "TARGET"),
     )
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
-    option(
-        parser,
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
+    parser.option(
         "--paired-by HOW",
         "line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
         default="line",
     )
-    option(parser, "--work DIR", "keep the results of stages here, and reuse them")
+    parser.option("--work DIR", "keep the results of stages here, and reuse them")
     add_seed(parser)
     more = parser.add_argument_group("further inputs")
-    option(
-        more,
+    more.option(
         "--alignment FILE",
         "links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
         action="append",
     )
-    several(more, "--text", "raw target text, one sentence a line; include the text to be parsed")
-    option(more, "--paragraphs", "--text is running text, to be split into sentences")
-    several(more, "--also", "treebanks of other languages, best related ones, for tags and trees")
-    several(more, "--tagged", "target sentences with UPOS, CoNLL-U")
-    several(more, "--annotated", "target sentences with UPOS and trees")
-    several(more, "--parsed-source", "gold trees of the source side of the bitext")
-    option(more, "--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
-    option(more, "--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
+    more.option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed")
+    more.option("--paragraphs", "--text is running text, to be split into sentences")
+    more.option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees")
+    more.option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U")
+    more.option("--annotated FILE ...", "target sentences with UPOS and trees")
+    more.option("--parsed-source FILE ...", "gold trees of the source side of the bitext")
+    more.option("--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
+    more.option("--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
     also = parser.add_argument_group("further outputs")
-    option(also, "--trees FILE", "the target trees used for training", writes="")
-    option(also, "--report FILE", "HTML page with stages, scores and example pairs", writes="")
-    option(also, "--suggest FILE", "the most informative sentences to annotate next, parsed")
-    option(
-        also,
+    also.option("--trees FILE", "the target trees used for training", writes="")
+    also.option("--report FILE", "HTML page with stages, scores and example pairs", writes="")
+    also.option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes="")
+    also.option(
         "--suggest-sentences N",
         "number of sentences; an hour is about 55, plus 100 words (default: 20)",
         default=20,
-        writes="",
     )
-    option(
-        also,
+    also.option(
         "--suggest-words FILE",
         "the most informative words to tag; corrected, the file serves as --lexicon",
         writes="",
     )
     advanced = parser.add_argument_group("advanced")
-    option(advanced, "--draws N", "average N parsers (default: 3 below 20,000 pairs, else 1)")
-    option(
-        advanced,
+    advanced.option("--draws N", "average N parsers (default: 3 below 20,000 pairs, else 1)")
+    advanced.option(
         "--cut WHEN",
         "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
         nargs="?",
         choices=list(WHEN),
         const="always",
     )
-    learn = option(
-        advanced,
+    learn = advanced.option(
         "--learn-text WHEN",
         "learn tags from --text: always, never (default: if it has unknown words)",
         choices=list(WHEN),
     )
     only_with("text", learn)
-    option(
-        advanced,
-        "--unspaced SIDE",
-        "sides written without spaces: source, target or both (default: by language)",
+    advanced.option(
+        "--unspaced SIDE", "sides written without spaces: source, target or both (default: by language)"
     )
-    features = option(advanced, "--show-features", "show FEATS in --report", former="--features")
-    clean = option(advanced, "--clean", "finally, remove files from --work that this run did not use")
+    features = advanced.option("--show-features", "show FEATS in --report", former="--features")
+    clean = advanced.option("--clean", "finally, remove files from --work that this run did not use")
     only_with("report", features)
     only_with("work", clean)
-    option(advanced, "--verbose", "log all messages of each stage")
+    advanced.option("--verbose", "log all messages of each stage")
     add_workers(parser)
 
 

@@ -7,7 +7,8 @@ treebank has them. Otherwise train it with `--features words`.
 
 import argparse
 
-from qsproj.cli.options.declare import only_where, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import only_where
 from qsproj.cli.options.provenance import made_by
 from qsproj.errors import UsageError
 from qsproj.progress import notice
@@ -21,15 +22,14 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("tagger", metavar="TAGGER", help="model of qsproj train-tagger")
     parser.add_argument(
         "parser", metavar="PARSER", nargs="?", help="model of qsproj train, project, adapt ..."
     )
-    option(parser, "--take", "extract a part of a combined model", choices=("tagger", "parser"))
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
-    readings = option(
-        parser,
+    parser.option("--take", "extract a part of a combined model", choices=("tagger", "parser"))
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
+    readings = parser.option(
         "--readings N",
         "for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
         "only, 16 is the value of qsproj bootstrap (default: 0)",

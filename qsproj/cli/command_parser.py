@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from qsproj.cli.options.declare import Options
 from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
@@ -30,7 +31,7 @@ def print_lines(lines: Iterable[str]) -> None:
         out.writelines(f"{line}\n" for line in lines)
 
 
-class CommandParser(argparse.ArgumentParser):
+class CommandParser(Options, argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
@@ -73,8 +74,8 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
 
 
 def add_action(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, examples: str
-) -> argparse.ArgumentParser:
+    actions: "argparse._SubParsersAction[CommandParser]", name: str, description: str, examples: str
+) -> CommandParser:
     return actions.add_parser(
         name,
         help=description.partition("\n")[0].rstrip("."),

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.styles import add_source_style, read_styles
 from qsproj.errors import UsageError
@@ -32,18 +32,17 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("input", metavar="INPUT", nargs="?", help="trees, CoNLL-U (default: standard input)")
     way = parser.add_mutually_exclusive_group(required=True)
-    option(way, "-m, --model MODEL", "convert by a model of qsproj adapt")
-    option(way, "--to STYLE", "convert by rules to this style")
-    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
+    way.option("-m, --model MODEL", "convert by a model of qsproj adapt")
+    way.option("--to STYLE", "convert by rules to this style")
+    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
     parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
     group = parser.add_argument_group("by a converter (-m)")
-    option(group, "--confidence", "add ArcProb=, the probability of each arc, to MISC")
-    option(
-        group,
+    group.option("--confidence", "add ArcProb=, the probability of each arc, to MISC")
+    group.option(
         "--least-sure FILE",
         "also write the converted trees for manual checking, least confident first, with ArcProb= "
         "and the expected number of wrong heads",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import only_with, option
+from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
@@ -28,36 +29,32 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(
         parser, usual="as the model was trained; a noisy channel uses best instead of joint"
     )
-    option(parser, "-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    option(
-        parser,
+    parser.option("-m, --model MODEL", "from `qsproj train-biparser`", required=True)
+    parser.option(
         "--annotated FILE",
         "target sentences with trees, ideally the training data of the joint model",
         required=True,
         former="--trees",
     )
-    option(parser, "-o, --output MODEL", "for `qsproj parse`", required=True)
-    option(
-        parser,
+    parser.option("-o, --output MODEL", "for `qsproj parse`", required=True)
+    parser.option(
         "--method NAME",
         "co-training (default): train on target trees predicted by the joint model; "
         "noisy-channel: train on target trees that explain the source trees",
         default="co-training",
     )
-    forest = option(
-        parser,
+    forest = parser.option(
         "--source-forest NAME",
         "source trees that the channel of --method noisy-channel generates: best: the source parser's "
         "best tree (default); ranked: its five best; agreement: all, weighted by probability",
         default="best",
     )
-    rounds = option(
-        parser,
+    rounds = parser.option(
         "--rounds N",
         "rounds of co-training, each training the parser and updating the joint model (default: 1)",
         default=1,

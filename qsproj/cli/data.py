@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import add_action, print_lines
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser, add_action, print_lines
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ cached files, and reports URL and path of missing ones.
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add_action(actions, "list", _LIST, EXAMPLES)
     listing.add_argument("text", metavar="TEXT", nargs="?", default="", help="part of a name (default: all)")
@@ -48,17 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "names", metavar="NAME", nargs="+", default=[], help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
     )
-    option(
-        group,
+    group.option(
         "--part",
         "parts of treebanks to fetch; may be given several times (default: all)",
         action="append",
         choices=("train", "dev", "test"),
     )
-    option(group, "-o, --output FOLDER", "also copy the files there")
-    option(group, "--cache FOLDER", "cache folder")
-    option(group, "--mirror URL", "fetch from a mirror with the layout of the original site")
-    option(group, "--offline", "download nothing; list the missing files")
+    group.option("-o, --output FOLDER", "also copy the files there")
+    group.option("--cache FOLDER", "cache folder")
+    group.option("--mirror URL", "fetch from a mirror with the layout of the original site")
+    group.option("--offline", "download nothing; list the missing files")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import qsproj
-from qsproj.cli.command_parser import print_lines
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser, print_lines
 from qsproj.cli.options.shared import add_seed
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--corpora DIR", "folder of the sample (default: that of the installation)", type=Path)
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("--corpora DIR", "folder of the sample (default: that of the installation)", type=Path)
     add_seed(parser)
 
 

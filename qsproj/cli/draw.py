@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
 from qsproj.corpus.messages import first_difference
@@ -41,39 +41,35 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", nargs="?", default="-", help="CoNLL-U, .gz or .xz (default: standard input)"
     )
-    option(parser, "--target FILE", "translations, CoNLL-U")
-    option(parser, "--alignment FILE", "word links between FILE and the translations")
+    parser.option("--target FILE", "translations, CoNLL-U")
+    parser.option("--alignment FILE", "word links between FILE and the translations")
     add_alignment_format(parser)
-    option(parser, "--versus FILE", "other trees of the same text; different arcs and tags are highlighted")
-    option(parser, "--show-features", "show the values of FEATS beside each tag", former="--features")
+    parser.option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted")
+    parser.option("--show-features", "show the values of FEATS beside each tag", former="--features")
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
-    option(
-        chosen,
+    chosen.option(
         "--sentence ID",
         "only this sentence, by sent_id or, if it has none, by number; may be given several times",
         action="append",
     )
-    option(
-        chosen,
-        "--relation NAME",
-        "only sentences with this relation: nsubj:pass, or nsubj including its subtypes",
+    chosen.option(
+        "--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj including its subtypes"
     )
-    option(chosen, "--below P", "only sentences with an arc less probable than P")
-    option(
-        parser,
+    chosen.option("--below P", "only sentences with an arc less probable than P")
+    parser.option(
         "--width PIXELS",
         "width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
         least=0,
     )
-    option(
-        parser, "--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"
+    parser.option(
+        "--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"
     )
     add_pairing(parser)
-    option(parser, "-o, --output FILE", "page, image or document (default: standard output)", default="-")
+    parser.option("-o, --output FILE", "page, image or document (default: standard output)", default="-")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.command_parser import print_lines
-from qsproj.cli.options.declare import only_where, only_with, option
+from qsproj.cli.command_parser import CommandParser, print_lines
+from qsproj.cli.options.declare import only_where, only_with
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import (
@@ -66,54 +66,46 @@ EXAMPLES = """examples:
 KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.set_defaults(kind_of_inputs="of GOLD, SYSTEM and OTHER")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with gold trees (- for standard input)")
     parser.add_argument("system", metavar="SYSTEM", help="the same text, parsed, CoNLL-U")
     more = parser.add_argument(
         "more", metavar="SYSTEM", nargs="*", default=[], help="further systems, for --report"
     )
-    option(parser, "--json", "print JSON instead of a table")
+    parser.option("--json", "print JSON instead of a table")
     trees = parser.add_argument_group("scores of trees")
-    no_punct = option(trees, "--no-punct", "ignore words with UPOS PUNCT")
-    by = option(trees, "--by", "show the scores by group", choices=tuple(GROUPINGS))
-    versus = option(trees, "--versus OTHER", "second system, for a significance test of the difference")
-    report = option(trees, "--report FILE", "write an HTML page that compares all systems", writes="")
-    at = option(
-        trees,
-        "--at N ...",
-        "for --report: training data size of each system, for a learning curve",
-        least=0.0,
+    no_punct = trees.option("--no-punct", "ignore words with UPOS PUNCT")
+    by = trees.option("--by", "show the scores by group", choices=tuple(GROUPINGS))
+    versus = trees.option("--versus OTHER", "second system, for a significance test of the difference")
+    report = trees.option("--report FILE", "write an HTML page that compares all systems", writes="")
+    at = trees.option(
+        "--at N ...", "for --report: training data size of each system, for a learning curve", least=0.0
     )
     kinds = parser.add_argument_group("other scores")
     instead = kinds.add_mutually_exclusive_group()
-    option(
-        instead,
+    instead.option(
         "--columns",
         "all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
     )
-    option(instead, "--tags", "score tags only; the files need no trees")
-    option(instead, "--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa")
-    option(
-        instead,
-        "--calibration",
-        "calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct",
+    instead.option("--tags", "score tags only; the files need no trees")
+    instead.option("--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa")
+    instead.option(
+        "--calibration", "calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct"
     )
-    option(instead, "--alignments", "score word links: alignment error rate (AER), precision, recall")
-    option(instead, "--validate FILE", "report the errors that the UD validator finds in FILE", action=_Alone)
-    level = option(
-        kinds,
+    instead.option("--alignments", "score word links: alignment error rate (AER), precision, recall")
+    instead.option("--validate FILE", "report the errors that the UD validator finds in FILE", action=_Alone)
+    level = kinds.option(
         "--level N",
         "for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language (default: 2)",
         default=2,
         most=5,
     )
-    language = option(
-        kinds, "--language CODE", "for --validate: two or three letters (default: any)", default="ud"
+    language = kinds.option(
+        "--language CODE", "for --validate: two or three letters (default: any)", default="ud"
     )
-    gold_format = option(kinds, "--gold-format NAME", "format of the links in GOLD, as --alignment-format")
-    alignment_format = option(
-        kinds,
+    gold_format = kinds.option("--gold-format NAME", "format of the links in GOLD, as --alignment-format")
+    alignment_format = kinds.option(
         "--alignment-format NAME",
         f"format of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
     )

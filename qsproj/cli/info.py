@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.command_parser import print_lines
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser, print_lines
 from qsproj.models.storage import KINDS, described, model_from, opened_model
 
 EXAMPLES = """examples:
@@ -27,9 +26,9 @@ _EXPLAINED = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model written by qsproj")
-    option(parser, "--json", "print JSON instead of text")
+    parser.option("--json", "print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ No target trees are needed. The result parses both sides of a bitext together (`
 
 import argparse
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.provenance import made_by
 from qsproj.progress import notice
 
@@ -15,17 +15,16 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(
-        parser,
+def add_arguments(parser: CommandParser) -> None:
+    parser.option(
         "-m, --model MODEL",
         "model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
         "the same kind as that given here",
         required=True,
     )
-    option(parser, "--source-model MODEL", "a parser of the source", required=True)
-    option(parser, "--target-model MODEL", "a parser of the target", required=True)
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    parser.option("--source-model MODEL", "a parser of the source", required=True)
+    parser.option("--target-model MODEL", "a parser of the target", required=True)
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
 
 
 def run(options: argparse.Namespace) -> None:

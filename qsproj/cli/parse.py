@@ -15,7 +15,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
@@ -45,41 +45,36 @@ _LOOKED_AT = 1000
 _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True)
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
     )
-    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
-    option(
-        parser,
+    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
+    parser.option(
         "--decode NAME",
         "mbr: tree with the highest expected number of correct heads (default); map: most probable "
         "tree; max-z: most probable tree together with its hidden clusters, for models that have them",
         default="mbr",
     )
-    option(
-        parser,
+    parser.option(
         "--confidence",
         "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also "
         "that of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
     )
-    option(parser, "--retag", "replace the UPOS of the input by the model's own tags")
-    option(
-        parser,
+    parser.option("--retag", "replace the UPOS of the input by the model's own tags")
+    parser.option(
         "--fixed",
         "keep the heads and relations of the input and infer the missing ones (_) given these; with "
         "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
     )
-    option(parser, "--language CODE", "language of plain text (default: the model's language)")
-    option(
-        parser,
+    parser.option("--language CODE", "language of plain text (default: the model's language)")
+    parser.option(
         "--paragraphs",
         "split running text into sentences, by the tagger's sentence splitter if it was trained, else "
         "by rules (as `qsproj serve` does)",
     )
-    option(
-        parser,
+    parser.option(
         "--segmentations K",
         "parse the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
         "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import add_fields, only_with, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import add_fields, only_with
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.shared import (
@@ -55,66 +56,57 @@ TARGET_ALONE = "em"
 _EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": QgOptions()}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--source FILE", "source trees, CoNLL-U; optional for --method em", action="append")
-    option(parser, "--target FILE", "target sentences with UPOS, CoNLL-U", required=True, action="append")
-    option(parser, "--alignment FILE", "word links, one file for each --source", action="append")
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("--source FILE", "source trees, CoNLL-U; optional for --method em", action="append")
+    parser.option("--target FILE", "target sentences with UPOS, CoNLL-U", required=True, action="append")
+    parser.option("--alignment FILE", "word links, one file for each --source", action="append")
     add_alignment_format(parser)
     add_pairing(parser)
-    option(parser, "-o, --output MODEL", "where the parser is written", required=True)
-    option(parser, "--trees FILE", "also write the target sentences with their projected trees", writes="")
-    option(parser, "--enhanced", "also project enhanced dependencies (DEPS)")
+    parser.option("-o, --output MODEL", "where the parser is written", required=True)
+    parser.option("--trees FILE", "also write the target sentences with their projected trees", writes="")
+    parser.option("--enhanced", "also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    option(parser, "--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
+    parser.option("--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
     add_seed(parser)
     soft = parser.add_argument_group("--method soft")
-    option(
-        soft,
+    soft.option(
         "--prior MODEL",
         "prior: a parser trained with --features delexicalised; several vote (default: two)",
         action="append",
     )
-    option(
-        soft,
+    soft.option(
         "--treebank FILE ...",
         "gold trees of the source language to train the prior on, for each --source",
         action="append",
     )
-    option(
-        soft,
+    soft.option(
         "--draws N",
         "average N priors, each from its own translated trees (default: 3 below 20,000 pairs, else 1)",
     )
-    option(
-        soft,
-        "--annotated FILE ...",
-        "target trees in the annotation style of the source, to fine-tune the parser",
+    soft.option(
+        "--annotated FILE ...", "target trees in the annotation style of the source, to fine-tune the parser"
     )
     add_fields(soft, projected.SoftProjectionOptions(), "sentences")
     hard = parser.add_argument_group("--method hard")
-    option(
-        hard,
+    hard.option(
         "--completion NAME",
         "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
         default=projected.HardProjectionOptions().completion,
     )
-    option(hard, "--nonprojective", "arcs may cross (default: no); also for --method soft")
-    option(
-        hard,
+    hard.option("--nonprojective", "arcs may cross (default: no); also for --method soft")
+    hard.option(
         "--epochs N",
         f"passes over the trees (default: {projected.HARD_EPOCHS})",
         default=projected.HARD_EPOCHS,
     )
     em = parser.add_argument_group("--method em, hard-em, qg")
-    option(em, "--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
-    option(
-        em,
+    em.option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
+    em.option(
         "--start NAME",
         f"initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
         f"({_defaults('start')})",
     )
-    option(
-        em,
+    em.option(
         "--punctuation NAME",
         f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
     )

@@ -18,7 +18,8 @@ from collections.abc import Iterable
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import column_names, only_with, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import column_names, only_with
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
@@ -39,65 +40,56 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(
-        parser,
+def add_arguments(parser: CommandParser) -> None:
+    parser.option(
         "--source FILE",
         "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each",
         required=True,
         action="append",
     )
-    option(
-        parser,
+    parser.option(
         "--target FILE",
         "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for all "
         "sources, or one for each",
         required=True,
         action="append",
     )
-    option(
-        parser,
+    parser.option(
         "--alignment FILE",
         "links of --source and --target, best with weights",
         required=True,
         action="append",
     )
     add_alignment_format(parser)
-    option(parser, "-o, --output MODEL", "where the tagger is written", required=True)
-    option(
-        parser,
+    parser.option("-o, --output MODEL", "where the tagger is written", required=True)
+    parser.option(
         "--language CODE",
         "target language, two or three letters; languages without sacremoses rules are tokenised like "
         "English",
     )
-    option(parser, "--tagged FILE ...", "target sentences with UPOS; few are enough")
-    option(
-        parser,
+    parser.option("--tagged FILE ...", "target sentences with UPOS; few are enough")
+    parser.option(
         "--lexicon FILE",
         "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
         "features, for lemmas and features",
     )
-    option(
-        parser,
+    parser.option(
         "--lemmatizer NAME",
         "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
         "from tagged sentences and lexicon",
     )
-    option(
-        parser,
+    parser.option(
         "--text FILE ...",
         "raw target text, one sentence per line, ideally including the text to tag; improves tags of "
         "words that are rare in the target",
     )
-    option(
-        parser,
+    parser.option(
         "--also FILE ...",
         "treebanks of related languages: their tags vote on the target's words, if they agree with links",
     )
-    running = option(parser, "--paragraphs", "--text is running text, to be split into sentences")
+    running = parser.option("--paragraphs", "--text is running text, to be split into sentences")
     only_with("text", running)
-    option(
-        parser,
+    parser.option(
         "--columns NAME,...",
         "columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
         "(default: all columns of the sources)",

@@ -16,7 +16,7 @@ sentence, the word's number, and its context with the word in brackets.
 
 import argparse
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.errors import UsageError, pluralise
 
 EXAMPLES = """examples:
@@ -26,15 +26,15 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("pattern", metavar="PATTERN", help="conditions, in quotes")
     parser.add_argument(
         "files", metavar="FILE", nargs="*", default=[], help="CoNLL-U (default: standard input)"
     )
-    option(
-        parser, "--totals", "print the number of matching words and sentences of each file", former="--count"
+    parser.option(
+        "--totals", "print the number of matching words and sentences of each file", former="--count"
     )
-    option(parser, "-o, --output FILE", "write the matching sentences as CoNLL-U instead of printing lines")
+    parser.option("-o, --output FILE", "write the matching sentences as CoNLL-U instead of printing lines")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -19,7 +19,8 @@ import argparse
 import tempfile
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import only_where, only_with, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import only_where, only_with
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_address, add_pairing, add_reviewing, add_seed
 from qsproj.errors import UsageError
@@ -40,35 +41,32 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(
-        parser,
+def add_arguments(parser: CommandParser) -> None:
+    parser.option(
         "-m, --model [NAME=]MODEL",
         "model to serve under NAME (default: the file name); several may be given",
         action="append",
     )
-    option(parser, "--review FILE", "serve a page to correct the trees of FILE")
+    parser.option("--review FILE", "serve a page to correct the trees of FILE")
     add_address(parser)
     models = parser.add_argument_group("models", "for -m without --review")
-    option(models, "--jobs N", "number of processes; they share the models (default: 1)", default=1)
-    option(models, "--megabytes M", "maximum size of a request (default: 4)", default=4, least=0.001)
-    option(
-        models,
+    models.option("--jobs N", "number of processes; they share the models (default: 1)", default=1)
+    models.option("--megabytes M", "maximum size of a request (default: 4)", default=4, least=0.001)
+    models.option(
         "--waiting N",
         "maximum number of queued requests; further ones are rejected for retry (default: 64)",
         default=64,
         least=0,
     )
     review = parser.add_argument_group("review", "for --review")
-    option(review, "--source FILE", "translations, CoNLL-U")
-    option(review, "--alignment FILE", "word links between --source and FILE")
+    review.option("--source FILE", "translations, CoNLL-U")
+    review.option("--alignment FILE", "word links between --source and FILE")
     review.add_argument("--pairs", metavar="FILE", nargs=2, help=argparse.SUPPRESS)
     add_alignment_format(review)
     add_pairing(review)
-    option(review, "-o, --output MODEL", "where a parser trained by the page is written")
+    review.option("-o, --output MODEL", "where a parser trained by the page is written")
     add_reviewing(review)
-    option(
-        review,
+    review.option(
         "--first",
         "order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
         "different from --versus first",
@@ -76,14 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="unsure",
         former="--order",
     )
-    option(
-        review,
-        "--versus FILE",
-        "the same sentences by another annotator, shown for comparison",
-        former="--beside",
+    review.option(
+        "--versus FILE", "the same sentences by another annotator, shown for comparison", former="--beside"
     )
-    option(review, "--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words")
-    option(review, "--lexicon FILE", "where tags of --words are written", writes="")
+    review.option("--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words")
+    review.option("--lexicon FILE", "where tags of --words are written", writes="")
     add_seed(review)
     only_where("-m alone", lambda options: options.review is None, models)
     only_with("review", review)

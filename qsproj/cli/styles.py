@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import add_action, print_lines
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser, add_action, print_lines
+from qsproj.cli.options.declare import Options
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -37,11 +37,11 @@ _LIST = """List the dimensions with their choices, those of Universal Dependenci
 _SHOWN_RELATIONS = 5
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     detect = add_action(actions, "detect", _DETECT, EXAMPLES)
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
-    option(round_trip, "--to STYLE", "the style to convert to and back", required=True)
+    round_trip.option("--to STYLE", "the style to convert to and back", required=True)
     add_source_style(round_trip)
     for action in (detect, round_trip):
         action.add_argument(
@@ -50,9 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_action(actions, "list", _LIST, EXAMPLES)
 
 
-def add_source_style(parser: argparse._ActionsContainer) -> None:
-    option(
-        parser,
+def add_source_style(parser: Options) -> None:
+    parser.option(
         "--from STYLE",
         "style of the input; auto: detect it, reading the whole input into memory (default: ud)",
         dest="from_style",

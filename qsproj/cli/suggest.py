@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
@@ -24,30 +24,28 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "-m, --model MODEL", "a parser", required=True)
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("-m, --model MODEL", "a parser", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U (default: standard input)"
     )
-    option(parser, "-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
-    option(parser, "--count N", "maximum number of sentences")
-    option(parser, "--most-words N", "maximum total number of words", dest="words", former="--words")
-    option(
-        parser,
+    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    parser.option("--count N", "maximum number of sentences")
+    parser.option("--most-words N", "maximum total number of words", dest="words", former="--words")
+    parser.option(
         "--annotated FILE",
         "sentences already annotated (for a converter, in the old style), whose kinds of words count "
         "less; may be given several times",
         action="append",
     )
-    option(
-        parser,
+    parser.option(
         "--sentence-cost WORDS",
         "fixed annotation cost per sentence, in words; larger values favour long sentences (default: 2.0)",
         default=2.0,
         least=0.0,
     )
-    option(parser, "--plain", "rank by uncertainty alone, ignoring kinds of words")
-    option(parser, "--predict", "pre-annotate: add predicted heads and relations, with ArcProb in MISC")
+    parser.option("--plain", "rank by uncertainty alone, ignoring kinds of words")
+    parser.option("--predict", "pre-annotate: add predicted heads and relations, with ArcProb in MISC")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import column_names, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import column_names
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.errors import UsageError
 
@@ -32,35 +33,30 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    option(parser, "-m, --model MODEL", "tagger, or tagger and parser", required=True)
+def add_arguments(parser: CommandParser) -> None:
+    parser.option("-m, --model MODEL", "tagger, or tagger and parser", required=True)
     parser.add_argument(
         "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
     )
-    option(
-        parser, "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-", writes="input"
+    parser.option(
+        "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-", writes="input"
     )
-    option(parser, "--confidence", "add the probability of each tag to MISC as TagProb=")
-    option(
-        parser,
-        "--language CODE",
-        "language of plain text, two or three letters (default: the model's language)",
+    parser.option("--confidence", "add the probability of each tag to MISC as TagProb=")
+    parser.option(
+        "--language CODE", "language of plain text, two or three letters (default: the model's language)"
     )
-    option(parser, "--paragraphs", "split running text into sentences")
-    option(
-        parser,
+    parser.option("--paragraphs", "split running text into sentences")
+    parser.option(
         "--split-contractions",
         "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
         "a model with a trained tokenizer",
     )
-    option(
-        parser,
+    parser.option(
         "--segmentations K",
         "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
         "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
-    option(
-        parser,
+    parser.option(
         "--columns NAME,...",
         "columns to write: upos, xpos, feats, lemma, with commas between them (default: all columns of "
         "the model)",

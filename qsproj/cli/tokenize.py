@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option
+from qsproj.cli.command_parser import CommandParser
 from qsproj.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ EXAMPLES = """examples:
 CONLLU = ".conllu"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "input",
         metavar="INPUT",
@@ -39,17 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="-",
         help="plain text, one sentence per line (default: standard input)",
     )
-    option(
-        parser,
+    parser.option(
         "-o, --output FILE",
         f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard output)",
         default="-",
         writes="input",
     )
     way = parser.add_mutually_exclusive_group(required=True)
-    option(way, "--language CODE", "tokenise by the rules of this language, two or three letters")
-    option(way, "-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser")
-    option(parser, "--split-contractions", "with rules, split contractions into words: zum to zu dem")
+    way.option("--language CODE", "tokenise by the rules of this language, two or three letters")
+    way.option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser")
+    parser.option("--split-contractions", "with rules, split contractions into words: zum to zu dem")
 
 
 def run(options: argparse.Namespace) -> None:

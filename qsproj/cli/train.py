@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from qsproj.cli.options.declare import add_fields, only_where, only_with, option, values_of
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import add_fields, only_where, only_with, values_of
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.shared import add_order, add_seed
 from qsproj.corpus.cells import UNSPECIFIED
@@ -78,59 +79,53 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("treebanks", metavar="TREEBANK", nargs="+", help="CoNLL-U files")
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
-    option(parser, "--dev FILE", "early stopping by UAS on this treebank")
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
+    parser.option("--dev FILE", "early stopping by UAS on this treebank")
     add_seed(parser)
     group = parser.add_argument_group("the parser")
     add_order(group, "1: score single arcs (default); 2: also pairs and sequences of arcs")
     shape = group.add_mutually_exclusive_group()
-    option(shape, "--projective", "arcs may not cross")
-    option(shape, "--nonprojective", "arcs may cross (default: as in the treebanks)")
+    shape.option("--projective", "arcs may not cross")
+    shape.option("--nonprojective", "arcs may cross (default: as in the treebanks)")
     roots = group.add_mutually_exclusive_group()
-    option(roots, "--single-root", "the root has exactly one child")
-    option(roots, "--multi-root", "the root may have several children (default: as in the treebanks)")
-    option(
-        group,
+    roots.option("--single-root", "the root has exactly one child")
+    roots.option("--multi-root", "the root may have several children (default: as in the treebanks)")
+    group.option(
         "--features NAME",
         "features of words: delexicalised (UPOS only, to parse another language), words, or "
         "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
     )
-    labels = option(
-        group,
+    labels = group.option(
         "--labels",
         "predict relations after the tree (default) or with it: more accurate, RelProb=",
         choices=("after", "joint"),
         default="after",
     )
-    option(group, "--enhanced", "also learn enhanced dependencies (DEPS)")
-    option(group, "--joint-tags", "read only word forms; infer UPOS and tree jointly")
+    group.option("--enhanced", "also learn enhanced dependencies (DEPS)")
+    group.option("--joint-tags", "read only word forms; infer UPOS and tree jointly")
     usual, advanced = TrainingOptions(), parser.add_argument_group("advanced")
     add_fields(advanced, usual, "objective")
     by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
     add_fields(advanced, usual, "epochs", by_way=by_objective)
     fields = dict(zip(FIELDS, add_fields(advanced, usual, *FIELDS, by_way=by_objective), strict=True))
-    factors = option(
-        advanced,
+    factors = advanced.option(
         "--factors NAMES",
         "second-order factors: grand, childseq, valence, nocross, hidden, with commas between them "
         "(default: the first three, and nocross if arcs may cross)",
     )
-    iterations = option(
-        advanced,
+    iterations = advanced.option(
         "--bp-iterations N",
         "iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
         dest="iterations",
         former="--iterations",
     )
-    unlabelled = option(
-        advanced, "--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"
+    unlabelled = advanced.option(
+        "--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"
     )
-    like = option(
-        advanced,
-        "--like TAGGED",
-        "for --features delexicalised: weight treebanks by similarity of UPOS to this file",
+    like = advanced.option(
+        "--like TAGGED", "for --features delexicalised: weight treebanks by similarity of UPOS to this file"
     )
     first_order = (labels, like, unlabelled, *(fields[name] for name in ("clusters", "cutoff", "optimizer")))
     only_where("--order 1", lambda options: options.order == 1 and not options.joint_tags, *first_order)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import add_fields, only_where, only_with, option
+from qsproj.cli.options.declare import add_fields, only_where, only_with
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
@@ -31,34 +32,29 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     pair_files.add_pair_files(parser)
-    option(parser, "--source-model MODEL", "source parser, of order 1 or 2", required=True)
-    option(
-        parser,
-        "--target-model MODEL",
-        "target parser not trained on these trees (default: train one on them)",
+    parser.option("--source-model MODEL", "source parser, of order 1 or 2", required=True)
+    parser.option(
+        "--target-model MODEL", "target parser not trained on these trees (default: train one on them)"
     )
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
     add_seed(parser)
     group = parser.add_argument_group("the model")
     factors = ("all", "pairs", "mono", "synch")
-    option(
-        group,
+    group.option(
         "--factors NAME",
         "all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
         "only; synch: two parsers under a hard constraint",
         default="all",
     )
-    labels = option(
-        group,
+    labels = group.option(
         "--labels NAME",
         "joint (default): target relations also depend on those of the source; after: on the target "
         "tree only, which is faster",
         default="joint",
     )
-    option(
-        group,
+    group.option(
         "--target-tags NAME",
         "given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
         "joint: also infers uncertain tags jointly with trees and links",
@@ -66,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         former="--tags",
     )
     order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
-    features = option(group, "--features NAME", "features of words of the target parser, as in qsproj train")
+    features = group.option("--features NAME", "features of words of the target parser, as in qsproj train")
     only_where(
         "a target parser that is trained", lambda options: options.target_model is None, order, features
     )

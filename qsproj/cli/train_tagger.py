@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import column_names, option
+from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import column_names
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
 from qsproj.errors import UsageError
@@ -40,7 +41,7 @@ EXAMPLES = """examples:
 MOST_SHOW = 0.8
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "treebanks",
         metavar="TREEBANK",
@@ -48,30 +49,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="CoNLL-U files with UPOS, plain, .gz or .xz",
     )
-    option(parser, "-o, --output MODEL", "where the model is written", required=True)
-    option(
-        parser,
+    parser.option("-o, --output MODEL", "where the model is written", required=True)
+    parser.option(
         "--language CODE",
         "language of plain text, two or three letters; languages without sacremoses rules are tokenised "
         "like English",
     )
-    option(parser, "--text FILE ...", "plain text to train on as well", former="--raw")
-    option(parser, "--dev FILE", "keep the best epoch on this treebank")
-    option(parser, "--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas")
-    option(
-        parser,
+    parser.option("--text FILE ...", "plain text to train on as well", former="--raw")
+    parser.option("--dev FILE", "keep the best epoch on this treebank")
+    parser.option("--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas")
+    parser.option(
         "--lemmatizer NAME",
         "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
         "from treebank and lexicon",
     )
-    option(
-        parser,
+    parser.option(
         "--rules",
         "tokenise plain text by the rules and contractions of the language even if the treebanks "
         "contain the original text; better below 200 sentences",
     )
-    option(
-        parser,
+    parser.option(
         "--columns NAME,...",
         "columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
         "(default: all columns of the treebanks)",

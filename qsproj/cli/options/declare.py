@@ -16,46 +16,69 @@ _MOST_DIGITS = 18
 COLUMNS = ("upos", "xpos", "feats", "lemma")
 
 
-def option(
-    group: argparse._ActionsContainer,
-    written: str,
-    help: str,
-    *,
-    least: int | float = 1,
-    most: int | None = None,
-    former: str | None = None,
-    writes: str | None = None,
-    **more: Any,
-) -> argparse.Action:
-    """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
+class Options(argparse._ActionsContainer):
+    """A parser or a group of options, which are written as in the help."""
 
-    N, K and PIXELS are whole numbers of at least ``least``, P is a probability, and any value with a float as
-    ``least`` is a number. ``former``: an old name, still accepted; help and messages show the present one.
-    ``writes``: it is an output, as always for ``-o``, and may overwrite the file of the named option, if any.
-    ``more``: as for ``add_argument``.
-    """
-    words = [word.removesuffix(",") for word in written.split()]
-    names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
-    if value:
-        more.setdefault("metavar", value[0])
-    elif not {"choices", "metavar", "nargs"} & more.keys():
-        more.setdefault("action", "store_true")
-    if value[1:] == ["..."]:
-        more["nargs"] = "+"
-    if value[1:] or more.get("action") == "append":
-        more.setdefault("default", [])
-    if value[:1] == ["P"]:
-        more["type"] = number(least=0.0, most=1.0)
-    elif isinstance(least, float):
-        more["type"] = number(least=least)
-    elif value[:1] in (["N"], ["K"], ["PIXELS"]):
-        more["type"] = whole_number(least=least, most=most)
-    action = group.add_argument(*names, help=help, **more)
-    if writes is not None or "-o" in names:
-        action.writes = writes or ""  # type: ignore[attr-defined]
-    if former is not None:
-        group._option_string_actions[former] = action
-    return action
+    def option(
+        self,
+        written: str,
+        help: str,
+        *,
+        least: int | float = 1,
+        most: int | None = None,
+        former: str | None = None,
+        writes: str | None = None,
+        **more: Any,
+    ) -> argparse.Action:
+        """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
+
+        N, K and PIXELS are whole numbers of at least ``least``, P is a probability, any value with a float as
+        ``least`` a number. ``former``: an old name, still accepted; help and messages show the present one.
+        ``writes``: it is an output, as always for ``-o``, and may overwrite that of the named option, if any.
+        ``more``: as for ``add_argument``.
+        """
+        words = [word.removesuffix(",") for word in written.split()]
+        names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
+        if value:
+            more.setdefault("metavar", value[0])
+        elif not {"choices", "metavar", "nargs"} & more.keys():
+            more.setdefault("action", "store_true")
+        if value[1:] == ["..."]:
+            more["nargs"] = "+"
+        if value[1:] or more.get("action") == "append":
+            more.setdefault("default", [])
+        if value[:1] == ["P"]:
+            more["type"] = number(least=0.0, most=1.0)
+        elif isinstance(least, float):
+            more["type"] = number(least=least)
+        elif value[:1] in (["N"], ["K"], ["PIXELS"]):
+            more["type"] = whole_number(least=least, most=most)
+        action = self.add_argument(*names, help=help, **more)
+        if writes is not None or "-o" in names:
+            action.writes = writes or ""  # type: ignore[attr-defined]
+        if former is not None:
+            self._option_string_actions[former] = action
+        return action
+
+    def add_argument_group(self, *args: Any, **more: Any) -> OptionGroup:
+        """Add a group of options with a heading."""
+        group = OptionGroup(self, *args, **more)
+        self._action_groups.append(group)
+        return group
+
+    def add_mutually_exclusive_group(self, **more: Any) -> ExclusiveOptions:
+        """Add a group of options of which one may be given."""
+        group = ExclusiveOptions(self, **more)
+        self._mutually_exclusive_groups.append(group)
+        return group
+
+
+class OptionGroup(Options, argparse._ArgumentGroup):
+    """A group of options with a heading."""
+
+
+class ExclusiveOptions(Options, argparse._MutuallyExclusiveGroup):
+    """Options of which one may be given."""
 
 
 def add_fields(

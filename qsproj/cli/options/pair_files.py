@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.cli.options.declare import only_with, option
+from qsproj.cli.options.declare import OptionGroup, Options, only_with
 from qsproj.cli.options.shared import add_pairing
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
@@ -30,12 +30,11 @@ SIDES = ("source", "target")
 _LOOKED_AT = 1000
 
 
-def add_pair_files(parser: argparse.ArgumentParser) -> None:
+def add_pair_files(parser: Options) -> None:
     """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
-    option(parser, "--source FILE", "source sentences, CoNLL-U", required=True)
-    option(parser, "--target FILE", "target sentences, CoNLL-U", required=True)
-    option(
-        parser,
+    parser.option("--source FILE", "source sentences, CoNLL-U", required=True)
+    parser.option("--target FILE", "target sentences, CoNLL-U", required=True)
+    parser.option(
         "--alignment FILE",
         "candidate links (default: the two sides are one text in two annotation styles, with each word "
         "linked to itself)",
@@ -44,9 +43,8 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     add_pairing(parser)
 
 
-def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
-    return option(
-        parser,
+def add_alignment_format(parser: Options) -> argparse.Action:
+    return parser.option(
         "--alignment-format NAME",
         f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
         "links of tokens, applied to all their words",
@@ -54,9 +52,8 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> argparse.Action:
     )
 
 
-def add_source_tree(parser: argparse._ActionsContainer, *, usual: str) -> None:
-    option(
-        parser,
+def add_source_tree(parser: Options, *, usual: str) -> None:
+    parser.option(
         "--source-tree NAME",
         f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
         f"observed: read from the file (default: {usual})",
@@ -160,20 +157,18 @@ def _line_of(sentence: Sentence, path: str) -> int | None:
 FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
 
 
-def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+def add_link_learning(parser: Options) -> OptionGroup:
     group = parser.add_argument_group("links by hand")
-    option(
-        group,
+    group.option(
         "--hand-alignment FILE",
         "hand-made links of the first pairs, as many as the file has: sure links are positive, possible "
         "ones hidden, others negative",
     )
-    format = option(
-        group, "--hand-alignment-format NAME", f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})"
+    format = group.option(
+        "--hand-alignment-format NAME", f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})"
     )
     only_with("hand_alignment", format)
-    option(
-        group,
+    group.option(
         "--alignment-factors NAME",
         "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
         "links of adjacent words; itg: bracketing (ITG)",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import option, whole_number
+from qsproj.cli.options.declare import OptionGroup, Options, whole_number
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
@@ -15,39 +15,35 @@ if TYPE_CHECKING:
     from qsproj.parallel import Workers
 
 
-def add_seed(parser: argparse._ActionsContainer) -> None:
-    option(
-        parser, "--seed N", "random seed; the same seed gives the same bytes (default: 1)", default=1, least=0
+def add_seed(parser: Options) -> None:
+    parser.option(
+        "--seed N", "random seed; the same seed gives the same bytes (default: 1)", default=1, least=0
     )
 
 
-def add_pairing(parser: argparse._ActionsContainer) -> None:
-    option(
-        parser,
+def add_pairing(parser: Options) -> None:
+    parser.option(
         "--pair HOW",
         "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
         default="id",
     )
 
 
-def add_order(options: argparse._ActionsContainer, help: str) -> argparse.Action:
-    return option(options, "--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
+def add_order(options: Options, help: str) -> argparse.Action:
+    return options.option("--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
 
 
-def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> argparse.Action:
-    return option(options, "--jobs N", f"{what}; -1: one per core (default: 1)", default=1, least=-1)
+def add_jobs(options: Options, what: str = "processes") -> argparse.Action:
+    return options.option("--jobs N", f"{what}; -1: one per core (default: 1)", default=1, least=-1)
 
 
-def add_workers(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+def add_workers(parser: Options) -> OptionGroup:
     group = parser.add_argument_group("parallelism; does not change results")
     add_jobs(group)
-    option(
-        group,
-        "--backend NAME",
-        "processes on this machine (default), or dask: a cluster",
-        default="processes",
+    group.option(
+        "--backend NAME", "processes on this machine (default), or dask: a cluster", default="processes"
     )
-    option(group, "--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786")
+    group.option("--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786")
     return group
 
 
@@ -57,9 +53,9 @@ def workers_of(options: argparse.Namespace) -> Workers:
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
 
 
-def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
-    option(parser, "--checkpoint DIR", f"keep {kept}", type=Path)
-    option(parser, "--resume", "resume from the state in --checkpoint DIR, if there is one")
+def add_checkpoint(parser: Options, *, kept: str) -> None:
+    parser.option("--checkpoint DIR", f"keep {kept}", type=Path)
+    parser.option("--resume", "resume from the state in --checkpoint DIR, if there is one")
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
@@ -82,22 +78,16 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
     return checkpoint
 
 
-def add_address(parser: argparse.ArgumentParser) -> None:
-    option(parser, "--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
-    option(parser, "--port N", "port of the server; 0: any free port (default: 8001)", default=8001, least=0)
-    option(parser, "--seconds S", "time limit of a request (default: 60)", default=60, least=0.01)
+def add_address(parser: Options) -> None:
+    parser.option("--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
+    parser.option("--port N", "port of the server; 0: any free port (default: 8001)", default=8001, least=0)
+    parser.option("--seconds S", "time limit of a request (default: 60)", default=60, least=0.01)
 
 
-def add_reviewing(group: argparse._ActionsContainer) -> None:
-    option(
-        group,
-        "--train-after N",
-        "number of reviewed sentences needed for training (default: 10)",
-        default=10,
+def add_reviewing(group: Options) -> None:
+    group.option(
+        "--train-after N", "number of reviewed sentences needed for training (default: 10)", default=10
     )
-    option(
-        group,
-        "--reviewer NAME",
-        'add the comment "# reviewed_by = NAME" to confirmed sentences',
-        former="--by",
+    group.option(
+        "--reviewer NAME", 'add the comment "# reviewed_by = NAME" to confirmed sentences', former="--by"
     )
