@@ -3,6 +3,7 @@
 A New Testament lacks most modern words; raw text has them in context, so each tagger labels it for the next.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -57,6 +58,11 @@ class RawText:
         known = {form.lower() for form in vocabulary}
         words = [form.lower() for forms in self.sentences for form in forms if any(map(str.isalpha, form))]
         return sum(word not in known for word in words) / max(len(words), 1)
+
+    def frequent(self, share: float) -> list[str]:
+        """Return the lower-cased words that make up at least a share of the text."""
+        counts = Counter(form.lower() for forms in self.sentences for form in forms)
+        return [word for word, count in counts.items() if count >= share * counts.total()]
 
     def sets_of(self, forms: Words) -> Sets:
         """Return the allowed tags of the words of a sentence, bool[n, T]."""

@@ -13,6 +13,7 @@ part-of-speech tagging"; learning how projected tags err from few tagged sentenc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from qsproj.pipelines.tagging.type_dictionary import (
     type_sets,
     type_shares,
 )
+from qsproj.pipelines.tagging.unknown_words import prior_of_unknown, with_prior_of_unknown
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
@@ -160,7 +162,13 @@ def project_tags(
     voter, of_relatives = relative_voter(
         relatives, first, [text.sentences[number] for number in chosen], rng=rng
     )
-    again = partial(learner.again, first, allowed, channel, few, raw_text, voter=voter)
+    prior = prior_of_unknown(text)
+
+    def adapted(tagger: Tagger, more: Iterable[str]) -> Tagger:
+        known = chain(text.vocabulary, few.counts, lexicon.tags, more)
+        return with_prior_of_unknown(tagger, known, prior)
+
+    again = partial(learner.again, first, allowed, channel, few, raw_text, voter=voter, adapted=adapted)
     tagger = again(drawn)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options)
     if drawn and options.learn_raw is None:
@@ -172,6 +180,7 @@ def project_tags(
                 f"{100 * after:.1f}% instead of {100 * before:.1f}%"
             )
     tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
+    tagger = adapted(tagger, chain.from_iterable(drawn))
     report = [
         summary(text) + on_raw,
         *judged,

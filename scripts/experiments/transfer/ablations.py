@@ -49,6 +49,9 @@ def _no_relations(_: object, heads: NDArray[np.int32], numbers: Mapping[str, int
 
 ABLATIONS = {
     "function words": _tags((tags_through_links, "with_function_tags", lambda text, shares, options: shares)),
+    "prior of unknown words": _tags(
+        (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
+    ),
     "word classes": _tag_options(classes=0),
     "sentences in digits": _tag_options(in_digits=0),
     "balance": _tag_options(balance=0.0),

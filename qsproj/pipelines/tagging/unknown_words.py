@@ -1,0 +1,57 @@
+"""Tags of words that the bitext lacks: words that occur once show how rarely these are of a closed class.
+
+Suffixes of frequent function words otherwise make determiners of adjectives that only raw text has.
+
+Source: Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous
+forms".
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.hashing import FeatureIndex
+from qsproj.features.tagging import word_kind
+from qsproj.models.packing import in_half_the_bytes
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.votes import words_of
+
+CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
+# Name of the feature of known words.
+KNOWN = "known"
+# A word of each kind that has letters.
+SPELLED = ("a", "A", "AA")
+
+
+def prior_of_unknown(text: LinkedText) -> NDArray[np.float64]:
+    """Return the prior of each tag of unknown words, float64[T]: natural log, at most 0; 0 for open classes.
+
+    It is the share of votes of words that occur once over the share of votes of all words.
+    """
+    words = words_of(text, 0.0)
+    once, every = (votes.sum(axis=0) + 1.0 for votes in (words.votes[words.counts == 1], words.votes))
+    log_ratio = np.log(once / once.sum()) - np.log(every / every.sum())
+    return np.where(np.isin(text.tags, list(CLOSED)), np.minimum(log_ratio, 0.0), 0.0)
+
+
+def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: NDArray[np.float64]) -> Tagger:
+    """Return a tagger that adds ``prior`` float64[T] to the potentials of words not in ``known`` in any case.
+
+    Features fire where a word is in a list, not where it is in none: all words of letters get the prior,
+    and known words lose it again.
+    """
+    kinds_of_words = set(map(word_kind, SPELLED))
+    words = {form.lower(): 0 for form in known if word_kind(form) in kinds_of_words}
+    old = tagger.extractor
+    extractor = FeatureExtractor((*old.templates, KNOWN), {**old.class_sets, KNOWN: words})
+    kinds = extractor.keys(SPELLED)[:, old.templates.index("kind")]
+    of_known = extractor.keys(tuple(words)[:1])[:, -1]
+    index = FeatureIndex(np.union1d(tagger.index.keys, np.concatenate([kinds, of_known])))
+    weights = np.zeros((len(index.keys), len(tagger.tags)), dtype=np.float32)
+    weights[np.searchsorted(index.keys, tagger.index.keys)] = tagger.weights
+    for keys, sign in ((kinds, 1.0), (of_known, -1.0)):
+        weights[np.searchsorted(index.keys, keys)] += np.float32(sign) * prior.astype(np.float32)
+    return replace(tagger, extractor=extractor, index=index, weights=in_half_the_bytes(weights))
