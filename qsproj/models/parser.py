@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 import numpy as np
 
 from qsproj.conventions import Scores
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.constraints import Constraints, known_part
 from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model
+from qsproj.parallel import blocks_of
 
 if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
@@ -24,6 +25,8 @@ Lesson = Sentence | SentencePair
 # Returns the known part of a sentence to parse.
 KnownPart = Callable[[Sentence], Constraints]
 Base = TypeVar("Base", bound="Parser")
+# Number of sentences that each kernel processes at once.
+BLOCK = 32
 
 
 class Posterior(Protocol):
@@ -45,15 +48,16 @@ class ArcPosterior:
 class Parser(Stored):
     """A model that predicts trees. Abstract.
 
-    A kind of parser implements :meth:`parse_all` and :meth:`posterior`, and declares :attr:`reads`. That is
-    enough for every command. Known parts of trees (``parse --fixed``, the review page) reach it as
-    :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put back
-    afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
+    A kind of parser implements :meth:`parsed` (or :meth:`parse_all`) and :meth:`posterior`, and declares
+    :attr:`reads`. That is enough for every command. Known parts of trees (``parse --fixed``, the review page)
+    reach it as :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put
+    back afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
     another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
 
     ``base``: the inner parser, as that of a text parser, or the first order of a second-order parser; None:
     no inner parser. ``refuses_parts``: why partial trees are refused; None: they are accepted.
     ``refuses_training``: why the model cannot be trained further by :meth:`fine_tuned`; None: it can.
+    ``block``: number of sentences that :meth:`parsed_block` takes.
     """
 
     __slots__ = ()
@@ -62,6 +66,7 @@ class Parser(Stored):
     refuses_training: ClassVar[str | None] = "models of its kind are not trained again"
     # Whether it has ``parse_pair``, for both sides of a sentence pair, and is trained on pairs.
     parses_pairs: ClassVar[bool] = False
+    block: ClassVar[int] = 1
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -118,7 +123,6 @@ class Parser(Stored):
         known = None if given is None else partial(always, given)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence, known=known))
 
-    @abstractmethod
     def parse_all(
         self,
         sentences: Iterable[Sentence],
@@ -130,8 +134,29 @@ class Parser(Stored):
         """Parse sentences in order, several at a time where that is faster; see :meth:`parse`.
 
         ``known`` returns the known part of each sentence, as :func:`~qsproj.models.constraints.known_part`
-        does from the sentence's own columns.
+        does from the sentence's own columns. An error concerns the sentence last taken from ``sentences``.
         """
+        if known is not None:
+            check_takes_parts(self)
+        plain = decode == "mbr" and not confidence and known is None
+        for block in blocks_of(map(length_checked, sentences), self.block):
+            found = self.parsed_block(block) if plain else None
+            if found is not None:
+                yield from found
+                continue
+            for one in block:
+                given = None if known is None else known(one)
+                yield self.parsed(one, decode=decode, confidence=confidence, given=given)
+
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        """Return one parsed sentence; see :meth:`parse`."""
+        raise NotImplementedError
+
+    def parsed_block(self, sentences: list[Sentence]) -> Iterable[Sentence] | None:
+        """Parse several sentences at once by ``mbr``; None: each must be parsed by itself."""
+        return None
 
     @abstractmethod
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
@@ -163,6 +188,11 @@ class Parser(Stored):
     def retagging(self) -> "Parser | None":
         """Return the parser that uses its own tags, whatever UPOS sentences have; None: it has none."""
         return None
+
+
+def length_checked(sentence: Sentence) -> Sentence:
+    check_sentence(sentence)
+    return sentence
 
 
 def always(given: Constraints, _: Sentence) -> Constraints:

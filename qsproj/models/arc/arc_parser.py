@@ -14,13 +14,20 @@ from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights, align
 from qsproj.models.arc.labeller import Labeller, mean_labeller
 from qsproj.models.constraints import Constraints, decode_blocks
 from qsproj.models.packing import joined
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
+from qsproj.models.parser import (
+    BLOCK,
+    ArcPosterior,
+    KnownPart,
+    Lesson,
+    Parser,
+    Posterior,
+    length_checked,
+    trees_of,
+)
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.parallel import blocks_of
 
-# Number of sentences that each kernel processes at once.
-BLOCK = 32
 Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
@@ -133,16 +140,6 @@ def parts_from(
     )
 
 
-def checked_blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Yield lists of BLOCK sentences; a SentenceLengthError concerns the sentence taken last."""
-    return blocks_of(map(_checked, sentences), BLOCK)
-
-
-def _checked(sentence: Sentence) -> Sentence:
-    check_sentence(sentence)
-    return sentence
-
-
 def unlabelled(sentence: Sentence) -> tuple[str, ...]:
     return ("dep",) * len(sentence)
 
@@ -183,10 +180,9 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """Parse sentences in order, a fifth faster than one by one.
 
         Blocks of BLOCK sentences are scored, then decoded, then labelled, so that each table of weights is
-        read while it is in the cache. A SentenceLengthError concerns the sentence last taken from
-        ``sentences``.
+        read while it is in the cache.
         """
-        for block in checked_blocks(sentences):
+        for block in blocks_of(map(length_checked, sentences), BLOCK):
             yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
 
     def _parsed(

@@ -1,6 +1,6 @@
 """The first-order parser with hidden clusters: cluster scores, exact tree inference, and a labeller."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
 from qsproj.models.constraints import Constraints
 from qsproj.models.packing import unpack_weights
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Posterior, trees_of
+from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
 from qsproj.models.tree_decoder import DECODERS, MAX_Z, TreeDecoder
 from qsproj.training.loop import Trainer
@@ -170,22 +170,15 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
             raise unknown_name("decoder", decode, [*DECODERS, MAX_Z])
         return inference.decode(summed_out(cluster_scores)[0], decode)
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        for sentence in sentences:
-            encoded = self.encode(sentence)
-            scores = self.scorer.cluster_scores(self.scorer.features(encoded))
-            given = None if known is None else known(sentence)
-            inference = self.constrained(sentence, given)
-            marginals = inference.infer(summed_out(scores)[0])[1] if confidence else None
-            heads = self.heads(scores, decode=decode, inference=inference)
-            yield self.attached(sentence, heads, encoded=encoded, probabilities=marginals, given=given)
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        encoded = self.encode(sentence)
+        scores = self.scorer.cluster_scores(self.scorer.features(encoded))
+        inference = self.constrained(sentence, given)
+        marginals = inference.infer(summed_out(scores)[0])[1] if confidence else None
+        heads = self.heads(scores, decode=decode, inference=inference)
+        return self.attached(sentence, heads, encoded=encoded, probabilities=marginals, given=given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
         from qsproj.models.clusters.cluster_training import fine_tuned_clusters

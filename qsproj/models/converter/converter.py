@@ -7,7 +7,7 @@ the source tree.
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
@@ -26,7 +26,7 @@ from qsproj.models.constraints import Constraints
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper
+from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
@@ -169,18 +169,10 @@ class Converter(Parser):
             raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Run :meth:`convert_sentence`, under the method name that all models share."""
-        if known is not None:
-            raise UsageError(self.refuses_parts)
-        return (self.convert_sentence(one, decode=decode, confidence=confidence) for one in sentences)
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
     def to_archive(self) -> Archive:
         header, arrays = self.relations.to_archive()
@@ -285,23 +277,15 @@ class AdaptedParser(Wrapper[Parser]):
     def refuses_training(self) -> str | None:  # type: ignore[override]
         return self.converter.refuses_training
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Yield each sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
+    parse_all = Parser.parse_all
 
-        Probabilities are those of the converter, given the best tree of the source parser.
-        """
-        for sentence in sentences:
-            given = None if known is None else known(sentence)
-            source = self.base.parse(sentence, decode=decode)
-            conversion = self.converter.convert(source, decode=decode, given=given)
-            yield converted_sentence(sentence, conversion, confidence=confidence)
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""
+        source = self.base.parse(sentence, decode=decode)
+        conversion = self.converter.convert(source, decode=decode, given=given)
+        return converted_sentence(sentence, conversion, confidence=confidence)
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
         return self.converter.posterior(self.base.parse(sentence), given)

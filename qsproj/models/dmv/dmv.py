@@ -1,6 +1,6 @@
 """The dependency model with valence: a parser of tags that can be trained without trees."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
@@ -24,7 +24,7 @@ from qsproj.models.dmv.siblings import (
     whatever_the_sibling,
 )
 from qsproj.models.packing import joined
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, trees_of
+from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
 from qsproj.models.tree_decoder import DECODERS, TreeDecoder, arcs_in
 from qsproj.parallel import Workers, map_in_order
@@ -333,28 +333,11 @@ class Dmv(Parser):
     def reads(self) -> tuple[str, ...]:
         return ("upos",)
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Yield each sentence with its most probable tree (``map``) or most expected correct heads (``mbr``).
-
-        With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation attached by rule.
-        Raises UsageError when ``decode`` is not one of ``map``, ``mbr``; SentenceLengthError when the
-        sentence has no words or too many.
-        """
-        check_name("decoder", decode, DECODERS)
-        for sentence in sentences:
-            given = None if known is None else known(sentence)
-            yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
-
-    def _parsed(
+    def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
+        """Parse a sentence of at least one word; punctuation attached by rule has no ``ArcProb=``."""
+        check_name("decoder", decode, DECODERS)
         kept, inference = self._constrained(sentence, given)
         probabilities = self._kept_probabilities(sentence, kept, inference)
         heads = (inference or TREES).best(probabilities)

@@ -1,6 +1,6 @@
 """A parser whose trees come with enhanced dependencies."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.constraints import Constraints
 from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
 from qsproj.models.packing import nested, unnested
-from qsproj.models.parser import KnownPart, Parser, Wrapper, always
+from qsproj.models.parser import BLOCK, Parser, Wrapper, always
 from qsproj.models.schema import Archive, Arrays, anything, checked, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 
@@ -29,38 +29,30 @@ class EnhancedParser(Wrapper[Parser]):
     base: Parser
     enhancer: Enhancer
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Yield each sentence with its tree and DEPS.
+    block = BLOCK
+    parse_all = Parser.parse_all
+
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        """Return the sentence with its tree and DEPS.
 
         With ``confidence``, ``DepsProb=`` in MISC has the probability of each edge given the tree, in the
         order of DEPS, with commas.
         """
-        if known is None:
-            for one in self.base.parse_all(sentences, decode=decode, confidence=confidence):
-                yield self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, None))
-            return
-        for sentence in sentences:
-            given = known(sentence)
-            own = partial(always, given)
-            (one,) = self.base.parse_all([sentence], decode=decode, confidence=confidence, known=own)
-            yield self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, given))
+        known = None if given is None else partial(always, given)
+        (one,) = self.base.parse_all([sentence], decode=decode, confidence=confidence, known=known)
+        return self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, given))
+
+    def parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
+        for one in self.base.parse_all(sentences):
+            yield self.enhanced(one, arcs=partial(self._arcs, one, None))
 
     def _arcs(self, sentence: Sentence, given: Constraints | None) -> Scores:
         return self.base.posterior(sentence, given).marginals
 
     def enhanced(
-        self,
-        sentence: Sentence,
-        *,
-        confidence: bool = False,
-        arcs: Callable[[], Scores] | None = None,
+        self, sentence: Sentence, *, confidence: bool = False, arcs: Callable[[], Scores] | None = None
     ) -> Sentence:
         """Return a sentence that has a tree with its DEPS; see :meth:`Enhancer.graph`."""
         graph, chances = self.enhancer.graph(sentence, arcs)

@@ -3,7 +3,7 @@
 *Source*: thesis chapters 2 and 3.4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,12 +19,12 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
-from qsproj.models.arc.arc_parser import ArcParser, checked_blocks, unlabelled
+from qsproj.models.arc.arc_parser import ArcParser, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, always
+from qsproj.models.parser import BLOCK, ArcPosterior, Lesson, Parser, Posterior, always
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder
@@ -105,6 +105,8 @@ class GraphParser(Parser):
     links: ArcScorer
     factors: graph_factors.FactorScorer
     options: GraphOptions
+    block = BLOCK
+    refuses_training = None
 
     @property
     def inference(self) -> TreeDecoder:
@@ -181,37 +183,19 @@ class GraphParser(Parser):
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Parse sentences in order, with ``mbr`` and without ``confidence`` in blocks.
+    def parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
+        """Parse several sentences; where that fails, each by itself.
 
-        In blocks, message passing always runs for ``iterations``, converged or not, so that a tree does not
-        depend on the other sentences of the block.
+        Message passing always runs for ``iterations``, converged or not, so that a tree does not depend on
+        the other sentences of the block.
         """
-        check_decoder(decode)
-        for block in checked_blocks(sentences):
-            if decode == "mbr" and not confidence and known is None:
-                yield from self._parsed_block(block)
-            else:
-                for sentence in block:
-                    given = None if known is None else known(sentence)
-                    yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
-
-    def _parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
         block = self.base.scorer.encode_block(sentences)
         heads = self._block_heads(block)
         if heads is None:
             if len(sentences) == 1:
-                yield self._parsed(sentences[0], decode="mbr", confidence=False)
-            else:
-                for sentence in sentences:
-                    yield from self._parsed_block([sentence])
+                yield self.parsed(sentences[0], decode="mbr", confidence=False, given=None)
+            for sentence in sentences if len(sentences) > 1 else ():
+                yield from self.parsed_block([sentence])
             return
         labeller, ends = self.base.labeller, np.cumsum(block.sizes)
         labels = labeller.label_block(block, heads) if labeller else map(unlabelled, sentences)
@@ -260,9 +244,10 @@ class GraphParser(Parser):
         decode_block(cells, sizes, single_root, False, heads, np.empty(0), done)
         return heads if done.all() else None
 
-    def _parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None = None
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
+        check_decoder(decode)
         encoded, inference = self.base.encode(sentence), self.base.constrained(sentence, given)
         spans = () if given is None else given.spans
         believed = self._beliefs(encoded, inference, spans=spans, maximise=False)
@@ -276,8 +261,6 @@ class GraphParser(Parser):
         heads = inference.most_right(decoded.probabilities)
         probabilities = believed.probabilities if confidence else None
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities, given=given)
-
-    refuses_training = None
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "GraphParser":
         """Fine-tune the first-order scores; see :meth:`Parser.fine_tuned`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -21,11 +21,11 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, best_relations, score_relations
 from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
-from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, checked_blocks, parts_from
+from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
 from qsproj.models.constraints import LEAST_LOG, Constraints
-from qsproj.models.parser import KnownPart, Lesson
+from qsproj.models.parser import BLOCK, Lesson
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
@@ -205,6 +205,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     least: float = LEAST
     temperature: float = 1.0
     relation_temperature: float = 1.0
+    block = BLOCK
 
     def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
         """Return the beliefs about labelled arcs by the trained scores; O(n^3 + k L) for k arcs."""
@@ -274,39 +275,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         """
         return self.posterior(sentence).labelled()
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Parse sentences in order, faster than each by itself.
-
-        Blocks of BLOCK sentences go through each kernel, where trees are projective and no other option is
-        set.
-        """
-        check_decoder(decode)
-        # The block kernels are for projective trees only.
-        plain = decode == "mbr" and self.inference.projective and not confidence and known is None
-        for block in checked_blocks(sentences):
-            parsed = self._parsed_block(block) if plain else None
-            if parsed is not None:
-                yield from parsed
-                continue
-            for one in block:
-                given = None if known is None else known(one)
-                yield self._parsed(one, decode=decode, confidence=confidence, given=given)
-
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
         """Return the heads int32[n+1] of the labelled tree; see :meth:`parse`."""
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
         return posterior.inference.best(values)
 
-    def _parsed(
+    def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
+        check_decoder(decode)
         encoded, posterior = self.encode(sentence), self.beliefs(sentence, given)
         heads = self.heads(posterior, decode=decode)
         scores = self.relation_scores(encoded, posterior, heads)
@@ -340,13 +317,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         )
         return mean_scores(posterior.chances_of(heads), after)
 
-    def _parsed_block(self, sentences: Sequence[Sentence]) -> list[Sentence] | None:
-        """Parse several sentences with a projective parser by minimum Bayes risk.
-
-        Returns None where sums leave the range in which they are exact: then sentences are parsed one by one.
-        """
+    def parsed_block(self, sentences: list[Sentence]) -> list[Sentence] | None:
+        """Parse several sentences; None where arcs may cross, or sums leave the exact range."""
         block = self.scorer.encode_block(sentences)
-        found = self._block_trees(block)
+        found = self._block_trees(block) if self.inference.projective else None
         if found is None:
             return None
         trees, before = found

@@ -6,7 +6,7 @@ graph over these has the factors TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -34,7 +34,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
 from qsproj.models.graph.graph_factors import arc_log_odds, candidate_arcs
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior
+from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, shaped
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.storage import described
@@ -359,6 +359,7 @@ class TaggingParser(Parser):
     base: ArcParser
     weights: TaggingWeights
     options: TaggingOptions
+    refuses_training = None
 
     @property
     def inference(self) -> TreeDecoder:
@@ -470,33 +471,21 @@ class TaggingParser(Parser):
         )
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        """Yield each sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
+    def parsed(
+        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
+    ) -> Sentence:
+        """Return the sentence with UPOS, heads and relations; ``confidence`` also puts ``UposProb=`` in MISC.
 
-        Each tag is the most probable one, and the tree the one with most expected right heads. The chances
-        are ``ArcProb=`` and ``UposProb=``.
+        Each tag is the most probable one, and the tree the one with most expected right heads.
         """
         check_name("decoder of a parser that tags", decode, DECODERS)
-        for sentence in sentences:
-            given = None if known is None else known(sentence)
-            believed, inference = self._beliefs(sentence, given)
-            tags = believed.tags.argmax(axis=1)
-            heads = inference.most_right(believed.arcs)
-            tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
-            chances = believed.arcs if confidence else None
-            parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
-            if confidence:
-                parsed = with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
-            yield parsed
-
-    refuses_training = None
+        believed, inference = self._beliefs(sentence, given)
+        tags = believed.tags.argmax(axis=1)
+        heads = inference.most_right(believed.arcs)
+        tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
+        chances = believed.arcs if confidence else None
+        parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
+        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TaggingParser":
         """Train scores of the first order further; see :meth:`Parser.fine_tuned`."""

@@ -300,9 +300,7 @@ class TextParser(Wrapper[Parser]):
             return
         for uncertain, run in groupby(sentences, key=self._is_uncertain):
             if uncertain:
-                for sentence in run:
-                    given = None if known is None else known(sentence)
-                    yield self._parsed(sentence, decode=decode, confidence=confidence, given=given)
+                yield from Parser.parse_all(self, run, decode=decode, confidence=confidence, known=known)
                 continue
             tagged = map(self.tagged, run)
             yield from self.base.parse_all(tagged, decode=decode, confidence=confidence, known=known)
@@ -319,7 +317,7 @@ class TextParser(Wrapper[Parser]):
             return None
         return readings_of(len(sentence), self.readings), self.readings
 
-    def _parsed(
+    def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
         parser, readings = self._readings(sentence, given)
