@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
-from qsproj.kernels.trees.eisner_log import eisner_covariance, eisner_log, log_charts
+from qsproj.kernels.trees.eisner import charts, eisner_best, eisner_log, eisner_posterior
+from qsproj.kernels.trees.eisner_covariance import eisner_covariance
+from qsproj.kernels.trees.semirings import LOG
 from qsproj.kernels.trees.tree_sampling import draw_projective
 from qsproj.trees.family import TreeFamily, tree_shifts
 
@@ -26,7 +27,7 @@ def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
     shifted = arcs - tree_shifts(arcs, heads)
-    closed, _, opened = log_charts(shifted, 1 if single_root else 0, False)
+    closed, _, opened, _ = charts(shifted, 1 if single_root else 0, LOG)
     return np.asarray(draw_projective(shifted, closed, opened, size, rng, single_root))
 
 

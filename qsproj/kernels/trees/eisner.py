@@ -1,4 +1,4 @@
-"""Projective trees by Eisner's algorithm (1996): best, and sums in probability space.
+"""Projective trees by Eisner's algorithm (1996): the best, and sums in probability or log space.
 
 O(n^3) time, O(n^2) memory. Charts of every Eisner kernel: ``closed[h, e]``, the span between head ``h`` and
 its far end ``e``, all of it below ``h`` (the side of ``e`` gives the direction); ``closed_by_end[e, h]``, the
@@ -20,34 +20,46 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.trees.semirings import MAXIMUM_FLAGS, maximum, product
+from qsproj.kernels.trees.semirings import (
+    LOG,
+    MAXIMUM,
+    MAXIMUM_FLAGS,
+    PROBABILITY,
+    inner,
+    one,
+    plus,
+    times,
+    zero,
+)
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
-def best_charts(scores, first):
-    """Fill the Viterbi charts over the words ``first..n``: from 0, or from 1 to leave out the root.
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def charts(weights, first, semiring):
+    """Fill the charts over the words ``first..n``: from 0, or from 1 to leave out the root.
 
-    Returns ``closed``, ``closed_by_end``, ``open``; only the entries of spans in ``first..n`` are set.
+    ``weights`` float64[n+1, n+1]: numbers of the semiring. Returns ``closed, closed_by_end, opened, links``,
+    set for spans in ``first..n`` only; ``links`` are ``opened`` without the weight of the arc.
     """
-    size = scores.shape[0]
-    closed = np.full((size, size), -np.inf)
-    closed_by_end = np.full((size, size), -np.inf)
-    opened = np.full((size, size), -np.inf)
+    size = weights.shape[0]
+    closed = np.full((size, size), zero(semiring))
+    closed_by_end, opened, links = closed.copy(), closed.copy(), closed.copy()
     for i in range(size):
-        closed[i, i] = 0.0
-        closed_by_end[i, i] = 0.0
+        closed[i, i] = one(semiring)
+        closed_by_end[i, i] = one(semiring)
     for width in range(1, size - first):
         for i in range(first, size - width):
             j = i + width
-            link = maximum(closed[i, i:j], closed[j, i + 1 : j + 1])
-            opened[i, j] = link + scores[i, j]
-            closed[i, j] = maximum(opened[i, i + 1 : j + 1], closed_by_end[j, i + 1 : j + 1])
+            link = inner(closed[i, i:j], closed[j, i + 1 : j + 1], semiring)
+            links[i, j] = link
+            opened[i, j] = times(link, weights[i, j], semiring)
+            closed[i, j] = inner(opened[i, i + 1 : j + 1], closed_by_end[j, i + 1 : j + 1], semiring)
             closed_by_end[j, i] = closed[i, j]
             if i > 0:
-                opened[j, i] = link + scores[j, i]
-                closed[j, i] = maximum(opened[j, i:j], closed_by_end[i, i:j])
+                links[j, i] = link
+                opened[j, i] = times(link, weights[j, i], semiring)
+                closed[j, i] = inner(opened[j, i:j], closed_by_end[i, i:j], semiring)
                 closed_by_end[i, j] = closed[j, i]
-    return closed, closed_by_end, opened
+    return closed, closed_by_end, opened, links
 
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
@@ -97,7 +109,7 @@ def eisner_best(scores, single_root):
     size = scores.shape[0]
     last = size - 1
     heads = np.full(size, -1, np.int32)
-    closed, closed_by_end, opened = best_charts(scores, 1 if single_root else 0)
+    closed, closed_by_end, opened, _ = charts(scores, 1 if single_root else 0, MAXIMUM)
     # Not a literal, for which numba would compile `_follow` once more.
     score, top = closed[0, last], int(np.int64(0))
     if single_root:
@@ -121,65 +133,41 @@ UNDERFLOW = 1e-290
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def inside(weights, first):
-    """Sum the weights of all derivations of every span of the words ``first..n``.
-
-    ``weights`` float64[n+1, n+1], probability scale, are 0 where forbidden, in column 0 and on the diagonal.
-    Returns ``closed, closed_by_end, opened, links``; ``links`` are ``opened`` without the weight of the arc.
-    """
-    size = weights.shape[0]
-    closed = np.zeros((size, size))
-    closed_by_end = np.zeros((size, size))
-    opened = np.zeros((size, size))
-    links = np.zeros((size, size))
-    for i in range(size):
-        closed[i, i] = 1.0
-        closed_by_end[i, i] = 1.0
-    for width in range(1, size - first):
-        for i in range(first, size - width):
-            j = i + width
-            links[i, j] = product(closed[i, i:j], closed[j, i + 1 : j + 1])
-            opened[i, j] = links[i, j] * weights[i, j]
-            closed[i, j] = product(opened[i, i + 1 : j + 1], closed_by_end[j, i + 1 : j + 1])
-            closed_by_end[j, i] = closed[i, j]
-            if i > 0:
-                links[j, i] = links[i, j]
-                opened[j, i] = links[j, i] * weights[j, i]
-                closed[j, i] = product(opened[j, i:j], closed_by_end[i, i:j])
-                closed_by_end[i, j] = closed[j, i]
-    return closed, closed_by_end, opened, links
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _outside(weights, first, closed, closed_by_end, opened, d_closed):
+def _outside(weights, first, closed, closed_by_end, opened, d_closed, semiring):
     """Propagate derivatives from the goal to the arcs: the inside pass in reverse, widest spans first.
 
     ``d_closed`` has the derivatives of the goal's own parts, and is completed. Returns ``d_opened``. Each
     derivative is collected from the wider spans that contain its span, along rows.
     """
     size = weights.shape[0]
-    d_closed_by_end = np.zeros((size, size))
-    d_opened = np.zeros((size, size))
-    d_links = np.zeros((size, size))
-    opened_by_dependent = opened.T.copy()
+    d_opened = np.full((size, size), zero(semiring))
+    d_closed_by_end, d_links = d_opened.copy(), d_opened.copy()
+    by_dependent = opened.T.copy()
     for width in range(size - 1 - first, 0, -1):
         for i in range(first, size - width):
             j = i + width
             # Head i, end j: below a head g < i, or the left half of a link from i to some g > j.
-            d_closed[i, j] += product(d_closed_by_end[j, first:i], opened_by_dependent[i, first:i])
+            total = plus(
+                d_closed[i, j],
+                inner(d_closed_by_end[j, first:i], by_dependent[i, first:i], semiring),
+                semiring,
+            )
             if j + 1 < size:
-                d_closed[i, j] += product(d_links[i, j + 1 :], closed_by_end[j + 1, j + 1 :])
-            d_closed_by_end[j, i] = d_closed[i, j]
-            d_opened[i, j] = product(d_closed[i, j:], closed[j, j:])
-            d_links[i, j] = d_opened[i, j] * weights[i, j]
+                total = plus(
+                    total, inner(d_links[i, j + 1 :], closed_by_end[j + 1, j + 1 :], semiring), semiring
+                )
+            d_closed[i, j], d_closed_by_end[j, i] = total, total
+            d_opened[i, j] = inner(d_closed[i, j:], closed[j, j:], semiring)
+            link = times(d_opened[i, j], weights[i, j], semiring)
             if i > 0:
                 # Head j, end i: below a head g > j, or the right half of a link from some g < i to j.
-                d_closed[j, i] += product(d_closed_by_end[i, j + 1 :], opened_by_dependent[j, j + 1 :])
-                d_closed[j, i] += product(d_links[j, first:i], closed_by_end[i - 1, first:i])
-                d_closed_by_end[i, j] = d_closed[j, i]
-                d_opened[j, i] = product(d_closed[j, first : i + 1], closed[i, first : i + 1])
-                d_links[i, j] += d_opened[j, i] * weights[j, i]
-            d_links[j, i] = d_links[i, j]
+                below = inner(d_closed_by_end[i, j + 1 :], by_dependent[j, j + 1 :], semiring)
+                beside = inner(d_links[j, first:i], closed_by_end[i - 1, first:i], semiring)
+                total = plus(plus(d_closed[j, i], below, semiring), beside, semiring)
+                d_closed[j, i], d_closed_by_end[i, j] = total, total
+                d_opened[j, i] = inner(d_closed[j, first : i + 1], closed[i, first : i + 1], semiring)
+                link = plus(link, times(d_opened[j, i], weights[j, i], semiring), semiring)
+            d_links[i, j], d_links[j, i] = link, link
     return d_opened
 
 
@@ -211,7 +199,7 @@ def eisner_posterior(scores, heads, single_root):
     last = size - 1
     weights, shift = _shifted_weights(scores, heads)
     first = 1 if single_root else 0
-    closed, closed_by_end, opened, links = inside(weights, first)
+    closed, closed_by_end, opened, links = charts(weights, first, PROBABILITY)
     d_closed = np.zeros((size, size))
     z = closed[0, last]
     if single_root:
@@ -225,7 +213,7 @@ def eisner_posterior(scores, heads, single_root):
             d_closed[k, last] += weights[0, k] * closed[k, 1] / z
     else:
         d_closed[0, last] = 1.0 / z
-    d_opened = _outside(weights, first, closed, closed_by_end, opened, d_closed)
+    d_opened = _outside(weights, first, closed, closed_by_end, opened, d_closed, PROBABILITY)
     marginals = np.zeros((size, size))
     reach = 0.0
     for h in range(size):
@@ -241,3 +229,37 @@ def eisner_posterior(scores, heads, single_root):
             if links[h, d] < floor:
                 links[h, d] = 0.0
     return np.log(z) + shift, marginals, links, reach < LIMIT
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def eisner_log(scores, single_root, maximise):
+    """Sum or maximise over all projective trees, in log space: slower, and exact at every scale.
+
+    Returns log Z, or the best score, -inf when no tree is possible; and the log of the sum over the trees
+    that have each arc, or the best score of such a tree.
+    """
+    # Each call is compiled for its semiring, which is twice as fast.
+    return _in_logs(scores, single_root, MAXIMUM) if maximise else _in_logs(scores, single_root, LOG)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _in_logs(scores, single_root, semiring):
+    size = scores.shape[0]
+    last, first = size - 1, 1 if single_root else 0
+    closed, closed_by_end, opened, _ = charts(scores, first, semiring)
+    outer = np.full((size, size), -np.inf)
+    root_arcs = np.full(size, -np.inf)
+    total = closed[0, last]
+    if single_root:
+        for k in range(1, size):
+            root_arcs[k] = scores[0, k] + closed[k, 1] + closed[k, last]
+            outer[k, 1] = scores[0, k] + closed[k, last]
+            outer[k, last] = scores[0, k] + closed[k, 1]
+        total = inner(root_arcs, np.zeros(size), semiring)
+    else:
+        outer[0, last] = 0.0
+    with_arc = _outside(scores, first, closed, closed_by_end, opened, outer, semiring)
+    with_arc += opened
+    if single_root:
+        with_arc[0] = root_arcs
+    return total, with_arc

@@ -54,20 +54,17 @@ def product(left, right):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
-def maximum(left, right):
-    best = -np.inf
-    for k in range(left.shape[0]):
-        best = max(best, left[k] + right[k])
-    return best
-
-
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def inner(left, right, semiring):
     """Return the inner product of two rows of the same length; zero when they are empty."""
     if semiring == PROBABILITY:
         return product(left, right)
-    best = maximum(left, right)
+    best = -np.inf
+    for k in range(left.shape[0]):
+        value = left[k] + right[k]
+        # Not max(), which is slower without "nnan".
+        if value > best:
+            best = value
     if semiring == MAXIMUM or best == -np.inf:
         return best
     mass = 0.0

@@ -23,7 +23,7 @@ def _draw(left, right, whole, rng):
 
 @njit(cache=True, error_model="numpy")
 def draw_projective(scores, closed, opened, count, rng, single_root):
-    """Draw heads int32[count, n+1] by the log charts of ``eisner_log.log_charts``; O(n^2) a tree at most."""
+    """Draw heads int32[count, n+1] by the log charts of ``eisner.charts``; O(n^2) a tree at most."""
     size = scores.shape[0]
     last = size - 1
     heads = np.full((count, size), -1, np.int32)
