@@ -39,7 +39,6 @@ def arcs_of(links: Table) -> tuple[Table, Table, Table]:
 
 
 def candidate_heads(links: Table) -> list[Table]:
-    """Return the variables of the arcs into each word 1..n."""
     return [column[column >= 0] for column in links.T[1:]]
 
 
@@ -112,7 +111,6 @@ class Chains:
 
 
 def dependent_chains(links: Table) -> Chains:
-    """Return the chains for CHILDSEQ and VALENCE."""
     return dependent_chains_of(*arcs_of(links), size=len(links))
 
 

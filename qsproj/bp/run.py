@@ -76,7 +76,6 @@ class MessageState:
         return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
 
     def answer(self, index: int, incoming: Messages) -> float:
-        """Update the messages of a group, but not the totals; return the largest change of a message."""
         needs_incoming = self.groups[index].needs_incoming
         if self._heard[index] is not None and not needs_incoming:
             proposed = self.outgoing[index].copy()
@@ -90,7 +89,6 @@ class MessageState:
         return float(residual)
 
     def publish(self, indices: Sequence[int]) -> None:
-        """Update the totals with the latest messages of these groups."""
         for index in indices:
             publish(
                 self.outgoing[index],
@@ -157,7 +155,6 @@ def flooding(state: MessageState, tolerance: float) -> float:
 
 
 def sequential(state: MessageState, tolerance: float) -> float:
-    """Update the groups in their order, each from the newest messages."""
     residual = 0.0
     for index in range(len(state.groups)):
         residual = max(residual, state.answer(index, state.incoming(index)))
@@ -235,7 +232,6 @@ class Monitor:
         self._beliefs = beliefs.copy()
 
     def status(self) -> Status:
-        """Return the final status: oscillating if the last steps reversed each other without fading."""
         if self.converged:
             return Status.CONVERGED
         if self._reversals >= REVERSALS and self.residuals[-1] > STANDSTILL * self.residuals[-1 - REVERSALS]:

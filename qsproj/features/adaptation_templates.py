@@ -149,7 +149,6 @@ _DEEP_MARKS = ("@", "$")
 
 
 def base_relation(relation: str) -> str:
-    """Return a relation without any subtype, of UD or of SUD."""
     return bare_relation(shallow_relation(relation))
 
 

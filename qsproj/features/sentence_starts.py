@@ -72,7 +72,6 @@ def _pieces() -> re.Pattern[str]:
 
 
 def pieces(text: str) -> list[tuple[int, str]]:
-    """Return the start and the text of each piece of a text with single spaces."""
     return [(found.start(), found[0]) for found in _pieces().finditer(text)]
 
 
@@ -93,7 +92,6 @@ def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list
 
 @lru_cache(maxsize=1 << 16)
 def _of_piece(piece: str) -> tuple[int, ...]:
-    """Return the codes of _OF_PIECES, 0 for a missing one."""
     lower = "".join("0" if character.isdigit() else character for character in piece.lower())
     kind = _kind(piece)
     is_word = piece[0].isalnum()
@@ -110,7 +108,6 @@ def _of_piece(piece: str) -> tuple[int, ...]:
 
 
 def _kind(piece: str) -> str:
-    """Return case and length of a word; the sign of a run, and whether there are several."""
     if piece[0].isdigit():
         return re.sub(r"\d+", "0", piece)[:8]
     if not any(character.isalnum() for character in piece):

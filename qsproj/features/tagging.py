@@ -73,7 +73,6 @@ Classes = Mapping[str, int]
 def templates_with(
     class_sets: Sequence[str], word_templates: tuple[str, ...] = WORD_TEMPLATES
 ) -> tuple[str, ...]:
-    """Return the templates of a tagger with these sets of word classes."""
     return word_templates + tuple(
         template.replace("CLASS", name) for name in class_sets for template in CLASS_TEMPLATES
     )
@@ -153,7 +152,6 @@ def _stem_and_ending(form: str, lower: str, lemmas: Mapping[str, str]) -> tuple[
 
 
 def word_kind(form: str) -> str:
-    """Return the first attribute of :func:`word_attributes`."""
     return _kind(_plain(form))
 
 

@@ -86,12 +86,10 @@ class Notices:
                 self._bar.refresh()
 
     def damaged(self, path: Path, error: Exception) -> None:
-        """Report that unreadable compiled code is compiled again."""
         reason = getattr(error, "strerror", None) or error
         self._say(f"compiling again what is kept in {path.parent}: cannot use {path.name}: {reason}")
 
     def not_kept(self, folder: Path, error: OSError) -> None:
-        """Report that compiled code cannot be stored."""
         self._say(
             f"compiling, in this and the next run: cannot write to {folder}: {error.strerror}; "
             "name another folder in NUMBA_CACHE_DIR"
@@ -142,7 +140,6 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Store compiled code; a full or missing disk is reported, but is no error."""
         NOTICES.compiled(time.monotonic() - self._began.pop(repr(signature), time.monotonic()))
         folder = writable_folder(self._source.parent)
         if folder is None or compiled.library.has_dynamic_globals or any(compiled.lifted):

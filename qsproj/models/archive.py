@@ -171,7 +171,6 @@ class ArchivedArrays(UnreadArrays):
 
 
 def _declared(content: IO[bytes], entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Read the head of an array; return its declared shape, type and number of bytes."""
     if np.lib.format.read_magic(content) != _NPY_VERSION:
         raise ValueError(f"{entry.filename} is an array of another version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)

@@ -155,7 +155,6 @@ def learn_kept(
 def _restored(
     stages: Checkpoint, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
 ) -> tuple[EpochRecord, ...]:
-    """Load the saved state into a trainer; return the records of the finished epochs."""
     found = stages.read(EPOCHS, rng)
     if found is None:
         return ()
@@ -214,7 +213,6 @@ def run_em_kept(
 
 
 def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
-    """Save a state of EM whose parameters are a dataclass of arrays."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
         own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}

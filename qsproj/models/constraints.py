@@ -119,7 +119,6 @@ class Constraints:
 
     @cached_property
     def has_relations(self) -> bool:
-        """Whether any relation is known."""
         return any(relation != UNSPECIFIED for relation in self.relations)
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
@@ -153,7 +152,6 @@ class Constraints:
         return words.union(*(range(first, last + 1) for first, last in self.spans))
 
     def keep_relations(self, predicted: Sequence[str]) -> tuple[str, ...]:
-        """Return predicted relations with the known ones in place."""
         pairs = zip(self.relations, predicted, strict=True)
         return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
 
@@ -205,7 +203,6 @@ class Constraints:
         return cases
 
     def _impossible(self, inference: TreeDecoder) -> SentenceError:
-        """Name the known heads that exclude each other."""
         heads = self.heads
         remedy = "correct HEAD, or put _ in its place"
         roots = np.flatnonzero(heads[1:] == ROOT) + 1

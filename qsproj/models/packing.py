@@ -64,7 +64,6 @@ def in_two_bytes(weights: NDArray[np.float32]) -> NDArray[np.floating]:
 
 
 def stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the weights of a file; older files store zeros as well."""
     if "used" not in arrays:
         return shaped(arrays, "weights", shape)
     return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))

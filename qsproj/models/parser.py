@@ -151,7 +151,6 @@ class Parser(Stored):
     def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
-        """Return one parsed sentence; see :meth:`parse`."""
         raise NotImplementedError
 
     def parsed_block(self, sentences: list[Sentence]) -> Iterable[Sentence] | None:
@@ -262,7 +261,6 @@ class Wrapper(Parser, Generic[Base]):
         return None if other is None else self.over(other)
 
     def over(self, base: Any) -> Self:
-        """Return the wrapper around another parser."""
         changed: Any = self
         return replace(changed, base=base)
 

@@ -57,7 +57,6 @@ def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
 
 
 def _rule(fits: Callable[[Any], bool], expected: str, *, after: Check | None = None) -> Check:
-    """Return a check that passes values which pass ``after``, if given, and then ``fits``."""
 
     def check(value: Any) -> None:
         if after:
@@ -187,7 +186,6 @@ def check_cells(rows: int, columns: int) -> None:
 
 
 def _kind(value: Any) -> str:
-    """Return the type of a JSON value in a few words."""
     if value is None:
         return "nothing"
     if isinstance(value, dict | list):

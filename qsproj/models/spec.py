@@ -62,7 +62,6 @@ def option_field(default: Any, **what: Any) -> Any:
 
 
 def specs_of(kind: type) -> dict[str, FieldSpec]:
-    """Return the properties of the fields of a dataclass by name; fields without any are left out."""
     return {one.name: one.metadata.get(_SPEC, FieldSpec()) for one in fields(kind)}
 
 
@@ -101,7 +100,6 @@ def restored(usual: Options, header: Any, *, among_others: bool = False) -> Opti
 
 
 def _check_of(what: FieldSpec, default: Any) -> Check:
-    """Return the check of a header value; null passes if it is the default."""
     if default is None:
         return optional(number(what.least, what.most))
     if math.isinf(what.least) or isinstance(default, int) or what.within:

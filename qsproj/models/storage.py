@@ -223,7 +223,6 @@ def _loaded_once(path: str) -> Any:
 
 
 def load_made(path: str | Path) -> dict[str, Any]:
-    """Return the provenance of a model; empty if its file has none."""
     with opened_model(path) as file:
         return file.made
 

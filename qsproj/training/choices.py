@@ -12,7 +12,6 @@ Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
 
 
 def shift_of(weights: NDArray[np.float32]) -> np.uint64:
-    """Return the shift that maps hashes to buckets."""
     return np.uint64(64 - (weights.shape[-1].bit_length() - 1))
 
 
@@ -24,7 +23,6 @@ class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
         self._faint = faint
 
     def step(self, example: Choice) -> float:
-        """Learn from one choice; return minus the log-probability of the correct candidate."""
         return self._weights.step(learn_script, *example, shift_of(self._weights.weights))
 
     def averaged(self) -> NDArray[np.float32]:

@@ -31,5 +31,4 @@ def cross_fit(
 
 
 def in_order(predicted: Iterable[tuple[int, Result]]) -> list[Result]:
-    """Return predictions in the order of their items."""
     return [result for _, result in sorted(predicted, key=lambda one: one[0])]

@@ -51,7 +51,6 @@ class EMReport:
     converged: bool
 
     def ending(self) -> tuple[str, ...]:
-        """Return a line on the iterations and the gain; none where there was no iteration."""
         if not self.iterations:
             return ()
         return (
@@ -139,7 +138,6 @@ def run_em(
 
 
 def reached(result: EMResult[Parameters], problem: EMProblem[Parameters, Counts]) -> float:
-    """Return the log-likelihood of the training data under the resulting parameters."""
     if result.converged and problem.held_out is None:
         return result.records[-1].log_likelihood
     return problem.e_step(result.parameters)[1]

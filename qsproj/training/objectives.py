@@ -128,7 +128,6 @@ class Annealed:
 
 
 def weighed(weight: float, objective: Objective) -> Objective:
-    """Return the objective, in every stage, multiplied by ``weight``."""
     if isinstance(objective, Annealed):
         stages = tuple(Weighed(weight, stage) for stage in objective.stages)
         return Annealed(Weighed(weight, objective.objective), objective.first, stages)

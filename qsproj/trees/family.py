@@ -34,7 +34,6 @@ class NoTreeError(QsprojError):
 
 
 def _why_no_tree(scores: Scores) -> str:
-    """Return a text naming the word without a possible head, if there is one, and a remedy."""
     allowed = scores > -np.inf
     np.fill_diagonal(allowed, False)
     alone = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
@@ -67,11 +66,6 @@ class TreePosterior:
     def __post_init__(self) -> None:
         self.marginals.flags.writeable = False
         self.log_marginals.flags.writeable = False
-
-
-def posterior_in_logs(log_z: float, log_marginals: NDArray[np.float64]) -> TreePosterior:
-    """Build a posterior from log-marginals alone."""
-    return TreePosterior(float(log_z), np.exp(log_marginals), log_marginals)
 
 
 def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:
@@ -148,7 +142,7 @@ class TreeFamily:
                 return TreePosterior(log_z, marginals, logs)
         heads, score = self._best(arcs, single_root)
         log_z, with_arc = self.sum_in_logs(arcs - tree_shifts(arcs, heads), single_root, False)
-        return posterior_in_logs(log_z + score, with_arc - log_z)
+        return TreePosterior(float(log_z + score), np.exp(with_arc - log_z), with_arc - log_z)
 
     def marginals(self, scores: ArrayLike, *, single_root: bool = False) -> tuple[float, Scores]:
         """Return log Z and the marginals of :meth:`posterior`, faster, without their logarithms."""

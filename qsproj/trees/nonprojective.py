@@ -44,7 +44,6 @@ def _draw(
 
 
 def _multi_root_trees(arcs: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Draw trees by random walks if these are short, else word by word."""
     _, marginals, derivatives, shifts, in_range = matrix_tree(arcs, False)
     if in_range:
         weights = np.exp(arcs - shifts)

@@ -202,7 +202,6 @@ def hill_climb(
 
 
 def _log_parts(scores: SecondOrderScores, single_root: bool) -> Parts:
-    """Arrange scores for the kernels; a single root has no second dependent."""
     arcs = scores.arcs[:, None, :]
     if scores.grandparents is not None:
         arcs = arcs + scores.grandparents.transpose(1, 0, 2)

@@ -191,7 +191,6 @@ def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
 
 
 def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    """Make ATMOST1 factors: of each list of booleans at most one is true."""
     return _counted(variables, allow_none=True)
 
 

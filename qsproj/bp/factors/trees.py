@@ -75,7 +75,6 @@ def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
 
 
 def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
-    """Make the PTREE factor: the true arcs form a projective tree."""
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], True, single_root)
 

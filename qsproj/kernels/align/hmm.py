@@ -281,7 +281,6 @@ def add_differences(changed, numbers, after, before):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_parts(words, counts, priors, parts):
-    """Fill one over count plus pseudo-count of each word; counts that rounding left below zero are zero."""
     for i in range(words.size):
         parts[i] = 1.0 / (max(counts[words[i]], 0.0) + priors[words[i]])
 

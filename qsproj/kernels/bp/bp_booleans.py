@@ -213,7 +213,6 @@ FORBIDDEN = (0b0111, 0b1011, 0b1101)
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _weight(messages, assignment, left_out):
-    """Return the log weight of an assignment under its messages, all but the one to ``left_out``."""
     weight = 0.0
     for e in range(4):
         if e != left_out:

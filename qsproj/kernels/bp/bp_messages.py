@@ -42,7 +42,6 @@ def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def publish(outgoing, slots, group, finite_by_group, infinite_by_group, finite, infinite):
-    """Update sums and totals with the new messages of one group; arguments as above."""
     add_up(outgoing, slots, finite_by_group[group], infinite_by_group[group])
     total_of_groups(finite_by_group, infinite_by_group, finite, infinite)
 

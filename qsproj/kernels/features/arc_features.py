@@ -282,7 +282,6 @@ def score_block(features, weights, starts, sizes, scores):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def _score_chosen(features, weights, heads, dependents, between, room, scores):
-    """Compute :func:`score_chosen_arcs`; see :func:`_score_arcs`."""
     lines = 0
     for arc in range(heads.shape[0] + 1):
         row, ahead = arc % 2, 0

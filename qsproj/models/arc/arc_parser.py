@@ -162,7 +162,6 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return self.scorer.scores(self.scorer.features(self.encode(sentence)))
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return the probabilities of arcs at the parser's temperature; see :meth:`Parser.posterior`."""
         inference = self.constrained(sentence, given)
         return ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
 

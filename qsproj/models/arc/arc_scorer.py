@@ -146,7 +146,6 @@ class ArcScorer(ArcWeights):
         return encode_block(read, self.templates.attributes)
 
     def score_block(self, block: EncodedBlock) -> Floats:
-        """Return the flattened :meth:`scores` of the sentences of a block, concatenated."""
         scores = np.zeros(int(np.sum(block.sizes**2)))
         kernels.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
         return scores

@@ -39,7 +39,6 @@ class RelationWeights:
 
     @cached_property
     def templates(self) -> arc_templates.CompiledTemplates:
-        """The templates as integer programs, which extend the arc templates of the same name."""
         arcs = arc_templates.compile_templates(
             arc_templates.TEMPLATE_SETS[self.template_set.removesuffix(arc_templates.IN_TREE)]
         )
@@ -78,12 +77,10 @@ class Labeller(RelationWeights):
     prefix = "label_"
 
     def encode(self, sentence: Sentence) -> atoms.EncodedSentence:
-        """Hash the attributes of words that the templates read, as the arc scorer does."""
         attributes = tuple(name for name in self.templates.attributes if not atoms.reads_tree(name))
         return atoms.encode(atoms.without_columns(sentence, self.ignored), attributes)
 
     def encode_tree(self, sentence: Sentence) -> atoms.EncodedSentence:
-        """Hash the attributes that the templates read of a sentence and its whole or partial tree."""
         return atoms.with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
 
     def features(
@@ -169,7 +166,6 @@ class Labeller(RelationWeights):
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:
-        """The names of the relations, followed by the placeholder for a missing one."""
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     @classmethod

@@ -63,7 +63,6 @@ MORE_EPOCHS = 3
 def fine_tuned_clusters(
     parser: cluster_parser.ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> cluster_parser.ClusterParser:
-    """Continue training from the parser's weights on some more trees, whole or partial."""
     usable, examples = annotated_examples(parser, trees)
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")

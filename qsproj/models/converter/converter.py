@@ -76,7 +76,6 @@ class Converter(Parser):
 
     @staticmethod
     def untrained() -> "Converter":
-        """Return the converter that returns every source tree unchanged."""
         return Converter(
             TurnModel.untrained(),
             np.zeros(1 << HASH_BITS, dtype=np.float32),
@@ -90,7 +89,6 @@ class Converter(Parser):
         return compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
 
     def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
-        """Encode the source tree of a sentence, or its source trees; see :func:`encode_sources`."""
         return [
             WeightedSource(share, self.turns.turned(nodes))
             for share, nodes in encode_sources(sentence, source_posteriors)
@@ -240,7 +238,6 @@ def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
 
 
 def inference_for(inference: TreeDecoder, sources: Sequence[WeightedSource]) -> TreeDecoder:
-    """Allow crossing arcs where the arcs of the best source tree cross."""
     if inference.projective and crossing_arcs(sources[0].nodes.heads).any():
         return replace(inference, projective=False)
     return inference

@@ -38,7 +38,6 @@ class RelationAdapter:
 
     @staticmethod
     def untrained(relations: tuple[str, ...] = ()) -> "RelationAdapter":
-        """Return an adapter that prefers to keep the existing relations."""
         return RelationAdapter(
             relations, np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
         )

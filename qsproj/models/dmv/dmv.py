@@ -120,7 +120,6 @@ class TagNumbering:
         self._numbers = {UNKNOWN_TAG: 0}
 
     def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
-        """Return the number of each tag; a new tag gets the next one."""
         numbers = self._numbers
         return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
 
@@ -182,7 +181,6 @@ class DmvParameters:
     root: Floats
 
     def floored(self, floor: float) -> "DmvParameters":
-        """Return a copy with no probability below ``floor``, so that every tree is possible."""
         return DmvParameters(
             np.clip(self.stop, floor, 1.0 - floor),
             np.maximum(self.child, floor),
@@ -246,7 +244,6 @@ Summed = TypeVar("Summed", bound=Counts)
 def summed(
     count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
 ) -> tuple[Summed, float]:
-    """Return expected counts and log-likelihood of a corpus, summed over its parts in order."""
     results = map_in_order(count, parts, workers=workers)
     total, log_likelihood = next(results)
     for more, log in results:
@@ -488,7 +485,6 @@ class Dmv(Parser):
     def _best_within(
         self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
     ) -> Heads:
-        """Return the most probable tree over the kept words."""
         if inference is None:
             return self._best(sentence, kept)
         if self._reads_siblings(kept):

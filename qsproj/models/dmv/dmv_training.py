@@ -92,7 +92,6 @@ def _is_whole(part: dmv.TagCorpus) -> Mask:
 def _packed_parts(
     sentences: Iterable[Sentence], options: DmvOptions
 ) -> tuple[list[dmv.TagCorpus], tuple[str, ...], dict[str, int]]:
-    """Pack the usable sentences in parts of PART_SENTENCES; count the others."""
     numbering = dmv.TagNumbering()
     parts: list[dmv.TagCorpus] = []
     skipped: dict[str, int] = {}
@@ -119,7 +118,6 @@ def _summed(
 
 
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
-    """Return expected counts over all derivations, and the log-likelihood of the corpus."""
     stop, child, root, logs, _, _ = dmv_expectation(
         corpus.tags, corpus.starts, corpus.heads, parameters.stop, parameters.child, parameters.root
     )
@@ -176,7 +174,6 @@ OWN_DECISIONS = 1.0
 
 
 def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:
-    """Return the grammar re-estimated with the decisions of some more trees; partial ones are left out."""
     whole = [one for one in trees if len(one) and is_whole(one.heads)]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
@@ -200,7 +197,6 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
 
 
 def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:
-    """Leave out, and count, sentences that are too long or whose known heads are in no tree."""
 
     def kept(wanted: Mask, reason: str) -> dmv.TagCorpus:
         if not wanted.all():

@@ -54,7 +54,6 @@ class EnhancedParser(Wrapper[Parser]):
     def enhanced(
         self, sentence: Sentence, *, confidence: bool = False, arcs: Callable[[], Scores] | None = None
     ) -> Sentence:
-        """Return a sentence that has a tree with its DEPS; see :meth:`Enhancer.graph`."""
         graph, chances = self.enhancer.graph(sentence, arcs)
         found = with_graph(sentence, graph)
         if not confidence:
@@ -83,5 +82,4 @@ class EnhancedParser(Wrapper[Parser]):
 def train_enhanced_parser(
     parser: Parser, sentences: Sequence[Sentence], *, rng: np.random.Generator
 ) -> EnhancedParser:
-    """Return a parser that also writes enhanced dependencies, trained on those of these sentences."""
     return EnhancedParser(parser, train_enhancer(sentences, rng=rng))

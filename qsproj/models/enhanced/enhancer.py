@@ -69,7 +69,6 @@ class Tree:
 
     @cached_property
     def children(self) -> list[list[int]]:
-        """The dependents of the root and of each word."""
         children: list[list[int]] = [[] for _ in self.heads]
         for word, head in enumerate(self.heads):
             if head >= ROOT:
@@ -82,16 +81,13 @@ class Tree:
         return ["", *map(bare_relation, self.sentence.deprels)]
 
     def relation(self, word: int) -> str:
-        """Return the relation of a word; of the root an empty one."""
         return self.sentence.deprels[word - 1] if word else ""
 
     def lemma(self, word: int) -> str:
-        """Return the lower-cased lemma of a word, or its form where it has none."""
         lemma = self.sentence.lemmas[word - 1]
         return (self.sentence.forms[word - 1] if lemma == UNSPECIFIED else lemma).lower()
 
     def feature(self, word: int, name: str) -> str:
-        """Return the value of a feature of a word in lower case; empty where it has none."""
         for pair in self.sentence.feats[word - 1].split("|") if word else ():
             key, _, value = pair.partition("=")
             if key == name:
@@ -115,7 +111,6 @@ class Tree:
         return next(filter(None, (self.marker(one, "cc") for one in row)), "")
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates of each word by the paths in WAYS."""
         for word in range(1, len(self.heads)):
             above = [word]
             for up in range(4):
@@ -150,7 +145,6 @@ class Tree:
         return f"{one.way[0]}{one.way[1]} {','.join(passed)}"
 
     def filling(self, one: Candidate) -> Mapping[str, str]:
-        """Return the value of each part of a pattern."""
         dependent, above = one.dependent, self.heads[one.dependent]
         filled = {"{0}": self.relation(dependent), "{1}": self.relation(max(above, ROOT))}
         for name, word in (("", dependent), ("1", max(above, ROOT))):
@@ -351,7 +345,6 @@ def _hashes(features: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def _nothing(options: int) -> NDArray[np.uint64]:
-    """Return features of the options themselves: none."""
     return np.broadcast_to(_NOTHING, (options, 1))
 
 

@@ -133,7 +133,6 @@ def sentence_graph(
     constraint: str = "tree",
     spans: Sequence[tuple[int, int]] = (),
 ) -> SentenceGraph:
-    """Build factors over candidate arcs; exactly one arc enters each span from outside."""
     links, size = chosen_links(candidates), len(candidates)
     heads, dependents, _ = arcs_of(links)
     arcs = Arcs(
@@ -228,7 +227,6 @@ def _hidden(arcs: Arcs) -> FamilyFactors:
 
 
 def _with_arcs(chains: Chains) -> Chains:
-    """Leave out chains without an arc, which have no choice."""
     kept = np.diff(chains.starts) > 0
     return replace(
         chains, starts=np.unique(chains.starts), heads=chains.heads[kept], sides=chains.sides[kept]

@@ -121,7 +121,6 @@ class GraphParser(Parser):
         return self.base.ignored
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return the belief about every arc; see :meth:`arc_beliefs`."""
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
     def check_input(self, sentence: Sentence) -> None:
@@ -155,7 +154,6 @@ class GraphParser(Parser):
         spans: Sequence[tuple[int, int]] = (),
         maximise: bool,
     ) -> ArcBeliefs:
-        """Prune, build the graph, pass messages; fall back to first order where that fails."""
         options = self.options
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
@@ -263,11 +261,9 @@ class GraphParser(Parser):
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities, given=given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "GraphParser":
-        """Fine-tune the first-order scores; see :meth:`Parser.fine_tuned`."""
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> ArcParser | None:
-        """Return the first-order parser with crossing arcs allowed."""
         return self.base.allowing_crossings()
 
     def to_archive(self) -> Archive:

@@ -59,7 +59,6 @@ def graph_examples(
     *,
     graph_options: GraphOptions,
 ) -> list[GraphExample]:
-    """Build the graphs of pruned sentences, leaving out those with too many factors."""
     inference, threshold = base.inference, graph_options.threshold
     hidden = "hidden" in graph_options.families_for(inference)
     examples = []
@@ -84,7 +83,6 @@ def graph_examples(
 
 
 def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list[Sentence]:
-    """Return the usable sentences, by the rules of the first-order parser."""
     usable, _ = usable_sentences(sentences)
     return [s for s in usable if base.inference.admits(agreeing_arcs(s.heads, base.inference))]
 
@@ -128,7 +126,6 @@ def train_graph_parser(
     options: TrainingOptions | None = None,
     graph_options: GraphOptions | None = None,
 ) -> tuple[GraphParser, TrainingReport]:
-    """Train a second-order parser on trees; missing heads are summed out."""
     options = options or TrainingOptions()
     graph_options = graph_options or GraphOptions()
     margin_of(options.objective, KIND)

@@ -59,7 +59,6 @@ class LinkChooser(Stored):
         return links_only(pair, self.families)
 
     def _seen(self, sentence: Sentence) -> Sentence:
-        """Return a sentence in the form that the model reads: with its tags, or without."""
         untagged = (UNSPECIFIED,) * len(sentence)
         if not self.tagged:
             return replace(sentence, upos=untagged)
@@ -100,7 +99,6 @@ def _no_scores(side: Side) -> TreeScores:
 
 
 def _without_arcs(n: int) -> Side:
-    """Return a side whose tree plays no part."""
     words = np.zeros(0, dtype=np.int32)
     none = Relation(np.zeros((n + 1, n + 1), dtype=np.bool_), words, words, np.zeros((0, 2), dtype=np.int32))
     return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), None, none, none)

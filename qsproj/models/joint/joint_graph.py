@@ -202,7 +202,6 @@ def _trees(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGro
 
 
 def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return the ties of unknown grandparents and siblings to arcs, ALIGNITG and SYNCH."""
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
@@ -215,7 +214,6 @@ def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGrou
 
 
 def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
-    """Return ALIGNHMM over the words of each side that has one."""
     groups: list[FactorGroup] = []
     for name in structure.align_hmms:
         sides = structure.target, structure.source
@@ -247,7 +245,6 @@ def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
 
 
 def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Floats:
-    """Return the scores of :func:`_unary`; infinite ones stand for known links."""
     states = known[structure.link_variables]
     values = [np.where(states == TRUE_STATE, np.inf, np.where(states == FALSE_STATE, -np.inf, scores.links))]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
@@ -294,7 +291,6 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
 
 
 def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
-    """Return the expected counts of the scores of one part's groups."""
     part = graph.parts[name]
     heard = zip(beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
     return [group.expected(incoming) for group, incoming in heard]
@@ -315,7 +311,6 @@ def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
 
 
 def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:
-    """Return the probability of every arc of a side, 0 where it has no variable."""
     chances = np.zeros(side.arcs.shape)
     arcs = side.arcs != NO_VARIABLE
     chances[arcs] = _probabilities(beliefs, side.arcs[arcs], known)

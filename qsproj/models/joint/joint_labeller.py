@@ -109,7 +109,6 @@ class JointLabeller:
 
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
-        """Return a labeller that matches relations only by their names."""
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
         like = [[_likeness(source, target) for target in relations] for source in source_relations]
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
@@ -117,7 +116,6 @@ class JointLabeller:
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
     def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
-        """Return one for a target labeller with more relations; new ones start from their names."""
         more = JointLabeller.untrained(self.source_relations, relations)
         kept = [relations.index(relation) for relation in self.relations]
         more.table.weights[:, kept] = self.table.weights

@@ -49,7 +49,6 @@ def prepare(
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> JointData:
-    """Select pairs, train taggers and the target parser where they are not given, and score target trees."""
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
         raise NothingToLearnError(
@@ -107,7 +106,6 @@ def fit(
     options: joint_options.BiparseOptions,
     notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
-    """Train joint weights and the labeller; return the parser, and records of each epoch."""
     weights, records, statuses = joint_training.train_joint_weights(
         examples, rng=rng, options=options.training, stages=data.stages, notify=notify
     )
@@ -183,7 +181,6 @@ def joint_example(
 def usable_pairs(
     pairs: Iterable[SentencePair], *, with_trees: bool = True
 ) -> tuple[list[SentencePair], dict[str, int]]:
-    """Leave out pairs that training cannot use, and count them by reason."""
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
     for pair in pairs:

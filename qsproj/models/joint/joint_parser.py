@@ -93,7 +93,6 @@ class JointParser(Wrapper[TreeParser]):
         return replace(self, source=source, target=target, weights=weights, labeller=None, tagger=None)
 
     def with_target(self, target: TreeParser) -> "JointParser":
-        """Return the model with its target parser trained further, which may have more relations."""
         own, of_target = self.labeller, first_order(target).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
@@ -221,11 +220,9 @@ class JointParser(Wrapper[TreeParser]):
 
     @property
     def base(self) -> TreeParser:  # type: ignore[override]
-        """The target parser, which parses sentences alone."""
         return self.target
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence alone; a model that tags has tagged its untagged words."""
         return self.with_tags_alone(sentence)
 
     @property
@@ -238,7 +235,6 @@ class JointParser(Wrapper[TreeParser]):
         return self.with_target(base)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
-        """Train further on target trees, and joint weights on pairs; hand links are observed."""
         from qsproj.models.joint.joint_pairs import train_on_more_pairs
 
         pairs = [lesson for lesson in trees if isinstance(lesson, SentencePair)]
@@ -246,7 +242,6 @@ class JointParser(Wrapper[TreeParser]):
         return learned.over(learned.target.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> "ArcParser | None":
-        """Return the target's first-order parser with crossing arcs allowed."""
         return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
@@ -261,7 +256,6 @@ class JointParser(Wrapper[TreeParser]):
         return pair if beliefs.status is Status.CONTRADICTION else _decided(pair, choices, beliefs)[0]
 
     def tag_choices(self, pair: SentencePair) -> tuple[SentencePair, TagChoices | None]:
-        """Return a pair with missing tags filled in, and the words with other likely tags, if any."""
         if self.tagger is None:
             return pair, None
         least = self.options.tag_threshold

@@ -183,7 +183,6 @@ def _spread(possible: Mask, words: Table) -> Mask:
 
 
 def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, variables: Variables) -> Table:
-    """Return variables of grandparents or siblings; in an observed tree, all possible ones are true."""
     if side.observed:
         return np.full(len(first), ALWAYS_TRUE, dtype=np.int32)
     return variables.of_pairs(relation, first, second)
@@ -270,7 +269,6 @@ class TagVariables:
 
     @property
     def states(self) -> list[int]:
-        """Number of states of each variable, the last one included."""
         return [*[self.possible.shape[1]] * len(self.variables), 1]
 
 

@@ -149,7 +149,6 @@ SCALE_RATE = 0.1
 
 
 def convergence(statuses: Counter[Status]) -> str:
-    """Return a message: the number of belief propagation runs, and the share that converged."""
     runs = statuses.total()
     if not runs:
         return "nothing to infer"
@@ -218,7 +217,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        """Take one step down the gradient, given beliefs without the observations and with them."""
         parts = [
             (pair.buckets[name], (getattr(free, name) - getattr(clamped, name)).reshape(-1))
             for name in LEARNED

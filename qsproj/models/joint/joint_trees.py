@@ -51,7 +51,6 @@ def is_tree_parser(model: object) -> TypeGuard[TreeParser]:
 
 
 def load_tree_parser(path: str) -> TreeParser:
-    """Load a parser of trees, or take that of a model that parses text."""
     model = load_model(path)
     parser = model.base if isinstance(model, Parser) and model.retagging() is not None else model
     if not is_tree_parser(parser):
@@ -79,11 +78,9 @@ class TreeScores:
     tagged: TaggedArcs | None = None
 
     def side(self, first_variable: int, trees: TreeDecoder) -> Side:
-        """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
     def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> "TreeScores":
-        """Return a copy with arc scores under the possible tags of words, by the scorer of links."""
         if choices is None:
             return self
         return replace(self, tagged=tagged_arcs(scorer, sentence, choices, self.kept))
@@ -149,7 +146,6 @@ def first_order_scores(
 
 
 def first_order(parser: TreeParser) -> ArcParser:
-    """Return the parser's first order, which labels, too."""
     return parser if isinstance(parser, ArcParser) else parser.base
 
 
@@ -267,7 +263,6 @@ def kept_stages(
 
 
 def packed(scores: Sequence[TreeScores]) -> dict[str, NDArray[Any]]:
-    """Return the scores of several sentences as a few arrays."""
     tagged = [own.tagged for own in scores]
     there = [own for own in tagged if own is not None]
     lists: dict[str, list[NDArray[Any]]] = {
@@ -296,7 +291,6 @@ def _parts(arrays: Arrays, name: str) -> list[NDArray[Any]]:
 
 
 def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
-    """Undo :func:`packed`, given a parser of the same order and options."""
     tables = [_parts(arrays, name) for name in ("marginals", "kept", "links")]
     factors = iter(_parts(arrays, "factors"))
     of_tags = zip(*(_parts(arrays, name) for name in ("heads", "dependents", "tag_scores")), strict=True)

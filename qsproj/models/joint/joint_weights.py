@@ -94,7 +94,6 @@ def prepare_pair(
 def with_tag_variables(
     prepared: PreparedPair, pair: SentencePair, tagger: LinkTagger, choices: TagChoices, scores: TreeScores
 ) -> PreparedPair:
-    """Return a pair whose target words have TAG variables where their tags are uncertain."""
     # Callers that use tags have scored the arcs under them.
     assert scores.tagged is not None
     structure = prepared.structure
@@ -136,7 +135,6 @@ class JointWeights:
 
     @staticmethod
     def from_arrays(arrays: Arrays, **scales: Any) -> "JointWeights":
-        """Rebuild the weights from :meth:`to_arrays` and the ``scales`` in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << joint_templates.HASH_BITS))
         return JointWeights(weights, **scales)
 

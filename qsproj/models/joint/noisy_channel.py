@@ -129,7 +129,6 @@ class SourceTreeLikelihood:
         )
 
     def _through_marginals(self, scores: Scores, marginals: Scores, slopes: Scores) -> Scores:
-        """Propagate derivatives by messages back to derivatives by arc scores."""
         arcs = self.structure.target.arcs != NO_VARIABLE
         values = np.zeros_like(scores)
         chances = marginals[arcs]

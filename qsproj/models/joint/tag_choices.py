@@ -55,7 +55,6 @@ class TagScores:
         return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
 
     def mixed(self, other: "TagScores", share: float) -> "TagScores":
-        """Return the mean of both, in which the other has a weight of ``share``."""
         parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
         return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
 

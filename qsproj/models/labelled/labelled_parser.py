@@ -258,7 +258,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return possible
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
-        """Return the beliefs about the labelled arcs at the parser's temperature."""
         return self._tempered(self.beliefs(sentence, given))
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
@@ -301,7 +300,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> LabelledParser:
-        """Train scores of arcs alone further; see :meth:`Parser.fine_tuned`."""
         arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 

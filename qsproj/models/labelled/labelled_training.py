@@ -126,7 +126,6 @@ def train_labelled_parser(
 def _learned(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[LabelledParser, list[EpochRecord]]:
-    """Return the parser trained on trees, all of which it can build; its temperatures are 1."""
     sentences, inference = prepared.sentences, prepared.inference
     encoded = [lesson.encoded for lesson in prepared.lessons]
     names = tuple(sorted(relations_in(sentences)))

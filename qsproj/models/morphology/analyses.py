@@ -32,7 +32,6 @@ class Analysis(NamedTuple):
 
 
 def feature_pairs(feats: str) -> Attributes:
-    """Return attribute and value of each feature of a cell of FEATS."""
     if feats == UNSPECIFIED:
         return ()
     pairs = (feature.partition("=") for feature in feats.split("|"))
@@ -45,7 +44,6 @@ def features_of(feats: str) -> dict[str, str]:
 
 
 def feature_cell(features: Mapping[str, str]) -> str:
-    """Return the FEATS cell of these values, sorted in UD order."""
     pairs = sorted(features.items(), key=lambda pair: pair[0].lower())
     return "|".join(f"{name}={value}" for name, value in pairs) or UNSPECIFIED
 
@@ -74,7 +72,6 @@ class AnalysisTable:
 
     @property
     def decided(self) -> bool:
-        """Whether UPOS alone determines the analysis of every word."""
         return len(self.ranges) == len(self.analyses)
 
 
@@ -85,7 +82,6 @@ def has_genders(found: Iterable[Analysis]) -> bool:
 
 
 def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
-    """Number analyses, their parts and the values of their attributes."""
     analyses = tuple(sorted(set(found)))
     ranges: dict[str, tuple[int, int]] = {}
     for number, analysis in enumerate(analyses):
@@ -129,7 +125,6 @@ def _distinctive(
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:
-    """Return the attributes of an analysis: UPOS, XPOS or its letters, features, and fused features."""
     if letters and analysis.xpos != UNSPECIFIED:
         xpos = tuple((f"{XPOS_ATTRIBUTE}{place:02}", sign) for place, sign in enumerate(analysis.xpos))
     else:

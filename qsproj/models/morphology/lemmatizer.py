@@ -53,7 +53,6 @@ class EditScript(NamedTuple):
     suffix: str = ""
 
     def fits(self, form: str) -> bool:
-        """Return whether the cased form has the prefix and the suffix to remove."""
         room = len(self.cut_prefix) + len(self.cut_suffix)
         return (
             len(form) >= room + (self.casing != WHOLE)
@@ -71,7 +70,6 @@ class EditScript(NamedTuple):
         return self.prefix + cased[len(self.cut_prefix) : len(cased) - len(self.cut_suffix)] + self.suffix
 
     def text(self) -> str:
-        """Return the script in one line; its features are hashed from it."""
         return "\t".join(self)
 
     @staticmethod
@@ -156,7 +154,6 @@ class Lemmatizer:
                 yield number, lemma
 
     def _indexed(self, upos: str) -> _BySuffix:
-        """Return the scripts of a tag by casing and suffix to remove."""
         if upos not in self._of_tags:
             found: dict[str, tuple[int, dict[str, list[int]]]] = {}
             for number in self.allowed.get(upos, ()):
@@ -194,7 +191,6 @@ def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
 
 
 def _word_features(word: Word) -> Iterator[str]:
-    """Yield the features of a word, the same for every script."""
     upos, _, feats = word.analysis
     lower = word.form.lower()
     yield from _analysis_features(word.analysis)

@@ -152,7 +152,6 @@ class Morphology:
         return self._best(self._lattice(forms, upos), upos)
 
     def _best(self, lattice: Lattice | None, upos: Sequence[str]) -> list[Analysis]:
-        """Run :meth:`analyses` on the lattice of the words."""
         numbers = [self.table.ranges.get(tag, (0, 1))[0] for tag in upos]
         if lattice is not None:
             candidates, scores, links = lattice
@@ -208,13 +207,11 @@ class Morphology:
         return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
 
     def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
-        """Return the rank of an entry's lemma: shared features first, then its count."""
         return shared_features(analysis.feats, self.table.analyses[entry[0]].feats), entry[2]
 
     def encoded(
         self, forms: Sequence[str], upos: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the array ``words`` of the kernels of analyses."""
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
         seen: list[int] = [0]
         known: list[int] = []
@@ -229,7 +226,6 @@ class Morphology:
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def _counts(self, form: str, tag: str) -> dict[int, int]:
-        """Return the count of each analysis of a form, or of its lower case if the form is unknown."""
         form = plain_form(form)
         counts: dict[int, int] = {}
         for known in (form, form.lower()):

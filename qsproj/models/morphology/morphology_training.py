@@ -173,7 +173,6 @@ Analysed = tuple[Sentence, tuple[Analysis, ...]]
 
 
 def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Analysed]:
-    """Return the sentences with annotated analyses, and these."""
     found = []
     featured = _share_with_features(treebank)
     # In output form: sorted, without duplicates and without values that are not UD's.
@@ -196,7 +195,6 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
 
 
 def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
-    """Return the share of words with features for each UPOS, in sentences where some word has features."""
     words: Counter[str] = Counter()
     featured: Counter[str] = Counter()
     for sentence in treebank:
@@ -221,7 +219,6 @@ _Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
 
 
 def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
-    """Count the analyses and scripts of each form under each UPOS."""
     made: dict[tuple[str, str], int] = {}
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
@@ -393,7 +390,6 @@ def _train_lemmatizer(
 
 
 def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[Choice]:
-    """Return features, candidates and the right candidate of each word that has a choice."""
     # Forms by lemma: a lemma is known where another form has it.
     forms_of: dict[str, set[str]] = {}
     for word, script in words:

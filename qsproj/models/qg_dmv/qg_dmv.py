@@ -140,7 +140,6 @@ def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
 
 
 def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    """Concatenate arrays, also none."""
     return np.concatenate([np.zeros(0, dtype=dtype), *arrays])
 
 
@@ -180,7 +179,6 @@ class QgStep(QgParameters):
 
     @property
     def has_counts(self) -> bool:
-        """Whether the parameters come from a step of EM."""
         return bool(self.monolingual_stop.any())
 
     @property
@@ -201,7 +199,6 @@ class QgCounts(dmv.Counts):
         return QgParameters(**self.frequencies(smoothing))
 
     def step(self, smoothing: float) -> QgStep:
-        """Return the results of :meth:`estimate` and :meth:`without_source` together."""
         return QgStep(*[*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source())])
 
     def without_source(self) -> dmv.DmvCounts:
@@ -314,7 +311,6 @@ class QgDmv(Wrapper[dmv.Dmv]):
 
 
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
-    """Run the kernel: counts, log-likelihoods, and the arcs of the last pair."""
     own = [getattr(parameters, one.name) for one in fields(QgParameters)]
     return qg_expectation(*arrays_of(corpus), *own)
 

@@ -191,7 +191,6 @@ class PackedPairs:
 
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
-    """Pack pairs, consumed one at a time, into files of a folder, which must outlive the result."""
     numbering, source_numbering = dmv.TagNumbering(), dmv.TagNumbering()
     nodes = (
         qg_dmv.nodes_of(

@@ -46,11 +46,9 @@ class LinkTagger:
     table: SenseWeights
 
     def tag(self, pair: SentencePair) -> Sentence:
-        """Return the target sentence with missing UPOS filled in."""
         return self.decided(pair, self.scores(pair.target))
 
     def tag_alone(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence without a source, with missing UPOS filled in."""
         return self._filled(sentence, self.scores(sentence))
 
     def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
@@ -81,7 +79,6 @@ class LinkTagger:
         return np.where(tags[:, None] < 0, 0.0, said)
 
     def _with_evidence(self, pair: SentencePair, scores: Scores) -> Scores:
-        """Return the tagger's scores combined with the evidence of the links."""
         evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
         return scores + evidence
 

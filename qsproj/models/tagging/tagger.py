@@ -177,7 +177,6 @@ class Tagger(Stored):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the model fills: ``upos``, and those of its morphology."""
         return UPOS_COLUMN, *(self.morphology.columns if self.morphology is not None else ())
 
     def tag(

@@ -381,11 +381,9 @@ class TaggingParser(Parser):
         return ArcPosterior(self.beliefs(sentence, given).arcs)
 
     def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> TagsAndArcs:
-        """Return the beliefs about the sentence; of its columns only FORM is read."""
         return self._beliefs(sentence, given)[0]
 
     def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeDecoder]:
-        """Return beliefs, and the inference over the trees that they refer to."""
         check_sentence(sentence)
         tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
@@ -488,7 +486,6 @@ class TaggingParser(Parser):
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TaggingParser":
-        """Train scores of the first order further; see :meth:`Parser.fine_tuned`."""
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def cut(self, text: str) -> Iterator[Sentence]:

@@ -175,7 +175,6 @@ def _example(
 def tagging_loss(
     example: TaggingExample, values: FactorValues, *, iterations: int, margin: float
 ) -> tuple[float, FactorValues]:
-    """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient."""
     check_finite(values.links, values.tag_links, values.trigrams)
     handicapped = replace(values, links=values.links + margin * ~example.agrees)
     beliefs = infer_tags_and_tree(example.features.graph, handicapped, iterations=iterations)

@@ -124,7 +124,6 @@ class UncertainWords:
     marginals: NDArray[np.float64]
 
     def tags(self, numbers: TagNumbers) -> Tags:
-        """Return the tags by their numbers; words that are not free have their own."""
         return tuple(
             self.tagger.tags[number] if free else own
             for number, free, own in zip(
@@ -133,7 +132,6 @@ class UncertainWords:
         )
 
     def read(self, parser: ArcParser, numbers: TagNumbers) -> Reading:
-        """Return the parser's reading of a tag sequence. O(n^3) time."""
         before = np.concatenate([[len(self.tagger.tags)], numbers[:-1]])
         of_tags = self.emissions[np.arange(len(numbers)), numbers] + self.tagger.transitions[before, numbers]
         scores = parser.scores(with_columns(self.sentence, upos=self.tags(numbers)))
@@ -248,7 +246,6 @@ class TextParser(Wrapper[Parser]):
         segmentations: int | None = None,
         name: str = "text",
     ) -> Iterator[Sentence]:
-        """Yield one sentence for each line of plain text, cut into words; see :meth:`Tagger.read`."""
         return self.tagger.read(
             lines,
             language=language,
@@ -306,7 +303,6 @@ class TextParser(Wrapper[Parser]):
             yield from self.base.parse_all(tagged, decode=decode, confidence=confidence, known=known)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
-        """Return whether the sentence is read with several tag sequences."""
         check_sentence(sentence, most=None)
         several = self.readings > 0 and isinstance(self.base, ArcParser)
         return several and (self.retags or UNSPECIFIED in sentence.upos)
@@ -330,7 +326,6 @@ class TextParser(Wrapper[Parser]):
         )
 
     def _readings(self, sentence: Sentence, given: Constraints | None) -> tuple[ArcParser, Readings]:
-        """Return the parser of the trees that have the known part, and its readings of the sentence."""
         check_sentence(sentence)
         parser, tagged = cast(ArcParser, self.base), self.tagged(sentence)
         parser = replace(parser, inference=parser.constrained(tagged, given))
@@ -342,7 +337,6 @@ class TextParser(Wrapper[Parser]):
         )
 
     def _cut(self, text: str) -> Sentence:
-        """Return a text of one sentence, cut into words."""
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) != 1:
             raise UsageError(
@@ -375,7 +369,6 @@ class TextParser(Wrapper[Parser]):
         return self.base.arc_probabilities(self.tagged(sentence))
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
-        """Train tagger and parser further; see :meth:`Parser.fine_tuned`."""
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 
         tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)

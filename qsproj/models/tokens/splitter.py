@@ -95,7 +95,6 @@ def running_texts(treebank: Iterable[Sentence]) -> Iterator[tuple[str, list[int]
 
 
 def _goes_on(sentence: Sentence) -> bool:
-    """Return whether the next sentence follows without a space."""
     assert sentence.layout is not None
     rows = [line.rstrip("\r").split("\t") for line in sentence.layout.lines if line[:1].isdigit()]
     last = str(len(sentence))

@@ -180,7 +180,6 @@ def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> Tokeniz
 
 
 def spaced(found: TokenizedText) -> TokenizedText:
-    """Return the same tokens, separated by single spaces."""
     tokens, at = [], 0
     for begin, end, words in found.tokens:
         tokens.append((at, at + end - begin, words))
@@ -198,7 +197,6 @@ def _states(found: TokenizedText) -> NDArray[np.int32]:
 
 
 def is_unspaced(texts: Sequence[TokenizedText]) -> bool:
-    """Return whether many words of letters follow one another without a space."""
     together = total = 0
     for text, tokens in texts:
         for begin, _, _ in tokens[1:]:
@@ -212,7 +210,6 @@ def _words(texts: Iterable[TokenizedText]) -> frozenset[str]:
 
 
 def _lexicons(texts: Sequence[TokenizedText], folds: int) -> list[frozenset[str]]:
-    """Return the words of all texts but those of each fold; text i is of fold i % folds."""
     folds = max(2, min(folds, len(texts)))
     return [
         _words(found for number, found in enumerate(texts) if number % folds != fold) for fold in range(folds)
