@@ -34,10 +34,7 @@ _OFFERED = {
 
 
 class Annotator:
-    """A callable model: ``model(text)``, ``model(sentence)``, ``model.pipe(texts)``. Abstract.
-
-    ``takes``: the input of a kind that does not read text, for error messages.
-    """
+    """A callable model of text or sentences; ``takes``: what a kind that does not read text takes."""
 
     __slots__ = ()
     takes: ClassVar[str] = "sentences of words: model(qsproj.Sentence.from_words(words, upos=tags))"

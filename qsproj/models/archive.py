@@ -73,10 +73,7 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
-    """Open a model file whose entries are few, distinct, small enough and packed as ours are.
-
-    Raises DataError when it is no such file, or when the block finds a fault.
-    """
+    """Open a model file; DataError when it is none, or when the block finds a fault."""
     if not isinstance(path, str | Path):
         raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
     with reporting_damage(path):

@@ -40,9 +40,8 @@ FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transiti
 class ChainExample:
     """A training sentence, or the characters of a line.
 
-    ``rows`` int32[n, K]: weight rows of the active features of each word, -1 for none. ``known``: its tags
-    int32[n], for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight
-    in the objective.
+    ``rows`` int32[n, K]: weight rows of the active features, -1 for none. ``known``: tags int32[n], for
+    FROM_TAGS; their log evidence float32[n, T], for FROM_SETS.
     """
 
     rows: NDArray[np.int32]
@@ -51,11 +50,10 @@ class ChainExample:
 
 
 class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
-    """Trainer of the weights of features and tag pairs by conditional likelihood. Mutable; final.
+    """Trainer of the weights of features and tag pairs by conditional likelihood.
 
-    The arrays of ``start`` change, the rest of it stays. Averaging follows Daume's thesis (2006), figure
-    2.3: the start counts, too. The averaged model has the precision of a model file; features whose weights
-    all stay below ``faintest`` are dropped, and weights below ``faint`` are set to zero.
+    The arrays of ``start`` change. Averaging follows Daume's thesis (2006), figure 2.3: the start counts,
+    too. Features whose weights all stay below ``faintest`` are dropped, weights below ``faint`` become zero.
     """
 
     def __init__(
@@ -80,10 +78,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         return -example.strength * likelihood
 
     def averaged(self) -> Chain:
-        """Return the model with the mean of the weights before every step so far.
-
-        Weights have the precision of a model file: a model and its file tag alike.
-        """
+        """Return the mean of the weights before every step so far, with the precision of a model file."""
         weights = self._features.mean()
         if self._faint:
             weights = without_faint(weights, self._faint)

@@ -89,7 +89,7 @@ class Checkpoint:
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """Return header and arrays of a stage, and set the generator; None without a state or ``resume``.
 
-        Raises DataError when the file is damaged, or was made from other data or with other options.
+        Raises DataError when the file is damaged, or of other data or options.
         """
         path = self.path(stage)
         if not (self.resume and path.exists()):
@@ -194,10 +194,7 @@ def run_em_kept(
     checkpoint: Checkpoint | None,
     fingerprint: str,
 ) -> EMResult[Parameters]:
-    """Run :func:`qsproj.training.em.run_em`, from the beginning or from a saved state.
-
-    ``start`` returns the initial parameters, a dataclass of arrays. Without a checkpoint nothing is saved.
-    """
+    """Run EM from the beginning or a saved state; ``start`` makes the parameters, a dataclass of arrays."""
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
     beginning = start()

@@ -98,10 +98,9 @@ class ConstrainedInference(TreeDecoder):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Constraints:
-    """The known part of the analysis of one sentence; see :func:`known_part`.
+    """The known part of the analysis of one sentence: ``heads`` int32[n+1], -1 where unknown.
 
-    ``heads`` int32[n+1]: -1 where unknown. ``relations``, ``tags``: of each word, ``_`` where unknown; tags
-    constrain models that predict tags. ``spans``: first and last word of each.
+    ``relations``, ``tags``: of each word, ``_`` where unknown. ``spans``: first and last word of each.
     """
 
     heads: Heads
@@ -156,10 +155,9 @@ class Constraints:
         return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
 
     def within(self, inference: TreeDecoder, evidence: Scores | None = None) -> ConstrainedInference:
-        """Return inference over the trees of ``inference`` that have the known heads and spans.
+        """Return inference over the trees that have the known heads and spans.
 
-        ``evidence`` float64[n+1, n+1]: added to the scores of arcs, natural log. Raises SentenceError where
-        there is no such tree, naming heads that exclude each other.
+        ``evidence`` float64[n+1, n+1]: added to arc scores. Raises SentenceError where there is no such tree.
         """
         if not inference.admits(arcs_in(self.heads)):
             raise self._impossible(inference)
@@ -230,19 +228,13 @@ class Constraints:
 
 
 def known_part(sentence: Sentence) -> Constraints:
-    """Return the known part of a sentence: HEAD, DEPREL and UPOS, and spans, ``Span=3-7`` in MISC.
-
-    Raises SentenceError for an invalid span.
-    """
+    """Return the known part: HEAD, DEPREL, UPOS, ``Span=3-7`` in MISC; SentenceError for a bad span."""
     spans = tuple(sorted(spans_of(sentence)))
     return Constraints(heads=sentence.heads, relations=sentence.deprels, tags=sentence.upos, spans=spans)
 
 
 def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
-    """Return first and last word of each span in MISC.
-
-    Raises SentenceError for an invalid span.
-    """
+    """Return first and last word of each span in MISC; SentenceError for an invalid span."""
     spans = set()
     for word, cell in enumerate(misc_values(sentence, SPAN), start=1):
         for text in cell.split(",") if cell else ():
@@ -278,10 +270,7 @@ def decode_blocks(
     sizes: NDArray[np.int64],
     decode: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Run :meth:`TreeDecoder.decode_block` for sentences with an inference each.
-
-    The inferences differ only in their constraints. Sentences without spans share one kernel call.
-    """
+    """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
     constrained = {
         place: inference
         for place, inference in enumerate(inferences)

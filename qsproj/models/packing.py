@@ -76,11 +76,7 @@ def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
-    """Fill zeros with the weights that :func:`packed_weights` stored under this name, and return them.
-
-    Older files hold the numbers of the rows that are not all zero, in place of bits. Raises KeyError or
-    ValueError when an array is missing or does not fit.
-    """
+    """Fill zeros with the weights that :func:`packed_weights` stored; KeyError, ValueError if unfit."""
     if f"{name}buckets" in arrays:
         rows = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)
         weights[rows] = shaped(arrays, f"{name}weights", (len(rows), *weights.shape[1:]))

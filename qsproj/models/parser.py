@@ -76,10 +76,7 @@ class Parser(Stored):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of a :class:`~qsproj.corpus.sentence.Sentence` that the model reads.
-
-        At least one of ``upos`` and ``xpos`` must be filled if listed; ``heads`` where trees are read.
-        """
+        """Columns that the model reads; of ``upos`` and ``xpos`` one must be filled if listed."""
         return ()
 
     @property
@@ -159,11 +156,7 @@ class Parser(Stored):
 
     @abstractmethod
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return beliefs about the tree of a sentence, given its known part.
-
-        Sentences without tags are accepted, as by :meth:`parse_all`. Raises SentenceError when the model has
-        no such tree.
-        """
+        """Return beliefs about the tree of a sentence, given its known part; SentenceError without a tree."""
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
@@ -174,10 +167,7 @@ class Parser(Stored):
         """Raise UntaggedError for a single sentence without the tags that the model reads."""
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Parser":
-        """Return a parser trained further on some more trees, whole or partial.
-
-        Raises UsageError where the model does not support this, and when no tree can be used.
-        """
+        """Return a parser trained further on trees, whole or partial; UsageError where it cannot be."""
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
     def allowing_crossings(self) -> "Parser | None":
@@ -301,10 +291,7 @@ def load_parser(path: str | Path) -> Parser:
 
 
 def load_tags(path: str | Path) -> "Tagger":
-    """Load a tagger, or that of a model that parses text.
-
-    Raises DataError as :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
-    """
+    """Load a tagger, or that of a model that parses text; DataError for another kind."""
     model: Any = load_model(path)
     tagger: Tagger | None = model if is_of_kind(model, "tagger") else getattr(model, "word_tagger", None)
     if tagger is not None:
@@ -316,10 +303,7 @@ def load_tags(path: str | Path) -> "Tagger":
 
 
 def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":
-    """Load the tagger and the parser of a model that annotates single sentences; it has one of them, or both.
-
-    Raises DataError for a joint parser, which needs a pair, and a converter, which needs a tree.
-    """
+    """Load the tagger and the parser of a model of single sentences, which has one or both; or DataError."""
     model: Any = load_model(path)
     if is_of_kind(model, "tagger"):
         return model, None

@@ -140,11 +140,7 @@ def shaped(
     least: float = -MOST_WEIGHT,
     most: float = MOST_WEIGHT,
 ) -> NDArray[Any]:
-    """Return an array of a model file, checked so that kernels can rely on its shape and values.
-
-    ``kind``: of numbers, as numpy's ``dtype.kind``: ``f``, ``u`` or ``i``. ``least``, ``most``: range of
-    those of kind ``f``. Raises KeyError or ValueError when it is missing or does not fit.
-    """
+    """Return an array, checked for kernels; KeyError or ValueError when it is missing or does not fit."""
     found, dtype = declared(arrays, name)
     if found != shape or dtype.kind != kind:
         raise ValueError(f"{name} has shape {found} of {dtype}, expected {shape} of kind {kind}")

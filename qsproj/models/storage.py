@@ -96,10 +96,7 @@ class Model(Protocol):
 
 
 class Stored(Annotator, ABC):
-    """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract.
-
-    ``from_archive(header, arrays)`` of the class rebuilds the model from the result of :meth:`to_archive`.
-    """
+    """A row of :data:`KINDS`; ``from_archive(header, arrays)`` inverts :meth:`to_archive`. Abstract."""
 
     __slots__ = ()
 
@@ -124,10 +121,7 @@ class Stored(Annotator, ABC):
 def save_model(
     path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays, *, made: Provenance | None = None
 ) -> None:
-    """Write a model file; an older file of that name is replaced only once the new one is complete.
-
-    ``made`` is returned by :func:`load_made`. Raises UsageError when the file cannot be written.
-    """
+    """Write a model file, replacing an older one when complete; ``made`` is for :func:`load_made`."""
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "kind": kind, "model": header}
     if made:
         document["made"] = dict(made)
@@ -142,10 +136,7 @@ def save_model(
 
 
 def _entry(name: str, begins: bytes) -> zipfile.ZipInfo:
-    """Return an entry, packed where that saves a third, since unpacking slows loading.
-
-    ``begins``: the first bytes of the content, packed as a test.
-    """
+    """Return an entry, packed where that saves a third of ``begins``, its first bytes."""
     entry = zipfile.ZipInfo(name, EPOCH)
     if 3 * len(zlib.compress(begins)) < 2 * len(begins):
         entry.compress_type = zipfile.ZIP_DEFLATED
@@ -258,10 +249,7 @@ def is_of_kind(model: object, kind: str) -> bool:
 def load_model_of(
     path: str | Path, kind: type[Wanted] | tuple[type[Wanted], ...], *, expected: str, remedy: str
 ) -> Wanted:
-    """Load a model that must be of one class, or of one of several; another is a DataError.
-
-    ``expected``, ``remedy``: the name of the kind, and how to make one, for the message.
-    """
+    """Load a model of one class, or of one of several; DataError, which says how to make one, for another."""
     model = load_model(path)
     if not isinstance(model, kind):
         found = f"a model of kind {kind_of(model)}"

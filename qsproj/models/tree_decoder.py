@@ -108,11 +108,7 @@ def check_decoder(decode: str) -> None:
 def choose_inference(
     trees: Sequence[Heads], *, projective: bool | None, single_root: bool | None
 ) -> TreeDecoder:
-    """Infer from training trees (whole or partial) the settings that are None.
-
-    Projective when at most NONPROJECTIVE_SHARE of the arcs must be changed; single-root when at most
-    SEVERAL_ROOTS_SHARE of the trees have several roots: a few are annotation errors.
-    """
+    """Infer from training trees, whole or partial, the settings that are None; a few errors do not count."""
     if projective is None:
         changed = sum(int(np.count_nonzero(nearest_projective(heads) != heads)) for heads in trees)
         arcs = sum(int(np.count_nonzero(heads[1:] >= ROOT)) for heads in trees)
@@ -143,10 +139,7 @@ def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
 
 
 def reachable(heads: Heads, inference: TreeDecoder) -> Heads:
-    """Return the tree, or if the model cannot build it, the nearest one that it can.
-
-    With crossing arcs as its target, a projective model has no maximum: the likelihood grows without bound.
-    """
+    """Return the tree, or if the model cannot build it, the nearest one that it can."""
     return nearest_projective(heads) if inference.projective else heads
 
 

@@ -33,11 +33,7 @@ Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 @dataclass(frozen=True)
 class FirstOrderParser(Parser, Generic[Scorer]):
-    """A trained parser whose tree scores are sums of arc scores. Abstract.
-
-    ``scorer`` scores arcs; ``labeller`` is None when the training data had no relations; ``inference``
-    defines the possible trees.
-    """
+    """A parser whose tree scores are sums of arc scores; ``labeller`` None: trained without relations."""
 
     scorer: Scorer
     labeller: Labeller | None
@@ -94,9 +90,8 @@ class FirstOrderParser(Parser, Generic[Scorer]):
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
-        ``encoded``: the encoded sentence, if available. ``probabilities`` float64[n+1, n+1] of each arc:
-        those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added to the scores of
-        relations. ``given``: its known relations are kept.
+        ``probabilities`` float64[n+1, n+1]: become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added
+        to the scores of relations. ``given``: its known relations are kept.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)
@@ -224,10 +219,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
 
 def mean_parser(parsers: Sequence[ArcParser]) -> ArcParser:
-    """Return the parser whose scores are the mean of the parsers', which share templates and inference.
-
-    The mean is a product of experts: it averages out the random differences between them.
-    """
+    """Return the parser of the mean scores of parsers that share templates and inference."""
     first = parsers[0]
     weights = np.mean([parser.scorer.weights for parser in parsers], axis=0)
     temperature = float(np.mean([parser.temperature for parser in parsers]))

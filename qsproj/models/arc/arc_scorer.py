@@ -46,9 +46,8 @@ def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
 class HashedWeights:
     """A linear model over the features of a set of templates. Abstract.
 
-    ``template_set``: a name in TEMPLATE_SETS. ``weights`` float32[buckets]: one for each hash bucket, a power
-    of two of them, zero where no feature exists. Single precision halves the memory read at random, where
-    scoring spends its time; sums are double. ``prefix``: of the names of its arrays in a model file.
+    ``weights`` float32[buckets]: one for each hash bucket, a power of two of them; single precision halves
+    the memory read at random. ``prefix``: of the names of its arrays in a model file.
     """
 
     template_set: str
@@ -80,11 +79,7 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
 @dataclass(frozen=True)
 class ArcWeights(HashedWeights):
-    """Weights of the features of arcs. Abstract.
-
-    ``ignored`` are the columns that were empty in all training data. They are not read, since elsewhere they
-    would yield only unseen features.
-    """
+    """Weights of the features of arcs; ``ignored``: columns empty in all training data, not read."""
 
     ignored: tuple[str, ...] = ()
     prefix = "arc_"
@@ -185,8 +180,8 @@ def supported_buckets(
 class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     """Weights of an arc scorer during training. Mutable; abstract.
 
-    ``support`` uint64[buckets / 64]: the features that exist; None: all. ``rule``: makes the optimiser of the
-    weights of ``live``. ``start`` float32[buckets] or None: weights to start from.
+    ``support`` uint64[buckets / 64]: the features that exist; None: all. ``start`` float32[buckets] or None:
+    weights to start from.
     """
 
     def __init__(

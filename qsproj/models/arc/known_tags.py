@@ -20,10 +20,9 @@ _ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
 
 
 def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest_words: int) -> float | None:
-    """Return the share of words whose UPOS was in a parser's training data.
+    """Return the share of words whose UPOS was in a parser's training data; None for fewer words.
 
-    None for fewer words than ``fewest_words`` or other models. A tag counts as known where enough features of
-    arcs between words of that tag alone have weights.
+    A tag counts as known where enough features of arcs between words of that tag alone have weights.
     """
     scorer = getattr(parser.layers()[-1], "scorer", None)
     if not isinstance(scorer, ArcScorer) or "upos" in parser.ignored:

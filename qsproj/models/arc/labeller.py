@@ -26,11 +26,7 @@ ROOT_RELATION = "root"
 
 @dataclass(frozen=True)
 class RelationWeights:
-    """A linear model of the relations of arcs, over the features of a set of templates. Abstract.
-
-    ``template_set``: a name in LABEL_TEMPLATE_SETS. ``relations``: in the order of the columns of ``weights``
-    float32[buckets, L]. ``prefix``: of the names of its arrays in a model file.
-    """
+    """A linear model of the relations of arcs: ``weights`` float32[buckets, L], L relations. Abstract."""
 
     template_set: str
     relations: tuple[str, ...]
@@ -68,10 +64,7 @@ class RelationWeights:
 
 @dataclass(frozen=True)
 class Labeller(RelationWeights):
-    """A classifier of the relations of a tree's arcs.
-
-    ``ignored``: columns of a sentence that the parser's arc scorer ignores.
-    """
+    """A classifier of a tree's arcs; ``ignored``: columns that the parser's arc scorer ignores."""
 
     ignored: tuple[str, ...] = ()
     prefix = "label_"
@@ -194,8 +187,8 @@ def train_labeller(
 ) -> Labeller | None:
     """Train on every word that has a head and a relation; return None when there is none.
 
-    With ``start``, training continues from it: its templates, relations and ignored columns are kept, and a
-    new relation starts from the weights of the relation without subtype.
+    ``start``: its templates, relations and ignored columns are kept; a new relation starts from the weights
+    of that without subtype.
     """
     found = relations_in(sentences)
     if not found and start is None:
@@ -260,9 +253,8 @@ EVIDENCE_EPOCHS = 3
 def start_above(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
     """Return the initial labeller: the prior's weights under templates that also read words.
 
-    The template set contains all templates of the prior, and equal features have equal buckets in both. The
-    labeller has the given relations and the prior's, and reads the tree if the prior does; without a prior
-    all relations are equally likely.
+    The template set contains those of the prior, and equal features have equal buckets in both. Without a
+    prior all relations are equally likely.
     """
     if prior is None:
         return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)

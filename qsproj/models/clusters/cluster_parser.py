@@ -79,10 +79,7 @@ def random_start(
     deviation: float = DEVIATION,
     hash_bits: int = arc_scorer.HASH_BITS,
 ) -> ClusterScorer:
-    """Return a random scorer, since equal clusters would stay equal.
-
-    Weights of the features in ``support`` uint64[buckets / 64] are random, those of others are zero.
-    """
+    """Return random weights for the features in ``support`` uint64[buckets / 64], else zero."""
     weights = zero_rows(1 << hash_bits, clusters)
     drawn = np.flatnonzero(np.unpackbits(support.view(np.uint8), bitorder="little"))
     weights[drawn] = deviation * rng.standard_normal((len(drawn), clusters))
@@ -92,10 +89,7 @@ def random_start(
 def summed_out(scores: Floats) -> tuple[Scores, Floats]:
     """Sum scores float64[n+1, n+1, C], natural log and finite, over the clusters of each arc.
 
-    Returns float64[n+1, n+1], natural log, and the probability of each cluster given that the tree has the
-    arc.
-
-    *Source*: Smith and Smith 2007, eq. 18: given the tree, clusters of arcs are independent.
+    Also returns the probability of each cluster given the arc. *Source*: Smith and Smith 2007, eq. 18.
     """
     most = scores.max(axis=2, keepdims=True)
     chances = np.exp(scores - most)
@@ -105,11 +99,10 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
 
 
 class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
-    """Trains the weights of arcs in clusters by gradients, one sentence a step. Mutable; final.
+    """Trains the weights of arcs in clusters by gradients, one sentence a step.
 
-    The gradient of a sentence is its expectation under the model minus that given its tree. The clusters of
-    an arc have the same probabilities in both, so both differ by the arcs alone: any objective of arc scores
-    can be used.
+    The clusters of an arc have the same probabilities with and without the tree, so any objective of arc
+    scores can be used.
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:
@@ -140,10 +133,7 @@ class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
 
 @dataclass(frozen=True)
 class ClusterParser(FirstOrderParser[ClusterScorer]):
-    """A trained first-order parser with a hidden cluster for each arc.
-
-    *Source*: Smith and Smith 2007, 5; thesis 3.2.5.
-    """
+    """A first-order parser with a hidden cluster for each arc (Smith and Smith 2007, 5; thesis 3.2.5)."""
 
     def cluster_scores(self, sentence: Sentence) -> Floats:
         return self.scorer.cluster_scores(self.scorer.features(self.encode(sentence)))
@@ -159,9 +149,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     ) -> Heads:
         """Return the best tree under scores float64[n+1, n+1, C].
 
-        ``decode``: ``map``: the most probable tree, clusters summed out; ``mbr``: the most expected correct
-        heads; ``max-z``: the most probable tree together with its clusters. ``inference``: over the candidate
-        trees, if not all of the model's.
+        ``decode``: ``map``, ``mbr``, or ``max-z``, the most probable tree together with its clusters.
         """
         inference = inference or self.inference
         if decode == MAX_Z:

@@ -118,10 +118,7 @@ class Converter(Parser):
         *,
         source_posteriors: Scores | None = None,
     ) -> Posterior:
-        """Return beliefs about the target tree of a sentence whose tree is its source tree.
-
-        ``given``: the known part of the target tree. ``source_posteriors``: see :func:`encode_sources`.
-        """
+        """Return beliefs about the target tree of a sentence whose tree is its source tree."""
         sources = self.encode(sentence, source_posteriors)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 
@@ -139,10 +136,8 @@ class Converter(Parser):
     ) -> Conversion:
         """Find the target tree of a sentence whose heads and relations are its source tree.
 
-        ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable one.
-        ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`. ``given``: the known part
-        of the target tree. Raises UsageError when ``decode`` is not one of DECODERS; SentenceLengthError when
-        the sentence has more than MAX_WORDS words.
+        ``decode``: of DECODERS. ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`.
+        ``given``: the known part of the target tree. Raises UsageError, SentenceLengthError.
         """
         check_decoder(decode)
         sources = self.encode(sentence, source_posteriors)
@@ -158,10 +153,7 @@ class Converter(Parser):
     def convert_sentence(
         self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False
     ) -> Sentence:
-        """Return the sentence with its tree converted; with ``confidence``, ``ArcProb=`` in MISC.
-
-        Raises MissingTreeError when the sentence has no head at all; else as :meth:`convert`.
-        """
+        """Return the sentence with its tree converted; MissingTreeError when it has no head at all."""
         check_sentence(sentence)
         if not has_tree(sentence):
             raise MissingTreeError

@@ -29,8 +29,8 @@ ROOT_RELATION = "root"
 class RelationAdapter:
     """Classifier of the relation of each arc of the target tree; see kernels.adaptation_relations.
 
-    ``relations``: relations of the target style that training saw. ``weights``
-    float32[2**HASH_BITS, COPIES + L]: the columns of the two copies come before those of the relations.
+    ``weights`` float32[2**HASH_BITS, COPIES + L]: the columns of the two copies come before those of
+    ``relations``.
     """
 
     relations: tuple[str, ...]
@@ -67,9 +67,8 @@ class RelationAdapter:
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
         """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
 
-        ``sentence``, ``nodes``: the source tree, and its encoding. An outcome that copies a known relation
-        counts for that relation. Where the target style has relations to the root, the root's dependents, and
-        no other words, get them.
+        An outcome that copies a known relation counts for that relation. Where the target style has relations
+        to the root, the root's dependents, and no other words, get them.
         """
         scores = self.scores(nodes, heads)
         probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -94,10 +93,7 @@ class RelationAdapter:
         return sentence.deprels[(word if outcome == COPY_OWN else branch) - 1]
 
     def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return int32[COPIES, n+1], the columns of the relations that each word would copy; -1 if unknown.
-
-        ``sentence``: the source tree. ``found`` int32[n+1]: from :func:`branches`.
-        """
+        """Return int32[COPIES, n+1], the columns of the relations that each word would copy, or -1."""
         own = np.array(
             [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
         )
@@ -163,10 +159,7 @@ class _RelationTrainer(Trainer[_Example, RelationAdapter]):
 
 
 def right_outcomes(adapter: RelationAdapter, source: Sentence, nodes: SourceNodes, target: Sentence) -> Mask:
-    """Return bool[n+1, COPIES + L], the outcomes that give each word its relation in the target tree.
-
-    None does for a word without a head or relation.
-    """
+    """Return bool[n+1, COPIES + L]: the outcomes that give each word its relation in the target tree."""
     right = np.zeros((len(target.heads), adapter.weights.shape[1]), dtype=np.bool_)
     wanted = np.array([-1, *(adapter.columns.get(relation, -1) for relation in target.deprels)])
     wanted[target.heads < 0] = -1
@@ -179,10 +172,7 @@ def right_outcomes(adapter: RelationAdapter, source: Sentence, nodes: SourceNode
 
 
 def relation_loss(scores: Floats, right: Mask) -> tuple[float, Floats]:
-    """Return minus the log-probability, in nats, that every word's outcome is a right one, and its gradient.
-
-    Words without a right outcome have neither. Several right outcomes are summed over.
-    """
+    """Return minus the log-probability in nats that words have a right outcome, and its gradient."""
     learned = np.any(right, axis=1)
     everything = np.exp(scores - scores.max(axis=1, keepdims=True))
     within = everything * right

@@ -36,11 +36,10 @@ FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConverterOptions:
-    """Training of a converter.
+    """Training of a converter; what is None follows from the data.
 
-    ``epochs``: None: more where there is less data. ``kept_templates``: each step keeps every template with
-    this probability, so that the general ones learn to do without the special ones, which are rarely seen
-    again. ``projective``, ``single_root``: None: inferred from the target trees.
+    ``kept_templates``: each step keeps every template with this probability, so that the general ones learn
+    to do without the special ones, which are rarely seen again.
     """
 
     epochs: int | None = None
@@ -76,9 +75,8 @@ def train_converter(
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter; without any trees, return the one that returns its source.
 
-    ``sources``, ``targets``: the same words in both styles. Target trees may be partial: missing parts are
-    summed out (thesis 3.2.5). ``source_posteriors``: see ``encode_sources``. Raises UsageError when there are
-    targets, but none with a head.
+    ``sources``, ``targets``: the same words in both styles. Missing parts of target trees are summed out
+    (thesis 3.2.5). Raises UsageError when there are targets, but none with a head.
     """
     options = options or ConverterOptions()
     if not targets:

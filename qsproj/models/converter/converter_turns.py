@@ -28,10 +28,7 @@ PRIOR = -1.0
 
 @dataclass(frozen=True)
 class TurnModel:
-    """Log-odds that in the target tree a word, or a source descendant of it, heads its source head.
-
-    ``weights`` float32[2**HASH_BITS].
-    """
+    """Log-odds that a word, or a source descendant of it, heads its source head: float32[2**HASH_BITS]."""
 
     weights: NDArray[np.float32]
 
@@ -70,10 +67,9 @@ class TurnModel:
 
 
 def turned_arcs(source: Heads, target: Heads) -> Mask:
-    """Return for each word whether its source head hangs on its phrase in the target tree: bool[n+1].
+    """Return whether each word's source head hangs on its phrase in the target tree: bool[n+1].
 
-    That is, whether a target ancestor of the head is the word or below it in the source tree. False where the
-    source head is the root, and where heads are missing.
+    False where the source head is the root, and where heads are missing.
     """
     found = np.zeros(len(source), dtype=np.bool_)
     source_heads, target_heads = source.tolist(), target.tolist()

@@ -65,10 +65,8 @@ def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
 def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
     """Reattach stripped words to a projective tree int32[k+1] over the ``kept`` of n words.
 
-    A word is attached to the dependent of the shortest arc over it, the unit that a comma or a bracket sets
-    off, or without such an arc to the root's child, like a full stop. A projective tree stays projective.
-
-    *Source*: our rule, after the guidelines of Universal Dependencies for ``punct``.
+    To the dependent of the shortest arc over it, or without such an arc to the root's child; our rule, after
+    the guidelines of Universal Dependencies for ``punct``. The tree stays projective.
     """
     places = np.concatenate([[ROOT], kept])
     whole = np.full(n + 1, NO_HEAD, dtype=np.int32)
@@ -111,10 +109,7 @@ class TagCorpus:
 
 
 class TagNumbering:
-    """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's.
-
-    So a corpus can be packed in a single pass.
-    """
+    """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's."""
 
     def __init__(self) -> None:
         self._numbers = {UNKNOWN_TAG: 0}
@@ -208,10 +203,7 @@ def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
 
 
 class Counts:
-    """A dataclass of counts or expected counts, which can be added. Abstract.
-
-    ``stop`` has a last axis {stop, go on}; the others have the layout of the parameters.
-    """
+    """A dataclass of (expected) counts, laid out as parameters; ``stop`` has a last axis {stop, go on}."""
 
     __slots__ = ()
 
@@ -269,10 +261,7 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
 
 
 def stopping(counts: Floats, smoothing: float) -> Floats:
-    """Return the probability of stopping from counts with a last axis {stop, go on}.
-
-    Its memory layout is that of arrays from files, so that kernels are compiled once for both.
-    """
+    """Return the probability of stopping from counts {stop, go on}, laid out as arrays from files."""
     return np.ascontiguousarray(normalised(counts, smoothing)[..., 0])
 
 
@@ -285,10 +274,7 @@ def uniform_parameters(tags: int) -> DmvParameters:
 def over_all_words(
     among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeDecoder | None = None
 ) -> Scores:
-    """Return probabilities of arcs over all n words; stripped words have one head, by rule.
-
-    ``inference``: over the trees of the kept words.
-    """
+    """Return probabilities of arcs over all n words; stripped words have one head, by rule."""
     places = np.concatenate([[ROOT], kept])
     whole = np.zeros((n + 1, n + 1))
     whole[np.ix_(places, places)] = among_kept
@@ -357,8 +343,7 @@ class Dmv(Parser):
     ) -> tuple[NDArray[np.int64], ConstrainedInference | None]:
         """Return the unstripped words, and inference over their trees that agree with the known parts.
 
-        Punctuation in known heads or spans is not stripped; it heads only its known dependents, where that
-        leaves a tree. A known relation of a word without a head weights its arcs.
+        Punctuation in known heads or spans is not stripped; it heads only its known dependents, where it can.
         """
         kept = self._kept(sentence)
         if given is None or given.leave_trees_free:
@@ -392,8 +377,7 @@ class Dmv(Parser):
     def complete(self, sentence: Sentence) -> Sentence:
         """Return the sentence with its most probable tree among those with its known heads.
 
-        Crossing arcs are removed first; where no tree has all remaining heads, none is kept, since projected
-        heads may be wrong. Known relations are kept. Raises as :meth:`parse`.
+        Crossing arcs are removed first; where no tree has all remaining heads, none is kept.
         """
         kept = self._kept(sentence)
         heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
@@ -414,10 +398,7 @@ class Dmv(Parser):
         return self.labeller.label(self.labeller.encode(sentence), heads)
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
-        """Return the probabilities of arcs; see :meth:`Parser.posterior`.
-
-        Punctuation attached by rule has its one head with probability 1. Raises as :meth:`parse`.
-        """
+        """Return beliefs; punctuation attached by rule has its one head with probability 1."""
         kept, inference = self._constrained(sentence, given)
         among_kept = self._kept_probabilities(sentence, kept, inference)
         return ArcPosterior(over_all_words(among_kept, kept, len(sentence), inference))

@@ -27,11 +27,7 @@ PART_SENTENCES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmvReport(EMReport):
-    """A report of training; the log-likelihood is omitted where EM took no step.
-
-    ``whole``: number of sentences whose heads were all given and used. ``skipped``: counts of left-out
-    sentences by reason.
-    """
+    """``whole``: sentences whose heads were all given and used; ``skipped``: those left out, by reason."""
 
     sentences: int
     whole: int
@@ -47,9 +43,8 @@ def train_dmv(
 ) -> tuple[dmv.Dmv, DmvReport]:
     """Train on tagged sentences, by default ignoring their heads.
 
-    ``sentences``: consumed a part at a time; four bytes a word are kept. Crossing arcs are removed. ``dev``:
-    tagged sentences whose likelihood determines convergence. Raises UsageError when an option has an unknown
-    name or no sentence is usable; DataError when a checkpoint is of other data or options.
+    ``dev``: sentences whose likelihood determines convergence. Raises UsageError for an unknown name or
+    without a usable sentence; DataError when a checkpoint is of other data or options.
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)

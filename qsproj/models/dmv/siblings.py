@@ -71,10 +71,7 @@ def _tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
 def sibling_scores(
     tags: NDArray[np.int16], parameters: SiblingParameters, root: Floats, known: Heads | None = None
 ) -> SecondOrderScores:
-    """Return the natural log probabilities of the decisions of a sentence, tags int16[n], as parts of trees.
-
-    ``root`` float64[T]: of the tag of the root's child. ``known`` int32[n+1]: known heads, -1 where free.
-    """
+    """Return the log probabilities of a sentence's decisions, tags int16[n]; ``known`` int32[n+1] or -1."""
     of_word = np.concatenate([[ROOT], tags]).astype(np.int64)
     size, none = len(of_word), len(root)
     stop, child = parameters.sibling_stop, parameters.sibling_child

@@ -21,10 +21,7 @@ from qsproj.models.storage import KINDS, described, kind_of, model_from
 
 @dataclass(frozen=True)
 class EnhancedParser(Wrapper[Parser]):
-    """A parser that also writes DEPS: the heads of each word in the enhanced graph, with their relations.
-
-    Existing empty nodes stay, but lose their edges to words; none is added.
-    """
+    """A parser that also writes DEPS; empty nodes stay, but lose their edges to words."""
 
     base: Parser
     enhancer: Enhancer
@@ -35,11 +32,7 @@ class EnhancedParser(Wrapper[Parser]):
     def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
-        """Return the sentence with its tree and DEPS.
-
-        With ``confidence``, ``DepsProb=`` in MISC has the probability of each edge given the tree, in the
-        order of DEPS, with commas.
-        """
+        """Return the sentence with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""
         known = None if given is None else partial(always, given)
         (one,) = self.base.parse_all([sentence], decode=decode, confidence=confidence, known=known)
         return self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, given))

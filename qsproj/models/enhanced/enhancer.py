@@ -190,8 +190,8 @@ _NOTHING = np.zeros((1, 1), dtype=np.uint64)
 class Enhancer:
     """Predictor of the enhanced graph of a tree.
 
-    ``patterns``: by signature of a candidate its possible relations, as patterns; empty: no edge.
-    ``weights`` float32[2**HASH_BITS]: natural-log potentials of features with patterns.
+    ``patterns``: by signature of a candidate its possible relations, as patterns. ``weights``
+    float32[2**HASH_BITS]: natural-log potentials of features with patterns.
     """
 
     patterns: Mapping[str, tuple[str, ...]]
@@ -202,9 +202,8 @@ class Enhancer:
     ) -> tuple[list[list[Edge]], list[list[float]]]:
         """Return the edges into each word, by head, and the probability of each given the tree.
 
-        ``arcs`` returns float64[n+1, n+1], the probability of each arc, where the tree is uncertain. An edge
-        beside the tree needs a probability above LIKELY, multiplied with those of the arcs of its path. It is
-        called at most once, and not for a sentence without such edges.
+        ``arcs`` returns float64[n+1, n+1], the probability of each arc; called at most once, where an edge
+        beside the tree needs that of its path.
         """
         asked = None if arcs is None else cache(arcs)
         tree = Tree(sentence)
@@ -255,10 +254,7 @@ class Enhancer:
 
 
 def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Enhancer:
-    """Train on sentences with trees and DEPS; edges from empty nodes are left out.
-
-    Raises NothingToLearnError when no sentence has DEPS.
-    """
+    """Train on sentences with DEPS, edges from empty nodes left out; else NothingToLearnError."""
     check_enhanced(sentences)
     trees = [Tree(one) for one in sentences if has_graph(one)]
     seen: dict[str, Counter[str]] = defaultdict(Counter)
@@ -349,10 +345,6 @@ def _nothing(options: int) -> NDArray[np.uint64]:
 
 
 def _lost(edges: Sequence[Sequence[Edge]], heads: Sequence[int]) -> Iterator[int]:
-    """Yield words that cannot be reached from the root, but whose head in the tree can.
-
-    The caller adds the arc of each to ``edges``, which are searched again.
-    """
     reached = {ROOT}
     below: dict[int, list[int]] = defaultdict(list)
     for word, own in enumerate(edges, start=1):

@@ -66,10 +66,7 @@ class FamilyFactors:
         return rescored(self.group, scores + self.above, self.scored)
 
     def numbered_from(self, first: int) -> "FamilyFactors":
-        """Return the family in a larger graph, where arcs are numbered from ``first`` on.
-
-        Members and places, which message passing does not need, are dropped.
-        """
+        """Return the family, for message passing only, where arcs are numbered from ``first`` on."""
         group: Any = self.group
         moved: FactorGroup = replace(group, edges=group.edges + np.int32(first))
         return replace(self, members=self.members[:0], places=self.places[:0], group=moved)
@@ -265,10 +262,7 @@ INITIAL_SQUARES = 1.0
 
 @dataclass(frozen=True)
 class FactorScorer(HashedWeights):
-    """A linear scorer: a factor's score is the sum of its features' weights, shared by all families.
-
-    ``template_set`` is a name in :data:`qsproj.features.second_order.TEMPLATE_SETS`.
-    """
+    """A linear scorer of factors of all families; templates: qsproj.features.second_order."""
 
     prefix = "factor_"
 
@@ -319,11 +313,7 @@ def propagate(
     maximise: bool = False,
     tolerance: float = 1e-3,
 ) -> Beliefs:
-    """Pass messages, with scores float64[E] of LINK and float64[F] of each family.
-
-    Groups are updated in turn, the hard constraint last, so that five iterations propagate further than by
-    flooding.
-    """
+    """Pass messages, with scores float64[E] of LINK and float64[F] of each family; hard constraint last."""
     return run(
         graph.with_scores(link_scores, scores),
         BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=DAMPING),
@@ -334,9 +324,7 @@ def propagate(
 def gains(chances: Floats, scores: Floats) -> Floats:
     """Return how far each factor alone would move the beliefs: float64[F], in nats.
 
-    ``chances`` float64[F]: the probability of each one firing without its score; ``scores`` float64[F],
-    natural log. The gain is the divergence of the belief with the factor from that without (Riedel and Smith
-    2010).
+    The divergence of the belief with the factor from that without (Riedel and Smith 2010).
     """
     with np.errstate(divide="ignore"):
         fired, missed = np.log(chances) + scores, np.log1p(-np.minimum(chances, 1.0))
@@ -347,8 +335,8 @@ def gains(chances: Floats, scores: Floats) -> Floats:
 def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
     """Return the scores of each family, with 0 for factors of a gain below ``least``, which removes them.
 
-    ``chances`` float64[E]: first-order probabilities of the arcs; gains are computed as if arcs were
-    independent, chains of dependents apart.
+    ``chances`` float64[E]: of the arcs; gains are computed as if these were independent, chains of dependents
+    apart.
     """
     log_odds = odds_of(chances)
     kept = []
@@ -359,11 +347,7 @@ def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, 
 
 
 def arc_log_odds(beliefs: Beliefs) -> Floats:
-    """Return the log-odds of every arc, float64[E].
-
-    Where a tree is required, they are from the belief of that factor: it is updated last, and it alone
-    enforces one head per word, so that the probabilities of a word's heads sum to one before convergence.
-    """
+    """Return the log-odds of every arc, float64[E], where a tree is required by the belief of that factor."""
     last = beliefs.graph.groups[-1]
     if not isinstance(last, Tree | Forest):
         return beliefs.log_ratios
@@ -374,10 +358,7 @@ def arc_log_odds(beliefs: Beliefs) -> Floats:
 def expectations(
     graph: SentenceGraph, link_scores: Floats, scores: Sequence[Floats], *, iterations: int
 ) -> tuple[Floats, Expectations]:
-    """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
-
-    The gradient (thesis eq. 2.18) is the believed probability of each arc, and of each factor of each family.
-    """
+    """Pass messages; return the arcs' log-odds float64[E], and the gradient of Bethe log Z (eq. 2.18)."""
     beliefs = propagate(graph, link_scores, scores, iterations=iterations)
     log_odds = arc_log_odds(beliefs)
     groups, incoming = beliefs.graph.groups, beliefs.incoming

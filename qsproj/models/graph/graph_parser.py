@@ -182,11 +182,7 @@ class GraphParser(Parser):
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
     def parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
-        """Parse several sentences; where that fails, each by itself.
-
-        Message passing always runs for ``iterations``, converged or not, so that a tree does not depend on
-        the other sentences of the block.
-        """
+        """Parse several sentences, all for ``iterations``; where that fails, each by itself."""
         block = self.base.scorer.encode_block(sentences)
         heads = self._block_heads(block)
         if heads is None:

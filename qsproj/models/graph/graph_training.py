@@ -90,10 +90,6 @@ def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list
 def train_pruners(
     sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[ArcParser]:
-    """Train a parser without labels for every fold on all other folds.
-
-    A parser trained on the sentence is overconfident in its tree and leaves no errors to learn from.
-    """
     if len(sentences) < 2 * FOLDS:
         return [base]
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
@@ -148,10 +144,7 @@ def train_factors(
     graph_options: GraphOptions,
     dev: Sequence[Sentence] = (),
 ) -> tuple[GraphParser, list[EpochRecord]]:
-    """Train the factors of a second-order parser with a given first-order parser.
-
-    Other parameters as for :func:`train_graph_parser`.
-    """
+    """Train the factors with a given first-order parser; see :func:`train_graph_parser`."""
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options=graph_options)
     return learn(

@@ -70,20 +70,16 @@ LEARNED: dict[str, int | None] = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointBeliefs(JointScores):
-    """Probabilities found by belief propagation, with its status; jumps as expected counts.
-
-    Beliefs of second-order source factors are left out: these factors are never trained with the rest.
-    """
+    """Probabilities by belief propagation, without second-order source factors; jumps as counts."""
 
     status: Status
     iterations: int
 
 
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
-    """Return the mean of two beliefs of the same graph, in which the second has a weight of ``share``.
+    """Return the mean of two beliefs of one graph, the second's weight being ``share``.
 
-    The status is a contradiction if the second's is; otherwise status and iterations are the first's, and so
-    are the beliefs of second-order factors: the target tree is known in both.
+    Only a contradiction of the second counts; iterations and second-order factors are the first's.
     """
     of_arrays = {
         name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)

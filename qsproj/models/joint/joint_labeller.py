@@ -57,8 +57,8 @@ class Senses:
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
     """Return the senses of the words of a target tree int32[n+1].
 
-    A sense's chance is the expected number of ways to be in its configuration. A word that has several links,
-    or whose head does, may be in several at once; then its chances are divided by their sum.
+    A chance is the expected number of ways to be in a configuration, divided by their sum where that is above
+    1.
     """
     heads, words, source_heads, sources = structure.words.T
     numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
@@ -182,10 +182,10 @@ def relation_senses(
 
 
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
-    """Return the indices of a tree's relations in ``relations``, int32[n+1].
+    """Return the indices of a tree's relations in ``relations``, int32[n+1]; -1 where not to learn.
 
-    -1 where the relation is not among them, where the word's head differs from ``heads`` int32[n+1], the
-    tree of the graph, and at the root's children, whose relation is determined.
+    Namely where the word's head differs from ``heads`` int32[n+1], the tree of the graph, and at the root's
+    children.
     """
     numbers = {relation: number for number, relation in enumerate(relations)}
     known = np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)

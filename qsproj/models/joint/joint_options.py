@@ -86,9 +86,8 @@ class JointOptions:
 class JointTrainingOptions:
     """Training of the joint weights.
 
-    ``epochs``, ``rate``, ``l2``: passes over the pairs; step size of AdaGrad; strength of the L2 penalty per
-    epoch. ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given
-    the target tree in the objective, where the source tree is inferred. ``propagation``: in training.
+    ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given the target
+    tree in the objective, where the source tree is inferred.
     """
 
     epochs: int = option_field(10, least=1, help="passes over the pairs")

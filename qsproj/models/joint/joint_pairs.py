@@ -28,8 +28,8 @@ _MORE_EPOCHS = 3
 class JointData:
     """Inputs of joint training, see :func:`prepare`.
 
-    ``parser``: untrained, with the source and target parsers. ``pairs``: those to learn from. ``target``:
-    scores of their targets. ``skipped``: number of other pairs, by reason. ``stages``: where epochs are kept.
+    ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: number of other pairs, by
+    reason.
     """
 
     parser: JointParser
@@ -123,7 +123,6 @@ def train_on_more_pairs(
     """Return a joint parser whose joint weights are trained on more pairs; its two parsers stay.
 
     The target parser must not have seen their trees. Hand links are added to the candidates, and observed.
-    A parser of SYNCH, which has no such weights, stays unchanged.
     """
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:

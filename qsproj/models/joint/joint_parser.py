@@ -48,12 +48,10 @@ def _tag_scales(value: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParsedPair(SentencePair):
-    """A parsed pair: two sentences with heads and relations, and the likely links, with their probabilities.
+    """Two parsed sentences, with ``ArcProb=`` in MISC, and their likely links.
 
-    ``ArcProb=`` is in MISC; an observed source is unchanged. ``status``: of belief propagation; None: the
-    pair has no candidate link. ``alone``: both sides were parsed alone instead, for lack of candidate links
-    or because of a contradiction. ``without_itg``: ALIGNITG was left out because too many words have
-    candidate links.
+    ``status``: of belief propagation; None: no candidate link. ``alone``: both sides were parsed alone
+    instead. ``without_itg``: ALIGNITG was left out, as too many words have candidate links.
     """
 
     status: Status | None
@@ -245,10 +243,7 @@ class JointParser(Wrapper[TreeParser]):
         return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
-        """Return a pair whose untagged target words have tags, where the model tags.
-
-        Tags that are decoded jointly with trees follow from the beliefs of the best trees.
-        """
+        """Return a pair whose untagged target words have tags, where the model tags."""
         pair, choices = self.tag_choices(pair)
         if choices is None or not len(pair.alignment.links):
             return pair
@@ -342,12 +337,9 @@ class JointParser(Wrapper[TreeParser]):
 
 
 def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
-    """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
+    """Join two parsers by the hard constraint SYNCH alone (thesis 4.7.4); nothing is trained.
 
-    All candidate links have log-potential 0. Links are dropped where a tree would become impossible, so no
-    pair contradicts the constraint.
-
-    *Source*: thesis 4.7.4, "Synchronous parsing".
+    Links are dropped where a tree would become impossible, so no pair contradicts the constraint.
     """
     weights = replace(joint_weights.JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))

@@ -95,10 +95,7 @@ def free_side(
     *,
     families: Sequence[FamilyFactors] = (),
 ) -> Side:
-    """Return a side with unknown tree; the arcs in ``kept`` are numbered from ``first_variable`` on.
-
-    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order.
-    """
+    """Return a side with unknown tree; the arcs in ``kept`` are numbered from ``first_variable`` on."""
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
     arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)
     variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
@@ -394,11 +391,7 @@ def known_states(
 
 
 def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
-    """Remove known variables from factors, and factors that cannot fire.
-
-    Returns for each number d of remaining booleans, 0..4, the factors int64[f] and these booleans
-    int32[f, d].
-    """
+    """Return for d = 0..4 the factors int64[f] with d unknown booleans that can fire, and these [f, d]."""
     states = known[rows]
     alive = (states != FALSE_STATE).all(axis=1)
     free = states == UNKNOWN

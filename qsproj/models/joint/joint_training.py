@@ -47,9 +47,7 @@ def observed_links(
 ) -> NDArray[np.int8]:
     """Return the states of candidate links by a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    Sure links are true; links that are not even possible are false; possible links stay hidden. Where
-    ALIGNHMM or ALIGNITG among ``families`` allows a word one link but it has several sure ones, these stay
-    hidden, too. Hand links that are no candidates have no effect, as they have no posterior.
+    Possible links stay hidden, and several sure ones of a word that ``families`` allow one.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
@@ -197,10 +195,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
     def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
-        """Return beliefs without the observations and with them.
-
-        The difference of their target arcs is the gradient of minus the log-likelihood by target scores.
-        """
+        """Return beliefs without the observations and with them."""
         scores = self.weights.scores(example.pair)
         unknown, *observed = self._graphs.of(example)
         free = self._infer(unknown, scores)
@@ -283,10 +278,7 @@ def train_joint_weights(
     stages: Checkpoint | None = None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Train joint weights with fixed target scores; ``stages`` keep each epoch.
-
-    Training continues from the weights ``start``, if given. ``notify`` is called with a line for each epoch.
-    """
+    """Train joint weights with fixed target scores; ``stages`` keep each epoch."""
     trainer = JointTrainer(options, start)
     weights, records = learn_kept(
         trainer,

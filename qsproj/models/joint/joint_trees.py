@@ -94,10 +94,7 @@ def tree_scores(
     least_probability: float = MIN_PROBABILITY,
     choices: TagChoices | None = None,
 ) -> TreeScores:
-    """Return a parser's scores for a sentence; a tree ``required`` int32[n+1] is not pruned away.
-
-    A sentence with more second-order factors than its parser allows gets first-order scores.
-    """
+    """Return a parser's scores for a sentence; a tree ``required`` int32[n+1] is not pruned away."""
     if choices is not None:
         found = tree_scores(parser, sentence, required=required, least_probability=least_probability)
         scorer = first_order(parser).scorer
@@ -317,11 +314,7 @@ def _families(parser: TreeParser, kept: Mask) -> tuple[FamilyFactors, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedTarget:
-    """The target side before it is joined to the source.
-
-    ``scores``: of each target sentence, by a parser that has not seen it. ``unseen``: whether ``parser``
-    itself has not.
-    """
+    """The target side before it is joined to the source; ``scores`` by a parser that has not seen it."""
 
     parser: TreeParser
     scores: list[TreeScores]
@@ -340,8 +333,7 @@ def train_target(
 ) -> TrainedTarget:
     """Train the target parser, and score each target tree by one that has not seen it.
 
-    The first order prunes by ``least_probability``. ``tags``: alternative tags of training trees and of arc
-    scores. With ``stages``, the result is saved there, or read from there.
+    The first order prunes by ``least_probability``. ``stages``: where the result is saved, or read from.
     """
     if len(pairs) < 2:
         raise NothingToLearnError(

@@ -102,10 +102,7 @@ def with_tag_variables(
 
 
 def _local(scores: Scores) -> Scores:
-    """Shift each word's scores so that they are log-probabilities of its heads, one word at a time.
-
-    Trees are not affected, and the first messages, sent before any tree factor, have a sensible size.
-    """
+    """Shift each word's scores so that they are log-probabilities of its heads; no tree is affected."""
     own = scores.copy()
     np.fill_diagonal(own, -np.inf)
     own[:, 0] = 0.0

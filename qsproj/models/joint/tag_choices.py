@@ -108,11 +108,7 @@ class TagFactors:
         return groups
 
     def expected(self, found: list[Floats], arcs: Floats, links: Floats) -> TagScores:
-        """Return the expected count of each score.
-
-        ``found``: each group's expected counts of its scores. ``arcs``, ``links`` float64[F], float64[L]:
-        probabilities.
-        """
+        """Return the expected count of each score, of ``found`` for each group and probabilities."""
         u, k = self.tags.possible.shape
         words, of_links = np.zeros((u, k)), np.zeros((len(links), k))
         of_arcs = np.zeros((len(arcs), k, k))
@@ -180,10 +176,7 @@ class TagChoices:
         return with_columns(sentence, upos=upos)
 
     def with_truth(self, upos: Sequence[str]) -> "tuple[TagChoices | None, NDArray[np.int8]]":
-        """Return the words whose true tag is a choice (None: no word is left), and its index, int8[U].
-
-        The others keep the tag of the sentence: an unreachable truth gives no training signal.
-        """
+        """Return the words whose true tag is a choice (None: no word is left), and its index, int8[U]."""
         true = [upos[word - 1] for word in self.words.tolist()]
         left = [u for u, (tag, names) in enumerate(zip(true, self.tags, strict=True)) if tag in names]
         states = np.array([self.tags[u].index(true[u]) for u in left], dtype=np.int8)
@@ -260,10 +253,7 @@ LEAST_GROWTH = -1.0 + 1e-9
 
 
 def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: Mask) -> TaggedArcs:
-    """Score the ``kept`` arcs bool[n+1, n+1] under the alternative tags of their words.
-
-    An arc scores as in the sentence in which its two words have these tags, and all others their own.
-    """
+    """Score the ``kept`` arcs bool[n+1, n+1] under the alternative tags of their two words."""
     numbers = np.zeros(len(sentence) + 1, dtype=np.int64)
     numbers[choices.words] = np.arange(1, len(choices.words) + 1)
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
@@ -304,10 +294,7 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
 def _variants(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
 ) -> tuple[ArcFeatures, int]:
-    """Return concatenated features of a sentence retagged in several ways, and their distance.
-
-    ``variants``, int[V, 4], are two words each, with the number of each one's tag.
-    """
+    """Return features of a sentence retagged in ``variants`` int[V, 4], two words and tags each."""
     n_tags = choices.scores.shape[1]
     versions = [
         scorer.encode(choices.applied(sentence, np.full(len(choices.words), tag))) for tag in range(n_tags)
@@ -376,10 +363,7 @@ def prepared_tags(
     structure: JointStructure,
     marginals: Scores,
 ) -> tuple[TagVariables, PreparedTags]:
-    """Build TAG variables, numbered after the existing ones, and the parts of their scores.
-
-    ``marginals`` float64[n+1, n+1]: of the target's arcs, by the first order.
-    """
+    """Build TAG variables after the existing ones, and the parts of their scores."""
     numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
     of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)
@@ -417,9 +401,8 @@ class TargetTags:
     """Tags of target words in training.
 
     ``tagger``: stored with the parser; None: tags are those of the files. ``choices``: for each pair, its
-    words with other likely tags, the true one among them; None: tags are not decoded with the trees.
-    ``states``: int8[U] of each, the true ones. ``true``: the targets with their true tags, on which the
-    target's parser is also trained (.4 to .6 UAS on the dev file of LinES).
+    words with other likely tags, the true one among them, if tags are decoded with the trees. ``states``:
+    int8[U] of each, the true ones. ``true``: the targets with their true tags, also trained on.
     """
 
     tagger: LinkTagger | None = None

@@ -35,10 +35,7 @@ HASH_BITS = 17
 
 @dataclass(frozen=True)
 class RelationScorer(RelationWeights):
-    """Scorer of an arc's relations by sums of the weights of the arc's features.
-
-    The templates do not read the tree.
-    """
+    """Scorer of an arc's relations by the weights of its features, which do not read the tree."""
 
     candidates: Candidates
     prefix = "relation_"
@@ -150,9 +147,8 @@ LEAST_CHANCE = 1e-6
 class LabelledPosterior:
     """Beliefs about the labelled arcs of a sentence.
 
-    ``log_z``: of all labelled trees. ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances``
-    float64[k, L]: that of each relation given each arc of ``scores``. ``inference``: over the
-    trees that they refer to. ``free``: the scores without ``columns``, the known relations of some words.
+    ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances`` float64[k, L]: of each relation
+    given each arc of ``scores``. ``free``: the scores without ``columns``, the known relations of some words.
     """
 
     scores: LabelledScores
@@ -267,11 +263,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return self.believed(tempered, posterior.inference, posterior.columns)
 
     def relation_probabilities(self, sentence: Sentence) -> Floats:
-        """Return the posterior probability of every labelled arc, float64[n+1, n+1, L].
-
-        The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` also uses the
-        labeller's scores given the tree.
-        """
+        """Return the probability of every labelled arc, float64[n+1, n+1, L], before a tree is read."""
         return self.posterior(sentence).labelled()
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
@@ -304,10 +296,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
-        """Return the score of each relation given a tree, float64[n, L], by word; natural log.
+        """Return the score of each relation given a tree, float64[n, L], natural log; -inf for no candidate.
 
         The mean of the beliefs about the arc before decoding and of the scores of the labeller, which reads
-        the tree: each has evidence that the other lacks, and both saw the same trees. -inf for no candidate.
+        the tree.
         """
         words = np.arange(1, len(heads), dtype=np.int32)
         after = self.relations.candidates.scores(
@@ -390,11 +382,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
 
 def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> LabelledScores:
-    """Return scores with the known relations of some words fixed, by their columns.
-
-    An arc that cannot have its dependent's relation gets it with the least probability, so that it remains
-    where every tree needs such an arc.
-    """
+    """Return scores with the known relations of some words fixed; an impossible one is least probable."""
     relations = scores.relations.copy()
     for word, column in columns.items():
         own = scores.dependents == word

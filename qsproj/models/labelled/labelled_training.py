@@ -177,8 +177,7 @@ def labelled_tree(
 ) -> LabelledTree | None:
     """Return the loss of one labelled tree, whole or partial; None when the model cannot build one.
 
-    Where the model cannot build the tree, the nearest one takes its place; the relations of changed arcs are
-    then unknown. As for arcs, partial trees are trained without a margin.
+    Where it cannot, the nearest tree takes its place; relations of changed arcs are then unknown.
     """
     found = tree_objective(sentence.heads, inference, objective)
     if found is None:

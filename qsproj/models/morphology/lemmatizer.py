@@ -74,10 +74,7 @@ class EditScript(NamedTuple):
 
     @staticmethod
     def from_fields(fields: Sequence[str]) -> "EditScript":
-        """Make a script of its five fields.
-
-        Raises ValueError for invalid fields.
-        """
+        """Make a script of its five fields; ValueError for invalid ones."""
         if len(fields) != 5 or fields[0] not in (*_CASINGS, WHOLE):
             raise ValueError(f"found {list(fields)!r:.60}, expected the five fields of an edit script")
         return EditScript(*fields)
@@ -113,8 +110,8 @@ class Word(NamedTuple):
 class Lemmatizer:
     """Log-linear choice among edit scripts.
 
-    ``allowed``: for each UPOS the numbers of the candidate scripts, ascending. ``lemmas``: lemmas of the
-    lexicon. ``weights`` float32[2^b]: natural-log potentials of hashed features.
+    ``allowed``: candidate scripts of each UPOS, ascending. ``lemmas``: of the lexicon. ``weights``
+    float32[2^b].
     """
 
     scripts: tuple[EditScript, ...]
@@ -169,10 +166,7 @@ class Lemmatizer:
 def candidate_features(
     word: Word, found: Mapping[int, str], scripts: Sequence[EditScript], lemmas: Collection[str]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return features: of a word uint64[F], of its candidates' scripts uint64[C], of lemmas uint64[C, G].
-
-    ``lemmas``: those of other words.
-    """
+    """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G]."""
     upos = word.analysis.upos
     of_lemmas = [[f"known {upos} {lemma in lemmas}", *_lemma_ends(upos, lemma)] for lemma in found.values()]
     return (
@@ -217,10 +211,7 @@ def _hashes(features: Iterator[str]) -> NDArray[np.uint64]:
 
 
 def allowed_scripts(words: Mapping[tuple[str, int], int], *, least: int) -> dict[str, tuple[int, ...]]:
-    """Return the scripts of each UPOS with at least ``least`` forms.
-
-    ``words``: number of forms by UPOS and script.
-    """
+    """Return the scripts of each UPOS with at least ``least`` forms, by the numbers in ``words``."""
     allowed: dict[str, list[int]] = defaultdict(list)
     for (upos, script), forms in sorted(words.items()):
         if forms >= least:

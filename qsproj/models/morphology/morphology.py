@@ -122,10 +122,7 @@ class Morphology:
     def fill(
         self, sentence: Sentence, *, columns: Sequence[str] | None = None, confidence: bool = False
     ) -> Sentence:
-        """Return the sentence with the given trained columns filled in from its forms and UPOS; None: all.
-
-        With ``confidence`` MISC has the probability of all features of a word together: ``FeatProb=0.9123``.
-        """
+        """Return the sentence with trained columns filled in; with ``confidence``, ``FeatProb=`` in MISC."""
         wanted = [column for column in self.columns if columns is None or column in columns]
         if not wanted:
             return sentence
@@ -168,10 +165,7 @@ class Morphology:
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
     ) -> NDArray[np.float64]:
-        """Return the probability that all features of a word are these, given its tag and the words.
-
-        A word whose tag was not seen in training has no features.
-        """
+        """Return the probability that all features of a word are these, given its tag and the words."""
         return self._probabilities(self._lattice(forms, upos), upos, feats)
 
     def _probabilities(

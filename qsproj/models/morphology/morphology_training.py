@@ -73,10 +73,7 @@ EXPECTED_FEATURES = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MorphologyOptions:
-    """Training options, chosen on development files of Greek, Hungarian and Turkish.
-
-    ``lemma_epochs``: passes over the distinct words. ``lemma_buckets``: hash buckets, a power of two.
-    """
+    """Training options; ``lemma_epochs``: passes over the distinct words; buckets: a power of two."""
 
     epochs: int = 10
     rate: float = 0.05
@@ -113,13 +110,11 @@ def train_morphology(
     inflections: Sequence[Inflection] = (),
     options: MorphologyOptions | None = None,
 ) -> Morphology | None:
-    """Train a model of columns of CoNLL-U other than UPOS.
+    """Train a model of columns of CoNLL-U other than UPOS; None without any column.
 
-    ``treebank``: with UPOS on every word. Sentences that lack a column which others have are left out of its
-    training. ``rng``: orders the sentences. ``columns``: some of COLUMNS; None: those that the treebank has.
-    Without any column, None is returned. ``inflections``: forms with lemmas, where the treebank has none; of
-    two with the same features the first counts. Raises UsageError when a column is unknown, or empty in most
-    sentences.
+    ``treebank``: with UPOS on every word; sentences that lack a column are left out of its training.
+    ``columns``: None: those that the treebank has. ``inflections``: forms with lemmas; of two with the same
+    features the first counts. Raises UsageError when a column is unknown, or empty in most sentences.
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
@@ -236,10 +231,7 @@ def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -
 def _add_inflections(
     lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, scripts: _Scripts
 ) -> None:
-    """Give words without a lemma a listed one, and add all lemmas of words that do not occur.
-
-    Words that do not occur get the analysis of their tag that shares most features, with count 0.
-    """
+    """Give words a listed lemma, and add words that do not occur, with count 0 and likely features."""
     listed: dict[tuple[str, str], dict[str, str]] = {}
     for form, lemma, tags, feats in inflections:
         for upos in tags:
@@ -344,11 +336,7 @@ def _train_lemmatizer(
     *,
     listed: bool,
 ) -> Lemmatizer:
-    """Train scripts on the distinct words of the lexicon, each once, whatever its count.
-
-    Inflected words of a tag without known lemmas have none: the script that fits them makes ``_``.
-    ``listed``: lemmas come only from a list; then words of a tag without scripts have none either.
-    """
+    """Train scripts on the distinct words of the lexicon; a tag without known lemmas makes ``_``."""
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
         for (form, _), entries in morphology.lexicon.items()

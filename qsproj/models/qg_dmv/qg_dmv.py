@@ -318,10 +318,7 @@ def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...
 def expected_counts(
     corpora: Iterable[QgCorpus], parameters: QgParameters, *, workers: Workers = THIS_PROCESS
 ) -> tuple[QgCounts, float]:
-    """Return expected counts and log-likelihood, summed over parts of a corpus in their order.
-
-    UsageError when a pair has probability 0.
-    """
+    """Return expected counts and log-likelihood over a corpus; UsageError for a pair of probability 0."""
     return dmv.summed(partial(_counts_of_part, parameters=parameters), corpora, workers)
 
 

@@ -26,11 +26,7 @@ from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgReport(EMReport):
-    """A report of training.
-
-    ``learned``: False when EM took no step, or its start is the best on held-out pairs and is therefore the
-    result. ``configurations``: probability of each. ``skipped``: counts of left-out pairs by reason.
-    """
+    """``learned``: False when the start is the result; ``skipped``: pairs left out, by reason."""
 
     learned: bool
     pairs: int
@@ -127,11 +123,7 @@ def _run_em(
 
 
 def linked_share(pair: SentencePair) -> float:
-    """Return the share of target words, punctuation apart, that have links.
-
-    If links have weights, a word counts as the largest weight of its links. A sentence of only punctuation
-    has a share of 0.
-    """
+    """Return the share of target words, punctuation apart, that have links, or of their weights."""
     words = np.array([tag != dmv.PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
     weights = pair.alignment.weights
     shares = np.zeros(len(words))
@@ -169,10 +161,7 @@ NULL_FOR_NOW = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPairs:
-    """Sentence pairs for :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts`, with a file for each part.
-
-    The number of NULL follows ``source_inventory``. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
-    """
+    """Pairs for :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts`, a file for each part."""
 
     paths: tuple[Path, ...]
     inventory: tuple[str, ...]

@@ -37,8 +37,7 @@ TAGGER = "tagger_"
 class LinkTagger:
     """A tagger of the target with the tags of linked source words as evidence.
 
-    ``table``: rows by source tag, then by bin of the link's probability and source tag; columns by the tags
-    of ``tagger``. The scale is that of the logarithm of the tagger's probabilities.
+    ``table``: rows by source tag, then by bin of the link's probability and source tag; columns by tag.
     """
 
     tagger: Tagger
@@ -56,10 +55,7 @@ class LinkTagger:
         return self._filled(pair.target, self._with_evidence(pair, scores))
 
     def chances(self, pair: SentencePair, scores: Scores) -> Scores:
-        """Return the probability of each tag of each target word, float64[n+1, T], by tagger and links.
-
-        ``scores`` are the tagger's; row 0 is of the root, which has no tag.
-        """
+        """Return the probability of each tag of each target word, float64[n+1, T], by tagger and links."""
         own = self.table.scale * self._with_evidence(pair, scores)
         weights = np.exp(own - own.max(axis=1, keepdims=True))
         return weights / weights.sum(axis=1, keepdims=True)
@@ -69,10 +65,7 @@ class LinkTagger:
         return _log_chances(self.tagger.tag_distribution(sentence))
 
     def of_links(self, source_tags: Sequence[str], chances: Floats) -> Scores:
-        """Return the evidence of L links for the tag of their target words, float64[L, T], natural log.
-
-        ``source_tags``: unknown ones give no evidence. ``chances`` float64[L]: probabilities of the links.
-        """
+        """Return the evidence of L links for tags, float64[L, T], natural log; unknown tags give none."""
         numbers = {tag: number for number, tag in enumerate(self.source_tags)}
         tags = np.array([numbers.get(tag, -1) for tag in source_tags], dtype=np.int32)
         said: Scores = self.table.weights[_rows(np.maximum(tags, 0), chances, len(numbers))].sum(axis=1)
@@ -103,11 +96,7 @@ class LinkTagger:
 
 
 def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
-    """Return the source words that each target word may be linked to, as rows of a :class:`LinkTagger`.
-
-    Their chances are the aligner's, divided by their sum where those of a word sum to more than one.
-    Source words without a known tag give no evidence.
-    """
+    """Return the source words that each target word may be linked to; those without a tag are left out."""
     numbers = {tag: number for number, tag in enumerate(source_tags)}
     tags = np.array([-1, *(numbers.get(tag, -1) for tag in pair.source.upos)], dtype=np.int32)
     links, chances = pair.alignment.links, link_posteriors(pair.alignment)
@@ -130,8 +119,8 @@ def train_link_tagger(
 ) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
     """Train a tagger for the target side of pairs, which has UPOS on every word.
 
-    Also returns the target sides and scores of tags float64[n+1, T], by a tagger that has not seen them.
-    Raises UsageError when there are too few pairs, or a word has no UPOS.
+    Also returns the targets and scores of tags float64[n+1, T], by a tagger that has not seen them. Raises
+    UsageError.
     """
     if len(pairs) < TAGGER_FOLDS:
         raise UsageError(

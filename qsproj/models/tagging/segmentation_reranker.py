@@ -23,11 +23,7 @@ FOLDS, LEARNED = 3, 3
 def train_segmentation_reranker(
     treebank: Sequence[Sentence], *, rng: np.random.Generator, language: str | None = None
 ) -> Tagger | None:
-    """Train on a tagged treebank, and on segmentations of each part by tokenisers of the others.
-
-    Sentences with untagged words are left out. Returns None where fewer than FOLDS have their text, or all
-    segmentations are those of the treebank.
-    """
+    """Train on segmentations of parts of a treebank by tokenisers of the others; None without errors."""
     examples = [one for one in treebank if UNSPECIFIED not in one.upos]
     shown = [(one, text) for one in examples if (text := tokenized_text(one, language)) is not None]
     if len(shown) < FOLDS:

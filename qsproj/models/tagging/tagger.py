@@ -239,10 +239,7 @@ class Tagger(Stored):
         return cut_long_lines(self.read(text.splitlines(), paragraphs=True, split_contractions=True))
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
-        """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``.
-
-        ``emissions``: those of the words, where already computed.
-        """
+        """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
         return self._marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
     def distribution_within(self, forms: tuple[str, ...], allowed: Mask) -> Floats:

@@ -269,10 +269,7 @@ def train_on_sets(
     start: Tagger | None = None,
     what: str = "training the tagger",
 ) -> Tagger:
-    """Return the average of all weights visited, starting from those of ``start``, if given.
-
-    Memory: 4 bytes for each word and template, and 12 T for each feature. Time: O(epochs words (K T + T^2)).
-    """
+    """Return the average of all weights visited, starting from those of ``start``, if given."""
     index = FeatureIndex(_supported_in_sets(examples, extractor, options.rarest, start))
     weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags) + 1, len(tags)))
@@ -308,10 +305,10 @@ def _supported_in_sets(
 
 
 def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
-    """Return the tagger whose potentials are the mean of those of others with the same tags and extractor.
+    """Return the tagger of the mean potentials of taggers with the same tags and extractor.
 
-    A feature that one of them lacks counts 0 there; all else is that of the first. The mean of log potentials
-    is a product of experts: it averages out the sampling noise of each.
+    A missing feature counts 0; all else is that of the first. The product of experts averages out sampling
+    noise.
     """
     index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
     weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)

@@ -116,10 +116,7 @@ def tagging_graph(
     *,
     spans: Sequence[tuple[int, int]] = (),
 ) -> TaggingGraph:
-    """Build the factors over arcs bool[n+1, n+1], which contain a tree, and tags bool[n, K], K >= 2.
-
-    Of the arcs into each of the ``spans`` from outside, exactly one is in the tree.
-    """
+    """Build factors over arcs bool[n+1, n+1], which contain a tree, tags bool[n, K >= 2], and ``spans``."""
     n, n_tags = possible.shape
     links = chosen_links(candidates)
     heads, dependents, arcs = arcs_of(links)
@@ -320,12 +317,7 @@ LEAST_PROBABILITY = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggingOptions:
-    """Pruning of the graphs, and number of message-passing iterations.
-
-    ``iterations``: of belief propagation, the same in training and parsing. ``arc_threshold``: an arc whose
-    first-order probability is below it is no candidate, unless the best tree has it. ``tag_threshold``: tags
-    with a lower tagger probability are impossible, except the best.
-    """
+    """Pruning by tagger and first order, and iterations of message passing in training and parsing."""
 
     iterations: int = option_field(5, least=1)
     arc_threshold: float = option_field(3e-3, least=0.0, most=1.0, within=True)
@@ -337,11 +329,7 @@ class TaggingOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagsAndArcs:
-    """Beliefs about the tags and arcs of a sentence.
-
-    ``tags`` float64[n, K]: probability of each tag, in the tagger's order. ``arcs`` float64[n+1, n+1]: of
-    each arc; columns 1..n sum to one. After a contradiction, those of tagger and first-order parser.
-    """
+    """Beliefs: ``tags`` float64[n, K] in the tagger's order, ``arcs`` float64[n+1, n+1]."""
 
     tags: Floats
     arcs: Scores
@@ -350,10 +338,7 @@ class TagsAndArcs:
 
 @dataclass(frozen=True)
 class TaggingParser(Parser):
-    """A trained parser of words alone.
-
-    ``base``: the first-order parser that reads the tagger's tags; it prunes and labels.
-    """
+    """A parser of words alone; ``base``: the first order over the tagger's tags, which prunes and labels."""
 
     tagger: Tagger
     base: ArcParser

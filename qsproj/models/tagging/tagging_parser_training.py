@@ -138,10 +138,7 @@ def tagging_examples(
 def cross_fitted_tags(
     sentences: Sequence[Sentence], tagger: Tagger, *, rng: np.random.Generator
 ) -> tuple[list[Floats], list[Sentence]]:
-    """Tag each sentence by a tagger that was not trained on it.
-
-    Also returns float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other lacks it.
-    """
+    """Tag each sentence by a tagger not trained on it; also return float64[n, K], by ``tagger``'s tags."""
 
     def fit(others: list[int]) -> Tagger:
         return train_tagger([sentences[i] for i in others], rng=rng)

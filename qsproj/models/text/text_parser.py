@@ -79,12 +79,7 @@ ALL_READINGS_WORDS = 150
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One tag sequence, and the parser's scores of the sentence under it.
-
-    ``numbers`` int32[n]: the tags, by the tagger's numbers. ``scores`` float64[n+1, n+1]: arc scores,
-    natural log, as trained. ``log_weight``: joint score of the sequence by tagger and trees, natural log, up
-    to a constant of the sentence.
-    """
+    """One tag sequence int32[n], the arc scores under it, and its joint log score up to a constant."""
 
     numbers: TagNumbers
     scores: Scores
@@ -111,11 +106,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncertainWords:
-    """A sentence with words whose tags are in doubt.
-
-    ``free`` bool[n]: words whose tags are the tagger's; the others keep their own. ``emissions`` float64[n,
-    T]: the tagger's potentials, natural log. ``marginals`` float64[n, T]: its probabilities.
-    """
+    """A sentence with words of doubtful tags: ``free`` bool[n], potentials, marginals float64[n, T]."""
 
     tagger: Tagger
     sentence: Sentence
@@ -418,13 +409,10 @@ class TextParser(Wrapper[Parser]):
 
 
 def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:
-    """Combine a tagger and a parser.
+    """Combine a tagger and a parser; of a text parser, its inner one is used.
 
-    Of a parser that is a text parser itself, its inner parser is used, under the new tagger. ``readings`` is
-    that of :class:`TextParser`.
-
-    Raises UsageError when the parser is a model of pairs or trees, which does not read a sentence alone, or
-    is to read several tags of a word and is not a first-order parser; for more than MOST_READINGS.
+    Raises UsageError when the parser does not read a sentence alone, or is to read several tags of a word and
+    is not a first-order parser; for more than MOST_READINGS.
     """
     inner = parser.base if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):

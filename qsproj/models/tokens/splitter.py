@@ -33,11 +33,7 @@ _BREAKS = ("# newpar", "# newdoc")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Splitter:
-    """A model of sentence starts; :func:`train_splitter` makes one.
-
-    ``language``: its rules are a feature. ``index``: the R features that have weights. ``weights``
-    float32[R]: log-odds that they add.
-    """
+    """A model of sentence starts: ``weights`` float32[R], log-odds of the features in ``index``."""
 
     language: str | None
     index: FeatureIndex

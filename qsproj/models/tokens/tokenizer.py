@@ -72,10 +72,7 @@ class Expansions:
         return (token,) if parts is None else tuple(cased_like(token, parts))
 
     def _by_rule(self, token: str) -> Words | None:
-        """Split a token by the rule with the longest affixes; of those with the longest suffix.
-
-        Linear in the token: only lengths of affixes that rules have are looked up.
-        """
+        """Split a token by the rule with the longest affixes, the suffix first; linear in the token."""
         for prefix, suffix in self._affix_lengths:
             if not 0 < prefix + suffix < len(token):
                 continue

@@ -39,11 +39,10 @@ MOST_FEATURES = 650_000
 
 @dataclass(frozen=True, slots=True)
 class TokenizerOptions:
-    """Options of training a tokeniser; defaults chosen on dev files (docs/notes/words-and-tags.md).
+    """Options of training a tokeniser; ``spaced``: weight of a copy with spaces between all tokens.
 
-    ``spaced``: weight of a copy of each sentence with spaces between all tokens, as in tokenised text; 0 for
-    none. ``trust``: initial weight of the rules, in nats. ``folds``: known words come from the other folds,
-    where the script puts no spaces between words.
+    ``trust``: initial weight of the rules, in nats. ``folds``: known words come from the other folds, where
+    the script puts no spaces between words.
     """
 
     epochs: int = 10
@@ -61,10 +60,7 @@ class TokenizedText(NamedTuple):
 
 
 def tokenized_text(sentence: Sentence, language: str | None = None) -> TokenizedText | None:
-    """Return the text of a sentence and the places of its tokens; None where the treebank lacks it.
-
-    The comment ``# text`` is used where it spells the tokens, else ``SpaceAfter=No``.
-    """
+    """Return the text of a sentence and the places of its tokens; None where the treebank lacks it."""
     if sentence.layout is None:
         return None
     tokens, adjoin = _surface(sentence)
@@ -95,10 +91,7 @@ def train_tokenizer(
     language: str | None = None,
     options: TokenizerOptions | None = None,
 ) -> Tokenizer:
-    """Train on the sentences of a treebank that have their text; raise UsageError where none has.
-
-    The rules of the ``language``, a code, are a feature.
-    """
+    """Train on the sentences of a treebank that have their text; raise UsageError where none has."""
     settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
     if not texts:
