@@ -46,24 +46,15 @@ class FactorGroup(ABC):
 
     @abstractmethod
     def log_partition(self, incoming: Messages) -> float:
-        """Return the sum over factors of log sum over assignments of F times the incoming weights.
-
-        An incoming message gives state 0 weight 1; +inf gives the states that it leaves weight 1.
-        """
+        """Return the sum over factors of the log of their total, state 0 (or a certain one) weighing 1."""
 
     @abstractmethod
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return the gradient of :meth:`log_partition` by ``scores``, of their shape.
-
-        It is the probability, under the factor's belief, that each score is counted; 0 where it is -inf.
-        """
+        """Return the gradient of :meth:`log_partition` by ``scores``, of their shape; 0 at -inf."""
 
     @abstractmethod
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """Return the sum of log F for the given states of the edges' variables, int32[E].
-
-        Written for clarity: tests enumerate it.
-        """
+        """Return the sum of log F for given states int32[E], written for clarity: tests enumerate it."""
 
     def tempered(self, temperature: float) -> Self:
         """Return the group with every factor raised to the power 1 / ``temperature``."""
@@ -128,10 +119,7 @@ class HardGroup(KernelGroup):
 def rescored(
     group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
 ) -> FactorGroup:
-    """Return the group with other scores, natural log: all of them, or the nonzero ones.
-
-    The latter are float64[F], with indices ``places`` int64[F] into the flattened scores of the group.
-    """
+    """Return the group with other natural-log scores: all, or float64[F] at flat ``places`` int64[F]."""
     if places is not None:
         laid_out = np.zeros(group.scores.shape)
         laid_out.reshape(-1)[places] = scores
@@ -172,10 +160,7 @@ def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None)
 
 
 def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.float64], name: str) -> None:
-    """Raise ValueError when a family without booleans scores -inf for zero true ones.
-
-    Such a factor is always 0, and has no edge to send that on.
-    """
+    """Raise ValueError when a family without booleans, which sends nothing, scores -inf for none."""
     impossible = np.flatnonzero((starts[1:] == starts[:-1]) & (scores_of_none == -np.inf))
     if impossible.size:
         raise ValueError(

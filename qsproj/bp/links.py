@@ -43,11 +43,7 @@ def candidate_heads(links: Table) -> list[Table]:
 
 
 def grandparents(links: Table) -> tuple[Table, Table]:
-    """Return all chains of two arcs, for GRAND.
-
-    Variables are those of grandparent -> head and of head -> dependent; words are grandparent, head,
-    dependent.
-    """
+    """Return all chains of two arcs, for GRAND: their variables, upper first, and their three words."""
     return grandparents_of(*arcs_of(links))
 
 

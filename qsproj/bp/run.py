@@ -56,10 +56,7 @@ class MessageState:
         self._heard = [None] * len(groups)
 
     def incoming(self, index: int) -> Messages:
-        """Return the current messages of the variables to group ``index`` (thesis eq. 2.7).
-
-        Read-only, like those of beliefs, so that kernels are compiled for one kind of array.
-        """
+        """Return the messages of the variables to group ``index`` (thesis eq. 2.7), read-only."""
         messages = np.empty(self._slots[index].size)
         leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
         messages.flags.writeable = False
@@ -165,11 +162,7 @@ def sequential(state: MessageState, tolerance: float) -> float:
 
 
 def residual_priority(state: MessageState, tolerance: float) -> float:
-    """Update the group with the largest change of input, as often as there are groups; return the remainder.
-
-    The change of a group's incoming messages bounds and approximates that of its outgoing ones (Sutton and
-    McCallum 2007; thesis 5.6).
-    """
+    """Update the group of the largest change of input; return the rest (thesis 5.6)."""
     indices = range(len(state.groups))
     for _ in indices:
         incoming = [state.incoming(index) for index in indices]
@@ -278,10 +271,7 @@ def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
 
 
 def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
-    """Return the most probable state of each variable, int32[V], the lowest of equal ones.
-
-    After max-product on an acyclic graph it is the best assignment, if that is unique.
-    """
+    """Return the most probable state of each variable, int32[V], the lowest of equal ones."""
     graph = beliefs.graph
     chances = state_probabilities(beliefs.log_ratios, graph.starts)
     begins = graph.starts[:-1] + np.arange(graph.states.size)
@@ -289,20 +279,15 @@ def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
 
 
 def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
-    """Return the gradient of Bethe log Z by the scores of every group, in their shapes (thesis eq. 2.18).
-
-    Exact on acyclic graphs, and at a fixed point the exact gradient of :func:`bethe_log_z`. With temperature
-    T, the derivative is by scores / T.
-    """
+    """Return the gradient of Bethe log Z by the scores of every group, in their shapes (thesis eq. 2.18)."""
     _require_sums(beliefs, "expectations")
     return tuple(group.expected(incoming) for group, incoming in zip(beliefs.graph.groups, beliefs.incoming))
 
 
 def bethe_log_z(beliefs: Beliefs) -> float:
-    """Return minus the Bethe free energy (thesis eq. 2.19): log Z, exact on acyclic graphs; no bound.
+    """Return minus the Bethe free energy (thesis eq. 2.19), -inf after a contradiction; no bound.
 
-    -inf after a contradiction. Each factor's entropy and expected score are computed from its exact log
-    partition and the expectation of its incoming messages; the entropy of a tree factor is exact, in O(n^3).
+    The entropy of a tree factor is exact, in O(n^3).
     """
     _require_sums(beliefs, "log Z")
     if beliefs.status is Status.CONTRADICTION:

@@ -107,10 +107,7 @@ RELATION_TEMPLATES = _templates("""
 
 
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
-    """Compile templates to the integer programs of the kernels, for ``2**hash_bits`` buckets.
-
-    Raises ValueError at an atom that the module's docstring does not list.
-    """
+    """Compile templates for the kernels and ``2**hash_bits`` buckets; ValueError at an unknown atom."""
     operations = np.full((len(templates), max(map(len, templates))), -1, dtype=np.int32)
     for row, template in enumerate(templates):
         operations[row, : len(template)] = [_operation(atom) for atom in template]
@@ -160,10 +157,7 @@ def shallow_relation(relation: str) -> str:
 
 
 def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
-    """Hash the attributes of each node of a sentence's tree, with no arc reversed.
-
-    Words may lack a head; cycles are not allowed (the CoNLL-U reader excludes them). O(n depth).
-    """
+    """Hash the attributes of each node of a sentence's tree or partial tree, in O(n depth)."""
     heads = sentence.heads
     n = len(sentence)
     names = ("deprels", "upos", "xpos", "forms", "lemmas", "feats")

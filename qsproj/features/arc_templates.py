@@ -179,11 +179,7 @@ LABEL_TEMPLATE_SETS = {
 
 
 def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
-    """Compile templates to the integer program of the kernels; ValueError at an invalid atom.
-
-    The attributes start with those in ``known``, so that templates which extend others read the same encoded
-    sentences.
-    """
+    """Compile templates to the program of the kernels; ``known`` attributes first; ValueError if bad."""
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]
     ordered = [*near, *templates.directed, *far]
@@ -237,10 +233,7 @@ def _parse(atom: str) -> tuple[str, str, int]:
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
-    """Hash the templates' attributes of each position, for ``buckets`` (a power of two) buckets; O(n T).
-
-    The sentence must have been encoded with the templates' attributes.
-    """
+    """Hash the templates' attributes of each position of a sentence encoded with them; O(n T)."""
     shape = (len(encoded) + 1, len(templates.between))
     head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
     position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)

@@ -56,11 +56,7 @@ class EncodedSentence:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
-    """Several sentences encoded as one, so that a kernel is called once for all of them.
-
-    ``words``: the sentences, concatenated, each with its root, and padding between them. ``starts``,
-    ``sizes`` int64[S]: position of the root of each sentence, and its number of positions, with the root.
-    """
+    """Sentences encoded as one; ``starts``, ``sizes`` int64[S]: position of each root, its positions."""
 
     words: EncodedSentence
     starts: NDArray[np.int64]
@@ -140,11 +136,7 @@ def without_columns(sentence: Sentence, columns: Collection[str]) -> Sentence:
 
 
 class WordTypes(dict[tuple[str, ...], int]):
-    """Numbers of distinct words and a cache of their hashes, cleared when full.
-
-    Distinct words differ in UPOS or in a column that the attributes read. The first numbers are those of the
-    padding of a sentence and of its root.
-    """
+    """Numbers of distinct words, by UPOS and the columns read, and a cache of their hashes."""
 
     BEFORE, ROOT, AFTER = range(3)
 
@@ -239,11 +231,9 @@ def reads_tree(attribute: str) -> bool:
 def with_tree_atoms(
     encoded: EncodedSentence, heads: Heads, attributes: Sequence[str], inside: NDArray[np.bool_] | None = None
 ) -> EncodedSentence:
-    """Return the sentence with further columns, one for each attribute from its tree.
+    """Return the sentence with a column for each attribute from its tree, ``heads`` int32[n+1] or -1.
 
-    ``heads`` int32[n+1]: -1 where missing. ``adposition.lower`` is the lower-cased form of a word's first
-    adposition; ``last.upos`` the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
-    bool[n+1]: for several sentences encoded as one, the positions that are words or roots.
+    ``inside`` bool[n+1]: for several sentences encoded as one, the positions that are words or roots.
     """
     width = encoded.atoms.shape[1]
     if len(attributes) == width:

@@ -41,11 +41,7 @@ LONGEST_KNOWN = 8
 
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
-    """Return the attributes of each character of a line, uint64[n, A]; 0 for a missing one.
-
-    ``rules``: whether rules begin a token at each character; None without rules. ``known``: words of the
-    treebank, for scripts without spaces between words.
-    """
+    """Return the attributes of each character of a line, uint64[n, A]; 0 for a missing one."""
     n = len(text)
     codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
     columns = {name: codes[:, at] for at, name in enumerate(CHARACTER_ATTRIBUTES)}

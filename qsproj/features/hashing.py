@@ -33,10 +33,7 @@ _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 
 
 def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np.int32]:
-    """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
-
-    Raises UsageError when a template names an unknown attribute or joins more than two.
-    """
+    """Return int32[K, 4]: attribute, distance, second or -1, distance; UsageError for bad ones."""
     rows = []
     for template in templates:
         row = []
@@ -52,10 +49,7 @@ def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np
 
 
 def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray[np.uint64]:
-    """Return the distinct features, ascending, that occur ``least`` times or more, ``most`` of them at most.
-
-    0, the code of a missing feature, is left out.
-    """
+    """Return the ``most`` features, ascending and not 0, that occur ``least`` times or more."""
     distinct, counts = np.unique(keys[keys != 0], return_counts=True)
     while np.count_nonzero(counts >= least) > most:
         least += 1

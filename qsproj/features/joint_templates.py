@@ -101,11 +101,7 @@ _FAMILY_SEEDS = np.array([[_seed(name, row) for row in FACTOR_TEMPLATES] for nam
 def factor_buckets(
     families: NDArray[np.int8], words: NDArray[np.int32], source: WordHashes, target: WordHashes
 ) -> Buckets:
-    """Return the features of quasi-synchronous factors, int32[F, T].
-
-    ``families`` int8[F]: indices into EVERY_FAMILY. ``words`` int32[F, 4]: target head, target dependent, and
-    the source words linked to them.
-    """
+    """Return features int32[F, T]; ``families`` int8[F]; ``words`` int32[F, 4], target first, head first."""
     head, dependent, source_head, source_dependent = words.T
     order = 2 * (head < dependent) + (source_head < source_dependent)
     columns = {
@@ -159,10 +155,10 @@ def tag_buckets(
     posteriors: NDArray[np.float64],
     n_tags: int,
 ) -> Buckets:
-    """Return the features of L links with each candidate tag of their target words, int32[L * n_tags, T].
+    """Return the features of L links with each candidate tag of their target words.
 
-    ``tags``: those of the target word of each link, ``n_tags`` at most. ``source_tags`` uint64[L]: hash of
-    the tag of its source word. ``posteriors`` float64[L].
+    int32[L * n_tags, T]; ``source_tags`` uint64[L]: hash of the tag of its source word. ``posteriors``
+    float64[L].
     """
     filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
     columns = {

@@ -20,10 +20,7 @@ Pairs = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceTree:
-    """A source tree as relations bool[m+1, m+1] between its nodes, 0 the root: head of, ancestor of.
-
-    ``heads`` int32[m+1]: a word whose head is missing (-1) is related to nothing above it.
-    """
+    """Relations bool[m+1, m+1] of a source tree, 0 the root: head of, ancestor of; nothing over a -1."""
 
     heads: Heads
     parent: Pairs
@@ -89,10 +86,9 @@ NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
 
 
 def configurations(heads: Heads) -> NDArray[np.int8]:
-    """Return the configuration of every pair of source nodes at once, int8[m+2, m+2], by CONFIGURATION_NAMES.
+    """Return configurations int8[m+2, m+2] by CONFIGURATION_NAMES, [head's sense, dependent's sense].
 
-    [sense of the head, sense of the dependent]: 0 (the root), 1..m, and m + 1 for NULL; pairs with NULL are
-    ``null``. ``heads`` int32[m+1] are -1 where missing.
+    Senses: 0 (the root), 1..m, and m + 1 for NULL. ``heads`` int32[m+1] are -1 where missing.
     """
     tree = source_tree(heads)
     size = len(heads)
@@ -104,10 +100,7 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
 
 
 def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Count for each sense of the head the senses of a dependent in each configuration, int32[m+2, C].
-
-    Dependents are source words and NULL, not the root: rows sum to m + 1.
-    """
+    """Count for each sense of the head a dependent's senses by configuration: int32[m+2, C]."""
     senses, size = len(found), len(CONFIGURATION_NAMES)
     cells = np.arange(senses)[:, None] * size + found[:, 1:]
     counts = np.bincount(cells.ravel(), minlength=senses * size)

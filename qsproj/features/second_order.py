@@ -203,10 +203,7 @@ def grand_places(words: Words) -> Places:
 
 
 def sequence_places(heads: Words, following: Words, sides: Words, *, n: int) -> Places:
-    """Return the place of each CHILDSEQ factor: side, and binned distance from head to the next dependent.
-
-    ``following`` int32[F] is n + 1 where the previous dependent is the last; ``sides`` are 0 left, 1 right.
-    """
+    """Return the place of each CHILDSEQ factor: side, and binned distance to the next dependent."""
     distance = np.where(following > n, 0, np.minimum(np.abs(following - heads), 10))
     return (2 * DISTANCE_BINS[distance] + sides).astype(np.uint64)
 
@@ -219,11 +216,7 @@ def valence_places(sides: Words, counts: Words) -> Places:
 def factor_features(
     encoded: EncodedSentence, compiled: CompiledFamily, members: Words, places: Places, *, buckets: int
 ) -> FactorFeatures:
-    """Hash the attributes that the templates of one family read at each position of a sentence.
-
-    ``members`` int32[F, R]: the words of each factor plus one; 0 and n + 2 are outside the sentence.
-    ``places`` uint64[F]: 1..15. ``buckets``: a power of two.
-    """
+    """Hash a family's templates at each position; ``members`` int32[F, R] are words plus one."""
     # One more row before, so that the outside is also a position with neighbours.
     atoms = np.concatenate([encoded.atoms[:1], encoded.atoms])
     return _hashed(atoms, len(atoms) - 2 * PADDING + 1, compiled, members, places, buckets)

@@ -76,10 +76,7 @@ def pieces(text: str) -> list[tuple[int, str]]:
 
 
 def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list[NDArray[np.uint64]]:
-    """Return the features of each piece as the first of a sentence, uint64[n, K], block by block.
-
-    ``rules``: the sentence starts that rules find.
-    """
+    """Return the features of each piece as the first of a sentence, uint64[n, K], block by block."""
     blocks = []
     for begin in range(0, len(found), _BLOCK):
         first, last = max(0, begin - SIGHT), min(len(found), begin + _BLOCK + SIGHT)

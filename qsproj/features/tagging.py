@@ -83,10 +83,9 @@ def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.
 
 
 class WordTable:
-    """Word types seen so far, numbered, and their attributes; grows as words are encoded.
+    """Word types seen so far, numbered, and their attributes.
 
-    ``lemmas``: maps each lemma to its only form, in lower case, or to an empty text where it has several. A
-    lemma's only form does not use it, so that training words are no better known than new ones.
+    ``lemmas``: maps each lemma to its only form, in lower case, or to an empty text where it has several.
     """
 
     def __init__(self, class_sets: Mapping[str, Classes], lemmas: Mapping[str, str] | None = None) -> None:
@@ -160,10 +159,7 @@ def _plain(form: str) -> str:
 
 
 def word_attributes(form: str) -> tuple[str, ...]:
-    """Return the text of each of ``WORD_ATTRIBUTES``, empty for an affix longer than the word.
-
-    All but the form replace every digit by 0 and every quotation mark by ``"``, in which treebanks differ.
-    """
+    """Return the text of each of ``WORD_ATTRIBUTES``; digits become 0, quotation marks ``"``."""
     plain = _plain(form)
     lower = plain.lower()
     lengths = range(1, LONGEST_AFFIX + 1)
@@ -179,11 +175,7 @@ def word_attributes(form: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def likely_tags(form: str) -> tuple[str, ...]:
-    """Return the possible tags of a word with unseen characters; empty: any tag.
-
-    Signs are symbols; numbers with a sign before them, as in n°12, are numbers; letters, as of other scripts,
-    are names or words of another language.
-    """
+    """Return the possible tags of a word with unseen characters, such as n°12; empty: any tag."""
     if form.isascii():
         return ()
     plain = feature_form(form)
@@ -230,9 +222,7 @@ RAREST, PASSES = 2, 8
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
     """Return the class, from 2, of each word that occurs at least RAREST times; frequent words first.
 
-    ``sentences``: raw text, lower-cased by the caller to ignore case. ``n_classes``: at least 3, including
-    one for sentence boundaries and one for rarer words. O(PASSES * n_classes * distinct bigrams) time at
-    most; n_classes^2 + distinct bigrams memory.
+    ``n_classes``: at least 3, one for sentence boundaries and one for rarer words.
     """
     # Imported here and below: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse

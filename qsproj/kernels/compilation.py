@@ -32,10 +32,8 @@ ENDING = tuple(
 def njit(*, cache: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
-    ``cache``: keep the compiled code for the next run if a folder is writable. ``borrows``: the function
-    neither makes nor returns arrays, so that references to its arguments need not be counted, which in
-    functions called for each arc takes longer than the work. numba refuses to compile such a function if it
-    makes an array. ``options``: those of ``numba.njit``.
+    ``cache``: keep the compiled code for the next run. ``borrows``: the function neither makes nor returns
+    arrays, so that references to its arguments need not be counted. ``options``: those of ``numba.njit``.
     """
 
     def decorate(function: Any) -> Any:

@@ -176,10 +176,7 @@ def sealed(payload: Any, stamp: bytes) -> bytes:
 
 
 def unsealed(content: bytes, stamp: bytes) -> Any:
-    """Return the payload, or None where it was compiled from another source.
-
-    Raises ValueError for corrupted content: machine code with one flipped bit must not run.
-    """
+    """Return the payload, or None where it is of another source; ValueError for corrupted content."""
     digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     if hashlib.sha256(rest).digest() != digest:
         raise ValueError("it is damaged")

@@ -21,11 +21,7 @@ class LikelihoodFellError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class EMRecord:
-    """One iteration, counted from 1, in nats and under its initial parameters.
-
-    ``log_likelihood``: of the training data (of the best derivations, in Viterbi EM). ``objective``: plus the
-    log prior; never falls.
-    """
+    """One iteration, counted from 1, in nats and under its initial parameters; ``objective`` never falls."""
 
     iteration: int
     log_likelihood: float

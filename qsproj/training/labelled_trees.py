@@ -33,10 +33,7 @@ class LabelledScores:
     relations: NDArray[np.float64]
 
     def summed(self) -> tuple[Scores, NDArray[np.float64]]:
-        """Sum the relations out: arc scores float64[n+1, n+1], -inf for impossible arcs, and float64[k, L].
-
-        The second is the probability of each relation given the arc.
-        """
+        """Return float64[n+1, n+1] with relations summed out, and their probabilities float64[k, L]."""
         summed, chances = np.empty_like(self.arcs), np.empty_like(self.relations)
         sum_relations(self.arcs, self.heads, self.dependents, self.relations, summed, chances)
         return summed, chances
@@ -57,11 +54,9 @@ class LabelledScores:
 class LabelledTree:
     """The loss of one labelled tree, whole or partial, in nats.
 
-    ``objective``: the loss of the tree, as a function of the arc scores that sum over relations. ``heads``
-    int32[n+1] are -1 where missing; such a word's relation is summed over, and so are UNKNOWN numbers in
-    ``relations`` int64[n+1]. ``margin`` is added to the scores of wrong relations of gold arcs in training.
-    With an ``objective`` that does the same for wrong arcs, the labelled tree must win by the number of words
-    whose head or relation differs.
+    ``objective``: that of arc scores that sum over relations. ``heads`` int32[n+1] are -1 where missing;
+    UNKNOWN ``relations`` int64[n+1] are summed over. ``margin`` is added to the scores of wrong relations of
+    gold arcs in training.
     """
 
     objective: Objective
@@ -70,10 +65,7 @@ class LabelledTree:
     margin: float = 0.0
 
     def value_and_gradient(self, scores: LabelledScores) -> tuple[float, Scores, NDArray[np.float64]]:
-        """Return the loss, its derivative float64[n+1, n+1] by ``arcs`` and float64[k, L] by ``relations``.
-
-        Every arc of the tree must be among those of the scores, and its relation possible.
-        """
+        """Return the loss, its derivatives by ``arcs`` and ``relations``, which must allow the tree."""
         heads, dependents = scores.heads, scores.dependents
         known = (self.heads[dependents] == heads) & (self.relations[dependents] != UNKNOWN)
         right = np.flatnonzero(known)

@@ -19,8 +19,7 @@ Model = TypeVar("Model")
 class EpochRecord:
     """One pass over the data, counted from 1.
 
-    ``loss``: mean per example, each before its own step. ``score``: on held-out data after the pass, if
-    available; higher is better. ``seconds``: processor time of the pass itself.
+    ``loss``: mean per example, each before its own step. ``score``: on held-out data, higher is better.
     """
 
     epoch: int

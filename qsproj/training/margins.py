@@ -29,10 +29,8 @@ Ranked = Callable[[Scores], Sequence[Heads]]
 class Constraints:
     """Lower bounds on signed sums of arc scores.
 
-    ``heads``, ``dependents`` int32[A]: the arcs of all constraints. Constraint c is on the arcs
-    ``members[starts[c] : starts[c + 1]]``, at least one, with ``starts`` int64[C + 1], ``members``
-    int32[starts[C]], and ``signs`` of the same shape: 1 for a gold arc, -1 for a rival. ``bounds``
-    float64[C].
+    Constraint c is on the arcs ``members[starts[c] : starts[c + 1]]``, with ``signs`` of the same shape: 1
+    for a gold arc, -1 for a rival; ``starts`` int64[C + 1], ``bounds`` float64[C].
     """
 
     heads: NDArray[np.int32]
@@ -139,11 +137,9 @@ def joined(parts: Sequence[Words]) -> Words:
 def versus(
     right: Words, wrong: Words, dependents: Words, *, sizes: ArrayLike, bounds: ArrayLike
 ) -> Constraints:
-    """Return constraints that gold heads beat wrong ones.
+    """Return constraints that gold heads beat wrong ones, int[k], concatenated over constraints.
 
-    ``right``, ``wrong``, ``dependents`` int[k]: heads and words, concatenated over constraints. ``sizes``,
-    ``bounds`` int[C], float[C]: the number of words of each constraint, and the margin of the sum of its gold
-    heads.
+    ``sizes``, ``bounds`` int[C], float[C]: words of each, and the margin of the sum of its gold heads.
     """
     # Arcs are encoded as numbers to find equal ones; words are fewer than 2^31.
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
@@ -264,7 +260,6 @@ class DualTree:
         """Return the increase of the dual objective by a step, divided by C; negative where it fell.
 
         The objective is C times the expected number of wrong heads, minus half the squared norm of the
-        weights. The change of the norm follows from the arc scores before and after the step: ``scores`` and
-        ``moved``, read where ``change``, the result of :meth:`ascend`, is not 0.
+        weights, whose change follows from ``scores`` before and ``moved`` after the step.
         """
         return self.wrong - self._before[2] + float((change * 0.5 * (scores + moved)).sum())

@@ -149,12 +149,7 @@ class CrossEntropy:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """The perceptron loss: the score of the best tree minus that of the gold tree (not in nats).
-
-    ``right`` and ``best`` return heads int32[n+1] under given scores.
-
-    *Source*: Collins 2002.
-    """
+    """The perceptron loss: the score of the best tree minus that of the gold tree (Collins 2002)."""
 
     right: Callable[[Scores], Heads]
     best: Callable[[Scores], Heads]
@@ -190,11 +185,7 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Entropy:
-    """Entropy of the distribution over trees, in nats, as a loss of sentences without a tree.
-
-    *Source*: thesis A.10; as a regulariser of the likelihood of other sentences: Grandvalet and Bengio 2005,
-    and for trees Smith and Eisner 2007.
-    """
+    """Entropy of the distribution over trees, in nats, as a loss (thesis A.10; Smith and Eisner 2007)."""
 
     infer: Infer
     expect: Expect

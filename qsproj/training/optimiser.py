@@ -70,10 +70,7 @@ Rule = Callable[[Weights], SparseOptimiser]
 
 
 class PlainSteps(SparseOptimiser):
-    """Hashed weights that move by ``rate`` times the gradient. Mutable.
-
-    *Source*: the averaged perceptron (Collins 2002).
-    """
+    """Hashed weights that move by ``rate`` times the gradient: averaged perceptron (Collins 2002)."""
 
     def __init__(self, weights: Weights, *, rate: float = 1.0, capacity: int = 1 << 20) -> None:
         super().__init__(weights, np.zeros_like(weights), np.zeros_like(weights), capacity=capacity)
@@ -164,11 +161,10 @@ class AdaGrad(SparseOptimiser):
 
 
 class RowAdaGrad(Optimiser):
-    """AdaGrad over rows of weights, a row for each feature and a column for each outcome. Mutable; final.
+    """AdaGrad over rows of weights, a row for each feature and a column for each outcome.
 
-    The parts of an example move the weights one after the other: squared gradients are summed part by part,
-    and later parts are scored by weights that earlier ones have moved. With ``counts_start`` the mean is that
-    of the weights before every step, not after it.
+    The parts of an example move the weights one after the other. With ``counts_start`` the mean is that of
+    the weights before every step, not after it.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:

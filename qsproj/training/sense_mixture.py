@@ -44,21 +44,14 @@ class SenseWeights:
     scale: float = 1.0
 
     def evidence(self, senses: SenseRows, size: int) -> Values:
-        """Return the evidence of senses for the outcomes of words 0 .. ``size`` - 1, float64[size, L].
-
-        Natural log, on the scale of the scores to which it is added.
-        """
+        """Return the evidence of senses for the outcomes of words, float64[size, L], natural log."""
         weighed = weigh_senses(senses.rows, senses.chances, self.weights)
         return np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseExample:
-    """A training sentence.
-
-    ``scores`` float64[n+1, L]: of each word's outcomes, by a model not trained on the sentence, natural log.
-    ``known`` int32[n+1]: number of each word's outcome; -1 where unknown.
-    """
+    """``scores`` float64[n+1, L] of a sentence by a model not trained on it; ``known`` int32[n+1] or -1."""
 
     senses: SenseRows
     scores: Values

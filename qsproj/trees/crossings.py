@@ -7,11 +7,7 @@ from qsproj.conventions import NO_HEAD, Heads, is_whole
 
 
 def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
-    """Return bool[n+1], whether the arc into each word crosses the arc into another word.
-
-    ``heads`` int32[n+1] may be a partial tree; missing arcs cross nothing. Arcs from the root count; the
-    root's own entry is False. O(n^2) time and memory.
-    """
+    """Return whether the arc into each word, the root's too, crosses another: bool[n+1]; O(n^2)."""
     return _crossing_counts(heads) > 0
 
 

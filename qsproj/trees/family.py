@@ -103,10 +103,7 @@ def check_count(name: str, number: int, least: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFamily:
-    """The kernels of a family of trees, and inference with them.
-
-    Methods take arc scores; with ``single_root`` the root has exactly one dependent.
-    """
+    """Kernels of a family of trees, and inference; ``single_root``: the root has just one dependent."""
 
     # (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none
     find_best: Callable[[Scores, bool], tuple[Heads, float]]
@@ -156,12 +153,8 @@ class TreeFamily:
     def k_best(self, scores: ArrayLike, k: int, *, single_root: bool = False) -> list[tuple[Heads, float]]:
         """List heads and score of the k best distinct trees, best first; of all trees if there are fewer.
 
-        Exact, by O(k n) searches for a best tree; ``k`` is at least 1 (else
-        :class:`~qsproj.errors.UsageError`).
-
-        The trees other than the best are split by the first word whose head differs: for each word in turn,
-        the words before it keep their heads, its own head is banned, those after it are free. The best tree
-        of each such set enters a queue; when it leaves, its set is split in the same way. *Source*: Lawler
+        Exact, by O(k n) searches; UsageError for ``k`` below 1. Sets of trees are split by the first word
+        whose head differs from the set's best tree, and wait in a queue by their best. *Source*: Lawler
         (1972).
         """
         arcs = check_scores(scores)
@@ -184,20 +177,14 @@ class TreeFamily:
     def sample(
         self, scores: ArrayLike, size: int, rng: np.random.Generator, *, single_root: bool = False
     ) -> NDArray[np.int32]:
-        """Draw independent trees, exactly from the distribution: heads int32[size, n+1]; column 0 is -1.
-
-        ``size`` is at least 0 (else :class:`~qsproj.errors.UsageError`); ``rng`` is advanced.
-        """
+        """Draw independent trees from the distribution: heads int32[size, n+1]; column 0 is -1."""
         arcs = check_scores(scores)
         check_count("size", size, 0)
         heads, _ = self._best(arcs, single_root)
         return self.draw(arcs, heads, size, rng, single_root)
 
     def entropy(self, scores: ArrayLike, *, single_root: bool = False) -> float:
-        """Return the Shannon entropy of the distribution over trees, in nats (:meth:`renyi_entropy`).
-
-        Accurate to about 1e-14 times the number of words.
-        """
+        """Return the Shannon entropy in nats, to about 1e-14 times the number of words."""
         return self.renyi_entropy(scores, 1.0, single_root=single_root)
 
     def renyi_entropy(self, scores: ArrayLike, alpha: float, *, single_root: bool = False) -> float:
@@ -225,10 +212,7 @@ class TreeFamily:
         return max((posterior(alpha * relative).log_z - alpha * result.log_z) / (1.0 - alpha), 0.0)
 
     def max_marginals(self, scores: ArrayLike, *, single_root: bool = False) -> Scores:
-        """Return the best score of a tree with each arc [head, dependent], exact, in O(n^3).
-
-        -inf in column 0, on the diagonal, and where no tree has the arc.
-        """
+        """Return the best score of a tree with each arc, exact, in O(n^3); -inf where none has it."""
         arcs = check_scores(scores)
         heads, score = self._best(arcs, single_root)
         _, with_arc = self.sum_in_logs(arcs - tree_shifts(arcs, heads), single_root, True)

@@ -24,11 +24,7 @@ STEPS_PER_WORD = 1000.0
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
-    """Draw int32[size, n+1] under scores that allow some tree.
-
-    With a single root, its child is drawn first, by its probability; given the child, the rest is a
-    multi-root problem.
-    """
+    """Draw int32[size, n+1] under scores that allow some tree; a single root's child is drawn first."""
     if not single_root:
         return _multi_root_trees(arcs, size, rng)
     weights = posterior(arcs, single_root=True).marginals[ROOT, 1:]

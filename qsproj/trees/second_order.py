@@ -46,10 +46,7 @@ def second_order_scores(
     childless: ArrayLike | None = None,
     grandparents: ArrayLike | None = None,
 ) -> SecondOrderScores:
-    """Check and combine scores; see :class:`SecondOrderScores`. None is 0 everywhere.
-
-    Raises ValueError when a shape does not fit, or a score that is read is NaN or +inf.
-    """
+    """Check and combine scores, None being 0; ValueError for a bad shape, NaN or +inf."""
     links = check_scores(arcs)
     size = links.shape[0]
     head, dependent = np.ogrid[:size, :size]
@@ -145,10 +142,7 @@ class SecondOrderPosterior:
 
 
 def best(scores: SecondOrderScores, *, single_root: bool = False) -> tuple[Heads, float]:
-    """Find the best projective tree: heads int32[n+1], ``heads[0] == -1``, and its score.
-
-    Which of several best trees it is, is not specified. Raises NoTreeError when no tree has a finite score.
-    """
+    """Find a best projective tree: int32[n+1], ``heads[0] == -1``, and its score; NoTreeError for none."""
     return _best(_log_parts(scores, single_root), single_root)
 
 

@@ -40,11 +40,7 @@ def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
 
 
 def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
-    """Make PAIR factors (thesis 2.2.5), which fire if both booleans int[F, 2] are true; O(1) each.
-
-    GRAND and SIB are PAIR over the rows of :func:`qsproj.bp.links.grandparents` and
-    :func:`qsproj.bp.links.siblings`.
-    """
+    """Make PAIR factors (thesis 2.2.5), such as GRAND and SIB, which fire if both int[F, 2] are true."""
     graph.checked_edges(variables, "PAIR", degree=2)
     return all_true(variables, scores)
 
@@ -86,10 +82,7 @@ class Link(graph.KernelGroup):
 
 
 def link(variables: ArrayLike, scores: ArrayLike) -> Link:
-    """Make LINK factors on booleans int[F], of scores float[F], natural log; infinite ones are evidence.
-
-    ALIGN (thesis 4.7.1.2) is LINK over candidate links of words.
-    """
+    """Make LINK factors (ALIGN, thesis 4.7.1.2) on booleans int[F], of scores float[F], natural log."""
     edges = graph.checked_edges(variables, "LINK")
     array = np.array(scores, dtype=np.float64)
     if array.shape != edges.shape or np.isnan(array).any():
@@ -145,11 +138,7 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
 
 
 def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair:
-    """Make ANYPAIR factors from a table, without a loop over factors.
-
-    ``results`` int32[P]: the boolean that each pair of ``pairs`` int32[P, 2] makes true; equal ones, which
-    form a factor, are adjacent.
-    """
+    """Make ANYPAIR factors: ``results`` int32[P], equal ones adjacent, of ``pairs`` int32[P, 2]."""
     begins = np.diff(results, prepend=-1) != 0
     first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1
     starts = np.append(2 * first + np.arange(first.size), 2 * len(results) + first.size).astype(np.int64)
@@ -162,10 +151,7 @@ def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactlyOne(graph.HardGroup):
-    """Hard factors: exactly one, or (``allow_none``) at most one, boolean is true; O(d); thesis 2.5.2.
-
-    ``edges`` int32[E]: the booleans, grouped by factor with ``starts`` int64[F+1].
-    """
+    """Hard factors: one boolean (``allow_none``: at most) of ``starts`` is true; O(d); thesis 2.5.2."""
 
     edges: graph.Variables
     starts: NDArray[np.int64]
@@ -183,10 +169,7 @@ class ExactlyOne(graph.HardGroup):
 
 
 def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    """Make EXACTLY1 factors: of each list of booleans, none empty, exactly one is true.
-
-    For "each word has exactly one head" the lists are :func:`qsproj.bp.links.candidate_heads`.
-    """
+    """Make EXACTLY1 factors: of each list of booleans, none empty, exactly one is true."""
     return _counted(variables, allow_none=False)
 
 
@@ -205,11 +188,7 @@ def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synch(graph.HardGroup):
-    """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each.
-
-    Where the dependents are linked, it is forbidden that exactly two of the others are true: the link of the
-    heads, the source arc, the target arc.
-    """
+    """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each; see :func:`synch`."""
 
     edges: graph.Variables
     messages = staticmethod(bp_booleans.synch_messages)

@@ -59,11 +59,7 @@ def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
 
 
 def step_table(starts: ArrayLike) -> NDArray[np.int32]:
-    """Return int32[S, 4], the places of each score of CHILDSEQ, for computing features.
-
-    Rows are (chain, place of the previous dependent, place of the next, 1 if the score is read else 0) in the
-    order of the scores; places count from 1 within their chain, 0 and m + 1 are its boundaries.
-    """
+    """Return int32[S, 4] of CHILDSEQ: chain, place of the previous and the next, 1 if the score is read."""
     begins = np.asarray(starts, dtype=np.int64)
     sizes = np.diff(begins) + 1
     chain = np.repeat(np.arange(sizes.size), sizes * sizes)

@@ -46,10 +46,7 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagLink(KernelGroup):
-    """Ternary soft factors; each fires if its arc is true, with a value for both tags (thesis 2.2.5).
-
-    O(H D) each, for H tags of the head and D of the dependent.
-    """
+    """Ternary soft factors, which fire with an arc by both tags (thesis 2.2.5); O(H D) each."""
 
     edges: Variables
     scores: NDArray[np.float64]
@@ -78,11 +75,9 @@ class TagLink(KernelGroup):
 
 
 def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
-    """Make TAGLINK factors.
+    """Make TAGLINK factors of arcs and tag variables int[F]; of the root, a variable of one state.
 
-    ``arcs``, ``head_tags``, ``dependent_tags`` int[F]: boolean of each arc and the tag variables of its
-    words, of H and D states; for arcs from the root, make a variable of one state. ``scores`` float[F, H, D]:
-    natural log where the arc is true.
+    ``scores`` float[F, H, D]: natural log where the arc is true, [tag of head, tag of dependent].
     """
     columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
     if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:
@@ -119,8 +114,7 @@ class Trigram(KernelGroup):
 def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:
     """Make the TRIGRAM factor of a sentence: tag variables int[n] of K >= 2 states in the order of its words.
 
-    ``scores`` float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag]; index K is the
-    boundary.
+    ``scores`` float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag], boundary K.
     """
     edges = checked_edges(variables, "TRIGRAM")
     side = np.shape(scores)[0] if np.ndim(scores) == 3 else 0

@@ -16,10 +16,9 @@ from qsproj.trees.family import NoTreeError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree(graph.HardGroup):
-    """One hard factor over all arcs: they form a tree (thesis 2.5.4, 3.4.1). O(n^3).
+    """TREE, or PTREE if ``projective``: all arcs form a tree (thesis 2.5.4, 3.4.1). O(n^3).
 
     ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
-    ``projective``: PTREE. ``single_root``: the root must have exactly one dependent.
     """
 
     edges: graph.Variables
@@ -89,11 +88,7 @@ def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest(graph.HardGroup):
-    """PTREE over the arcs of each of several sentences, in one call of a kernel.
-
-    ``edges``, ``heads``, ``dependents`` int32[E]: those of all ``trees``, concatenated. ``counts``, ``sizes``
-    int64[S]: number of arcs of each tree, and its n + 1.
-    """
+    """PTREE over the arcs of concatenated sentences, ``counts`` and ``sizes`` int64[S], in one call."""
 
     edges: graph.Variables
     trees: tuple[Tree, ...]
@@ -138,10 +133,9 @@ def forest(trees: Sequence[Tree]) -> Forest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoCross(graph.KernelGroup):
-    """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
+    """Soft factors over the arcs into two words, which fire if they cross (thesis 3.4.2). O(n) each.
 
-    They include EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
-    factor, then those into the second, with ``starts`` int64[2 F + 1].
+    They include EXACTLY1 for both. ``starts`` int64[2 F + 1]: arcs into the first word, then into the second.
     """
 
     edges: graph.Variables
@@ -171,11 +165,7 @@ class NoCross(graph.KernelGroup):
 
 
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
-    """Make NOCROSS factors for pairs of different words int[F, 2], such as :func:`word_pairs`.
-
-    ``links`` as in :mod:`qsproj.bp.links`. ``scores`` float[F]: natural log of F where the arcs into the two
-    words cross; -inf forbids that.
-    """
+    """Make NOCROSS factors for pairs of different words int[F, 2]; ``scores`` float[F], natural log."""
     pairs = np.ascontiguousarray(words, dtype=np.int32).reshape(-1, 2)
     size = links.shape[0]
     if pairs.size and (pairs.min() < 1 or pairs.max() >= size or (pairs[:, 0] == pairs[:, 1]).any()):
@@ -207,10 +197,7 @@ UNNAMED = -5.0
 class HiddenTree(graph.FactorGroup):
     """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
 
-    The hidden tree may have all arcs between words and root; those without a boolean score UNNAMED.
-    Max-product takes the best hidden tree in place of the sum. O(n^3).
-
-    ``edges``, ``heads``, ``dependents`` int32[E], ``size``, ``single_root``: as for :class:`Tree`.
+    The hidden tree may have all arcs between words and root; those without a boolean score UNNAMED. O(n^3).
 
     *Source*: thesis 5.1.1; unlike there, the hidden arcs have no scores of their own.
     """

@@ -28,10 +28,7 @@ NEGLIGIBLE = 1e-3
 
 
 class Templates(NamedTuple):
-    """Integer programs of features: ``operations`` int32[T, W], and initial hashes ``seeds`` uint64[T].
-
-    A 64-bit hash shifted right by ``shift`` is a bucket.
-    """
+    """Programs of features int32[T, W], initial hashes uint64[T]; a hash >> ``shift`` is a bucket."""
 
     operations: NDArray[np.int32]
     seeds: NDArray[np.uint64]
@@ -61,10 +58,7 @@ def arc_buckets(source, templates, head, dependent, room, out):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_scores(source, templates, weights, share, scores):
-    """Add ``share`` times the score of every arc to ``scores`` float64[n+1, n+1].
-
-    Column 0 and the diagonal are unchanged. ``weights`` is float32[buckets]. O(n^2 (n + T)) time.
-    """
+    """Add ``share`` times every arc's score to ``scores`` float64[n+1, n+1]; O(n^2 (n + T))."""
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
     size = scores.shape[0]
@@ -113,10 +107,7 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def turn_scores(source, templates, weights, scores):
-    """Write into ``scores`` float64[n+1] the score of reversing each word's source arc.
-
-    Words without a head and dependents of the root get -inf, since they have no such arc.
-    """
+    """Write the score of reversing each word's source arc into float64[n+1]; -inf without such an arc."""
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
     scores[:] = -np.inf
@@ -152,10 +143,7 @@ COPIES = 2
 
 @njit(cache=True, error_model="numpy")
 def branches(source, heads, found):
-    """Write each word's branch, seen from its head in ``heads``, into ``found`` int32[n+1].
-
-    It is the word itself where the word is the ancestor, has no head, or is in another tree.
-    """
+    """Write each word's branch seen from its head, itself if there is none, into ``found`` int32[n+1]."""
     up, down = workspace()[:2]
     for word in range(heads.shape[0]):
         found[word] = word

@@ -51,10 +51,7 @@ class SourceNodes(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def node_depths(heads, depths):
-    """Write into ``depths`` int32[n+1] the number of steps from each node to the top of its tree.
-
-    A word without a head (-1) is the top of a tree of its own. The heads must have no cycle.
-    """
+    """Write the steps from each node to the top of its tree; heads without cycles, -1 at a top."""
     for node in range(heads.shape[0]):
         depth = 0
         above = heads[node]
@@ -189,10 +186,7 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
 
 @njit(cache=True, error_model="numpy")
 def pair_atoms(source, head, dependent, room):
-    """Fill ``room`` for an arc with the nodes at all PLACES but the last, n + 1 for none, and atoms of PAIR.
-
-    Returns whether the path is short enough for features; if not, the contents of ``room`` are invalid.
-    """
+    """Fill ``room`` for an arc with the nodes at all PLACES but the last; False: the path is too long."""
     up, down, counts, nodes, pair = room
     heads, atoms = source.heads, source.atoms
     ups, downs, ancestor = path_between(heads, source.depths, head, dependent, up, down)

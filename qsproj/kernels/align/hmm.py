@@ -66,11 +66,7 @@ def arrivals(departures, jump, result):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def returns(departures, values, jump, result, sums):
-    """Sum over arrivals, and count jumps by their distance.
-
-    ``result[p]``, not padded, becomes the sum over q of ``values[q] * jump[q - p]``; to the entry of ``sums``
-    for the jump q - p is added ``departures[p] * values[q]`` of every p and q.
-    """
+    """Sum ``values`` over arrivals into ``result``, and count jumps, weighed by departures, in ``sums``."""
     centre = jump.size // 2
     m = departures.size - 2 - 2 * centre
     result[:] = 0.0

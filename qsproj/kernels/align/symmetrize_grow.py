@@ -12,11 +12,7 @@ NEIGHBOURS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, 
 
 @njit(cache=True)
 def grow(links, union, sources, targets):
-    """Add links of ``union`` that are adjacent to ``links`` bool[m, n] and align a free word, until none is.
-
-    ``sources`` bool[m] and ``targets`` bool[n]: the words with a link; all but ``union`` are updated.
-    O(m n) time for each round.
-    """
+    """Add adjacent links of ``union`` that align a free word to ``links`` bool[m, n]; O(m n) a round."""
     m, n = links.shape
     grown = True
     while grown:

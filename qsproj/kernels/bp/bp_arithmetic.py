@@ -67,10 +67,7 @@ def others_totals(values, before, result, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def state_weights(ratios, weights):
-    """Fill ``weights`` float64[K], the log weight of each state, from a message of K - 1 log-ratios.
-
-    Where ratios are +inf, their states are the only possible ones, and equal.
-    """
+    """Fill the log weight of each state from K - 1 log-ratios; states of +inf are the only ones."""
     weights[0] = 0.0
     certain = False
     for k in range(ratios.shape[0]):

@@ -158,10 +158,10 @@ def any_pair_log_partition(incoming, starts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
-    """Return the outgoing log-odds float64[E] of factors whose booleans begin at ``starts`` int64[F+1].
+    """Return the log-odds float64[E] of factors from ``starts`` int64[F+1]. *Source*: thesis 2.5.2.
 
-    ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. *Source*: thesis 2.5.2, which subtracts each
-    odds from their sum; here the sum of the others avoids the cancellation.
+    ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. Summed without the thesis's cancelling
+    subtraction.
     """
     outgoing = np.empty(incoming.shape[0])
     before = np.empty(incoming.shape[0])

@@ -23,10 +23,7 @@ SMALLEST = 1e-280
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _forward(messages, scores, before, reached, maximise):
-    """Fill ``before[q]``, the total of the paths up to candidate q, and ``reached[q]``, with q's own weight.
-
-    float64[m+2] each; ``before[m + 1]`` is the log partition of the chain.
-    """
+    """Fill ``before[q]``, paths up to candidate q, and ``reached[q]``, with q's own weight; float64[m+2]."""
     m = messages.shape[0]
     before[0], reached[0] = 0.0, 0.0
     earliest = 0
@@ -48,10 +45,7 @@ def _forward(messages, scores, before, reached, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _backward(messages, scores, reached, after, skipped, maximise):
-    """Fill ``after[p]``, the total of the paths on from candidate p, and ``skipped[q]``, of those without q.
-
-    float64[m+2] each.
-    """
+    """Fill ``after[p]``, paths on from candidate p, and ``skipped[q]``, those without q; float64[m+2]."""
     m = messages.shape[0]
     after[m + 1] = 0.0
     skipped[:] = -np.inf
@@ -73,8 +67,7 @@ def _backward(messages, scores, reached, after, skipped, maximise):
 def _fast_backward(messages, scores, before, reached, after, skipped):
     """Compute ``_backward`` for sums, with one exponential a step; return whether the result is exact.
 
-    Steps are relative to the best one from the same place, paths relative to all of them. So underflow loses
-    less than 1e-300 of the whole, which matters only for equally small probabilities of skipping.
+    Relative to the best steps and paths, underflow loses less than 1e-300 of the whole.
     """
     m = messages.shape[0]
     partition = before[m + 1]
@@ -109,10 +102,7 @@ def _fast_backward(messages, scores, before, reached, after, skipped):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
-    """Return the outgoing log-odds float64[E].
-
-    Chains begin at ``starts``, their scores at ``score_starts``.
-    """
+    """Return the log-odds float64[E]; chains and their scores begin at ``starts``, ``score_starts``."""
     outgoing = np.empty(incoming.shape[0])
     longest = 0
     for f in range(starts.shape[0] - 1):
@@ -176,10 +166,7 @@ def _count_forward(messages, counted, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def valence_messages(incoming, starts, scores, maximise):
-    """Return the outgoing log-odds float64[E]; chains begin at ``starts``.
-
-    ``scores`` float64[F, B+1] by count.
-    """
+    """Return the log-odds float64[E] of chains; ``scores`` float64[F, B+1] by count."""
     outgoing = np.empty(incoming.shape[0])
     last = scores.shape[1] - 1
     after = np.empty(last + 1)

@@ -135,11 +135,7 @@ def variable_entropies(probabilities, starts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def expected_messages(incoming, outgoing, starts):
-    """Return the sum over edges of E[log weight that the incoming message gives to the variable's state].
-
-    The expectation is under the factor's belief, incoming plus outgoing; edges begin at ``starts``
-    int64[E+1].
-    """
+    """Return the sum over edges of E[log weight of the incoming message] under the factor's belief."""
     expected = 0.0
     n_edges = starts.shape[0] - 1
     widest = 0

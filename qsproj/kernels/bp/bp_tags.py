@@ -112,10 +112,7 @@ def tag_link_beliefs(links, heads, dependents, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _possible_tags(incoming, n_tags):
-    """Return the weights of tags float64[n, K], those not ruled out int64[n, K], and their number int64[n].
-
-    Loops run over these tags alone: with c of them left for each word, the time is O(n c^3).
-    """
+    """Return weights of tags float64[n, K], the possible ones int64[n, K], and their number."""
     n = incoming.shape[0]
     weights = np.empty((n, n_tags))
     tags = np.empty((n, n_tags), np.int64)
@@ -133,8 +130,8 @@ def _possible_tags(incoming, n_tags):
 def _trigram_charts(weights, tags, counts, scores, maximise):
     """Return totals before and after each pair of tags, float64[n, K+1, K] each.
 
-    ``before[i, s, t]`` covers all up to tag t of word i, s being the tag before, without word i's own weight;
-    ``after[i, s, t]`` covers all that follows. -inf where s or t is ruled out.
+    ``before[i, s, t]``: up to tag t of word i after s, without word i's own weight; ``after[i, s, t]``: what
+    follows.
     """
     n, k = weights.shape
     before = np.full((n, k + 1, k), -np.inf)

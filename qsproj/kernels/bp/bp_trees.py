@@ -29,10 +29,9 @@ def tree_scores(incoming, heads, dependents, size):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def tree_messages(incoming, heads, dependents, with_arc, maximise):
-    """Return the outgoing log-odds, by log-marginals, or best scores of a tree with the arc, ``with_arc``.
+    """Return the outgoing log-odds from log-marginals, or best scores, ``with_arc``.
 
-    A word has exactly one head, so the weight of "not this arc" is the total over the word's other heads
-    (design section 4), without subtraction from 1. Messages are infinite for certain and excluded arcs.
+    The weight of "not this arc" is the total over the word's other heads (design section 4).
     """
     by_dependent = with_arc.T.copy()
     others = np.full(with_arc.shape, -np.inf)
@@ -53,10 +52,7 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def projective_messages(incoming, heads, dependents, size, single_root, outgoing):
-    """Write the messages of PTREE into ``outgoing`` float64[E]; all in one call.
-
-    Returns False, with invalid messages, where an arc is in no tree or sums left the exact range.
-    """
+    """Write PTREE's messages float64[E]; False where an arc is in no tree or sums are inexact."""
     scores = tree_scores(incoming, heads, dependents, size)
     tree, score = eisner_best(scores, single_root)
     if score == -np.inf:
@@ -77,10 +73,7 @@ def projective_messages(incoming, heads, dependents, size, single_root, outgoing
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def forest_messages(incoming, heads, dependents, counts, sizes, single_root, outgoing, done):
-    """Write :func:`projective_messages` of the sentences, concatenated, into ``outgoing`` float64[E].
-
-    ``counts``, ``sizes`` int64[S]: arcs of each, and n + 1. ``done`` bool[S]: its result for each.
-    """
+    """Write :func:`projective_messages` of concatenated sentences; ``done`` bool[S] has its results."""
     begin = 0
     for sentence in range(sizes.shape[0]):
         end = begin + counts[sentence]
@@ -113,8 +106,7 @@ def _join(x, y, mode):
 def _split(word, other, weights, work, mode):
     """Fill, for every head of ``word``, the totals of the heads of ``other`` that cross it and that do not.
 
-    ``weights`` float64[n+1], by position, nothing (-inf, or plain 0) where ``other`` has no such head.
-    ``work`` is float64[5, n+2]; totals go to its rows CROSSING and CLEAR.
+    ``weights`` float64[n+1]: nothing (-inf, or plain 0) where ``other`` has no such head.
     """
     size = weights.shape[0]
     nothing = 0.0 if mode == PLAIN else -np.inf
@@ -207,10 +199,10 @@ def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work,
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximise):
-    """Return the outgoing log-odds float64[E] of arcs into each factor's first word, then its second.
+    """Return the log-odds float64[E] of arcs into each factor's first word, then its second.
 
-    ``heads`` int32[E]; ``starts`` int64[2 F + 1]: where the arcs into each word begin. ``dependents``
-    int32[F, 2]. ``scores`` float64[F]: natural log where the arcs cross. ``size``: n + 1.
+    ``starts`` int64[2 F + 1]: where the arcs into each word begin. ``scores`` float64[F]: where the arcs
+    cross.
     """
     outgoing = np.empty(incoming.shape[0])
     work = np.empty((5, size + 2))

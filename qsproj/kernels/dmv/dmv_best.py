@@ -20,10 +20,7 @@ FLAGS = {"nsz", "nnan"}
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _split_score(half, left_way, right_way, i, j, k):
-    """Return the score of meeting at k: i's half up to k and j's half from k + 1.
-
-    ``left_way``, ``right_way`` [valence]: scores of the next decisions of i and j: one goes on, one stops.
-    """
+    """Return the score of meeting at k; ``left_way``, ``right_way``: the next decisions of i and j."""
     left = left_way[NONE] if k == i else left_way[SOME]
     right = right_way[NONE] if k + 1 == j else right_way[SOME]
     return half[i, k] + half[j, k + 1] + left + right
@@ -99,10 +96,9 @@ def _follow(stop, go, half, sealed, opened, top, heads):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
-    """Find the most probable tree of one sentence by the log weights of its arcs, -inf to rule one out.
+    """Find the best tree of tags int16[n] by log weights of arcs float64[n, n], root's float64[n].
 
-    ``tags`` int16[n]; ``weights`` float64[n, n], words from 0; ``root_weights`` float64[n]. Written:
-    ``heads`` int16[n], as by :func:`dmv_best`, unless no tree is possible. Returns the score, -inf for none.
+    Written: ``heads`` int16[n], as by :func:`dmv_best`. Returns the score, -inf if no tree is possible.
     """
     n = tags.shape[0]
     stop, go = np.empty((n, 2, 2)), np.empty((n, 2, 2))
@@ -126,11 +122,10 @@ def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
-    """Find the most probable tree of each packed sentence.
+    """Find the most probable tree of each packed sentence, as in :mod:`.dmv_expectation`; tables in logs.
 
-    Sentences as in :mod:`.dmv_expectation`, ``known_heads`` its ``heads``; tables as there, in natural logs,
-    -inf legal. Returns ``heads`` int16[W], 1-based within each sentence, 0 for the root's child, and
-    ``scores`` float64[S], log probability of tree and tags; -1 and -inf where no tree is possible.
+    Returns ``heads`` int16[W], 0 for the root's child, and ``scores`` float64[S], log probability of tree and
+    tags; -1 and -inf where no tree is possible.
     """
     sentences = starts.shape[0] - 1
     heads = np.full(tags.shape[0], -1, np.int16)

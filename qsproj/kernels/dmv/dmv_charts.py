@@ -45,11 +45,7 @@ def _span_sum(half, a, b, i, j):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def valence_inside(first, space):
-    """Fill the charts ``half``, ``sealed``, ``opened``, by ``weights``, ``stop``, ``go`` of the space.
-
-    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i. Weights between nodes of one word
-    are not read.
-    """
+    """Fill the charts ``half``, ``sealed``, ``opened`` over nodes ``first[i] : first[i + 1]`` of word i."""
     weights, stop, go = space.weights, space.stop, space.go
     half, sealed_by_end, opened = space.half, space.sealed, space.opened
     n = first.shape[0] - 1
@@ -263,10 +259,7 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _rescaled_goal(first, space):
-    """Fill the charts, scaling the weights in place until the goal is in range.
-
-    Returns the total weight of all derivations as scaled, 0 when there is none, and what to add to its log.
-    """
+    """Fill the charts, scaling weights in place; return their total, 0 for none, and its log offset."""
     n = first.shape[0] - 1
     nodes = first[n]
     step = 10.0 ** (DECADES_A_STEP / n)
@@ -298,10 +291,9 @@ def _fill_node_stops(tags, stop_by_tag, stop, go):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _add_stop_counts(tags, arcs, root_arcs, empty, stop_counts):
-    """Add the expected decisions to stop or go on to ``stop_counts`` [tag, direction, valence, {stop, go}].
+    """Add the expected decisions to ``stop_counts`` [tag, direction, valence, {stop, go}].
 
-    A node that is used stops once in each direction; it has dependents there unless empty, and goes on once
-    for each of them.
+    A node that is used stops once in each direction, and goes on once for each dependent there.
     """
     nodes = tags.shape[0]
     for a in range(nodes):

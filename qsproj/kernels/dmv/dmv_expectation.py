@@ -34,9 +34,9 @@ def _fill_weights(tags, heads, child, root, weights, root_weights):
 def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     """Sum the expected counts of all derivations over packed sentences.
 
-    Returns counts of ``stop``, ``child``, ``root``; ``log_likelihoods`` float64[S]: natural log probability
-    of each sentence (with its known heads), -inf, and no counts, where it is 0; and of the last sentence,
-    words from 0, the posterior probability of the arcs [longest, longest], and of the root's.
+    Returns counts of ``stop``, ``child``, ``root``; ``log_likelihoods`` float64[S], -inf, and no counts,
+    where impossible; and of the last sentence the posterior probability of the arcs [longest, longest], and
+    of the root's.
     """
     size = root.shape[0]
     stop_counts = np.zeros((size, 2, 2, 2))
@@ -72,9 +72,8 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
 def dmv_arcs(tags, stop_by_tag, weights, root_weights):
     """Sum over the derivations of one sentence by the weights of its arcs, 0 for impossible ones.
 
-    ``tags`` int16[n]; ``stop_by_tag`` float64[T, 2, 2]; ``weights`` float64[n, n], words from 0;
-    ``root_weights`` float64[n]. Returns the natural log of the total, -inf where it is 0, and the posterior
-    probability of the arcs float64[n, n] and of the root's float64[n].
+    Returns the natural log of the total, -inf where it is 0, and the posterior probability of the arcs
+    float64[n, n], words from 0, and of the root's float64[n].
     """
     n = tags.shape[0]
     space = chart_space(n, n)
@@ -118,11 +117,10 @@ def dmv_tree_counts(tags, starts, heads, size):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_harmonic_counts(tags, starts, size):
-    """Return the counts of the harmonic initialiser.
+    """Return the counts of the harmonic initialiser (Klein and Manning 2004, section 3).
 
-    Every word of a sentence is the root's child with the same probability; otherwise its head is another word
-    with probability proportional to 1 / distance. Stop decisions are computed as if the dependents of a head
-    were independent of each other, which is ours. *Source*: Klein and Manning 2004, section 3.
+    Head probabilities are proportional to 1 / distance. Stop decisions are computed as if the dependents of a
+    head were independent of each other, which is ours.
     """
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))

@@ -173,11 +173,7 @@ def arc_lines(features, head, dependent, between, out):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
-    """Write the buckets of an arc's features into ``out`` uint64; return the numbers in blocks and in all.
-
-    The former come first, in a block of 16 each: the features with direction and distance. Those without
-    follow, in the same blocks.
-    """
+    """Write the buckets of an arc's features, blocks of 16; return the numbers in blocks and in all."""
     plain, directed = features.plain, features.directed
     place = direction_and_distance(head, dependent)
     lines = arc_lines(features, head, dependent, between, out)
@@ -260,10 +256,9 @@ def _score_arcs(features, weights, first, scores, between, room):
 
 @njit(cache=True, error_model="numpy")
 def score_arcs(features, weights, first, scores):
-    """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
+    """Write the score of every arc into ``scores`` float64[n+1, n+1], but column 0 and the diagonal.
 
-    ``weights`` float32[buckets] is zero for nonexistent features. Column 0 and the diagonal of ``scores`` are
-    unchanged. The root is at position ``first`` of the features. O(n^2 T) time.
+    ``weights`` float32[buckets] are zero for nonexistent features. O(n^2 T) time.
     """
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
     _score_arcs(features, weights, first, scores, between_workspace(features), room)
@@ -298,10 +293,7 @@ def _score_chosen(features, weights, heads, dependents, between, room, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_chosen_arcs(features, weights, heads, dependents):
-    """Score only the arcs ``heads[a]`` to ``dependents[a]``, int32[A], as :func:`score_arcs` does.
-
-    Returns float64[A]. O(A (T + n)) time.
-    """
+    """Score only the arcs ``heads[a]`` to ``dependents[a]``, int32[A]: float64[A]; O(A (T + n))."""
     scores = np.empty(heads.shape[0])
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
     _score_chosen(features, weights, heads, dependents, between_workspace(features), room, scores)
@@ -315,10 +307,9 @@ NEGLIGIBLE = 5e-3
 
 @njit(cache=True, error_model="numpy")
 def count_features(features, arcs, counts, last, sentence):
-    """Count the features that fire on some arcs bool[n+1, n+1] of a sentence, in ``counts`` uint16[buckets].
+    """Count the features that fire on arcs bool[n+1, n+1], in ``counts`` uint16[buckets], saturating.
 
-    Counts saturate. ``last`` int32[buckets]: the sentence that each bucket was last counted in. ``sentence``:
-    its number, 0 or more, which counts once for each feature; -1: every arc counts.
+    ``sentence``: its number, which counts once for each feature, noted in ``last``; -1: every arc counts.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     for head in range(arcs.shape[0]):

@@ -48,11 +48,7 @@ def total_weights(weights, places, count, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_clusters(features, weights, scores):
-    """Write the score of every arc in every cluster into ``scores`` float64[n+1, n+1, C]; O(n^2 T C) time.
-
-    ``weights`` float32[buckets * C] are zero for nonexistent features. Column 0 and the diagonal are
-    unchanged. Weights are prefetched as in the scoring of arcs.
-    """
+    """Write the score of every arc in every cluster into float64[n+1, n+1, C]; O(n^2 T C) time."""
     n, clusters = scores.shape[0] - 1, scores.shape[2]
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     previous_head = previous_dependent = previous_count = ZERO
@@ -77,10 +73,10 @@ def score_clusters(features, weights, scores):
 
 @njit(cache=True, error_model="numpy")
 def gather_clusters(features, slopes, chances, support, negligible, gradient, touched, used, begin):
-    """Add the gradient of one sentence to those of its features, as :func:`.arc_features.gather_arcs` does.
+    """Add the gradient of one sentence, as :func:`.arc_features.gather_arcs` does.
 
-    ``slopes`` are by arc scores, the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of
-    each cluster of an arc. ``gradient`` float array [buckets * C].
+    ``slopes``: the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of each cluster of an
+    arc.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     size, clusters = slopes.shape[0], chances.shape[2]

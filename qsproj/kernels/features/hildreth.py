@@ -56,14 +56,11 @@ def squared_lengths(starts, members, signs, row_starts, buckets, scratch):
 def hildreth(
     starts, members, signs, row_starts, buckets, slacks, limit, tolerance, most, multipliers, change
 ):
-    """Raise the dual objective, one multiplier after the other, until the constraints hold.
+    """Raise the dual objective, one multiplier after the other, until the constraints hold; return passes.
 
-    Return the passes.
-
-    ``slacks`` float64[constraints]: violations before the change; negative where a constraint holds.
-    ``limit``: maximum of multipliers; a constraint with this multiplier may stay violated. ``tolerance``: a
-    pass without larger violations is the last. ``most``: maximum number of passes. ``multipliers``
-    float64[constraints], mutated: those of the current weights. ``change``: initially zero.
+    ``slacks`` float64[constraints]: violations before the change. ``tolerance``: a pass without larger
+    violations is the last. ``multipliers``: of the current weights, mutated, up to ``limit``. ``change``:
+    zero.
     """
     lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
     for passed in range(most):

@@ -80,11 +80,7 @@ def softmax_of_rows(weights, rows, chances):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_labels(features, heads, labels, weights, state, rate, step):
-    """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
-
-    ``labels`` int32[n+1]: index of the relation of each word, -1 where unknown. The rest as for
-    :func:`qsproj.kernels.features.sparse_gradient.adagrad_outcomes`.
-    """
+    """Step for each arc with a label int32[n+1], -1 where unknown; return the loss before, in nats."""
     between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])
     loss = 0.0
@@ -103,10 +99,9 @@ def step_labels(features, heads, labels, weights, state, rate, step):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_label_evidence(features, heads, evidence, weights, state, rate, step):
-    """Take one AdaGrad step for each arc with evidence for its relation; return the loss before, in nats.
+    """Step for each arc with evidence for its relation; return the loss before, in nats.
 
-    The loss is minus the log of the mean of exp(evidence) over the relations of an arc. ``evidence``
-    float64[n+1, L]: log-likelihood ratio of each relation; a row of zeros has no effect.
+    The loss: minus the log of the mean of exp(evidence float64[n+1, L]) over the relations of an arc.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])
@@ -158,11 +153,7 @@ def _add_candidates(weights, labels, buckets, count, candidates, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_relations(features, heads, dependents, starts, relations, weights, scores):
-    """Write the score of each candidate relation of each arc into ``scores`` float64[k, L], else -inf.
-
-    ``weights`` float32[buckets * L], a row of L for each bucket. O(k (C T + n)) time, where C relations are
-    candidates. The weights of an arc are prefetched while those of the previous arc are summed.
-    """
+    """Write the score of each candidate relation of each arc into float64[k, L], else -inf; O(k C T)."""
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     labels = scores.shape[1]
     scores[:] = -np.inf
@@ -217,11 +208,7 @@ def best_relations(marginals, heads, dependents, chances, best):
 
 @njit(cache=True, error_model="numpy")
 def gather_relations(features, heads, dependents, slopes, negligible, gradient, touched, used, begin):
-    """Add the gradient of one sentence to those of its weights; see :mod:`.sparse_gradient`.
-
-    ``slopes`` float64[k, L]: derivative of the loss by the score of each relation of each arc, skipped up to
-    ``negligible``. ``gradient`` float32[buckets * L].
-    """
+    """Add the gradient of one sentence by ``slopes`` float64[k, L]; see :mod:`.sparse_gradient`."""
     between, out = between_workspace(features), bucket_workspace(features)
     labels = slopes.shape[1]
     steep = np.empty(labels, np.int64)

@@ -37,10 +37,7 @@ class FactorFeatures(NamedTuple):
 
 @njit(cache=True, borrows=True, error_model="numpy")
 def factor_buckets(features, factor, out):
-    """Write the buckets of the features of one factor into ``out`` uint64[2 T]; return how many there are.
-
-    First those with the place, one in each block of 16, then those without, in the same blocks.
-    """
+    """Write the buckets of a factor's features, blocks of 16, into uint64[2 T]; return their number."""
     templates, place = features.parts.shape[2], features.places[factor]
     part = features.parts[0, features.members[factor, 0]]
     for t in range(templates):
@@ -73,11 +70,7 @@ def _score_factors(features, weights, room, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_factors(features, weights):
-    """Return the score of every factor, float64[F], natural log: the sum of its features' weights.
-
-    ``weights`` float32[buckets] is zero for nonexistent features. O(F T) time. The weights of a factor are
-    prefetched while those of the previous factor are summed.
-    """
+    """Return the score of every factor, float64[F], natural log, in O(F T) time."""
     scores = np.zeros(features.members.shape[0])
     _score_factors(features, weights, np.empty((2, 2 * features.parts.shape[2]), np.uint64), scores)
     return scores
@@ -85,10 +78,7 @@ def score_factors(features, weights):
 
 @njit(cache=True, error_model="numpy")
 def gather_factors(features, slopes, gradient, touched, used, begin):
-    """Add the gradient of one family in one sentence to those of its features; see :mod:`.sparse_gradient`.
-
-    ``slopes`` float64[F]: derivative of the loss by each score; entries below NEGLIGIBLE are skipped.
-    """
+    """Add the gradient of a family in one sentence by ``slopes`` float64[F]; see :mod:`.sparse_gradient`."""
     out = np.empty(2 * features.parts.shape[2], np.uint64)
     for factor in range(begin, slopes.shape[0]):
         slope = slopes[factor]

@@ -51,7 +51,6 @@ def sum_senses(words, chances, weighed, size):
 def step_mixture(words, chances, rows, base, known, scale, weights, state, rate, step):
     """Take one AdaGrad step for each sense of the words whose outcome is known.
 
-    The probability of an outcome is proportional to ``exp(scale * base)`` times the sum of the word's senses.
     ``base`` float64[n+1, L]: scores of each word's outcomes without senses, natural log. ``known``
     int32[n+1]: number of the outcome, -1 where unknown. Returns the loss before the step, in nats, and its
     derivative by ``scale``.

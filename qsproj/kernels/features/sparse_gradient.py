@@ -38,11 +38,7 @@ def add_slopes(buckets, count, slope, gradient, touched, used):
 
 @njit(cache=True, error_model="numpy", fastmath={"nsz"})
 def score_rows(buckets, weights):
-    """Return float64[F], the sum of the weights of each row, from left to right.
-
-    A fixed order does not depend on the processor's vector width; in joint training, which drops negligible
-    gradients, other last digits would lead to other weights.
-    """
+    """Return float64[F], the sum of the weights of each row, from left to right on any processor."""
     scores = np.empty(buckets.shape[0])
     for f in range(buckets.shape[0]):
         total = 0.0

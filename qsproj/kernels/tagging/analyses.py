@@ -52,10 +52,7 @@ def level(count):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_distinctive(rows, weights, table, words, emissions):
-    """Fill ``emissions`` float64[n, P] with the sums of the ``rows`` int32[n, T] of ``weights`` that fire.
-
-    Only for the distinguishing parts (``distinctive``) of each word, a tenth of all; the others have 0.
-    """
+    """Fill ``emissions`` float64[n, P] for the ``distinctive`` parts of each word from rows int32[n, T]."""
     offsets, distinctive = table[4], table[5]
     ranges = words[0]
     flat = weights.reshape(-1)
@@ -148,10 +145,7 @@ def count_candidates(scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def link(candidates, scores, table, transitions, links):
-    """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0.
-
-    Entries of missing candidates, which have ``scores`` of -inf, are unchanged.
-    """
+    """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0."""
     values, attributes = table[2], table[3]
     n = candidates.shape[0]
     start = values.shape[0] - 1
@@ -176,10 +170,7 @@ def pair_place(attributes, f, before, after):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def candidate_posterior(scores, links, marginals, pairs):
-    """Fill the posterior of candidates float64[n, K] and of neighbours float64[n, K, K]; return log Z.
-
-    ``pairs[i]`` is of words i - 1 and i; ``pairs[0]`` has only row 0. O(n K^2).
-    """
+    """Fill posteriors of candidates float64[n, K], and of pairs with the word before; return log Z."""
     n, places = scores.shape
     counts = np.empty(n, np.int64)
     for i in range(n):
@@ -250,11 +241,10 @@ def best_candidates(scores, links, best):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def analysis_gradient(rows, gold, table, words, weights, transitions, support, places, slopes):
-    """Fill the gradient of minus the log-likelihood of the gold analyses among candidates; return the loss.
+    """Fill the gradient of the gold analyses' loss among candidates; return the loss.
 
-    ``rows`` int32[n, T]: rows of ``weights`` float[R, P] that fire at each word, -1 for none. ``gold``
-    int64[n]. ``places``: candidates of a word. ``slopes``, filled: by the emissions float64[n, P], by
-    ``transitions`` float64[1, X], and by ``support`` float64[L, L].
+    ``rows`` int32[n, T]: rows of ``weights`` float[R, P] that fire, -1 for none. ``slopes``, filled: by the
+    emissions float64[n, P], by ``transitions`` float64[1, X], and by ``support`` float64[L, L].
     """
     starts, parts, values, attributes, _, _ = table
     _, seen, known = words

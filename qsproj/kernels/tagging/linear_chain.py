@@ -76,10 +76,7 @@ def posterior(emissions, transitions, marginals, pair_counts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def viterbi(emissions, transitions, tags):
-    """Fill ``tags`` int32[n] with the best sequence and return its natural-log score.
-
-    Of equal sequences the one with the lower tag at the last word where they differ wins. O(n T^2).
-    """
+    """Fill ``tags`` int32[n] with the best sequence, lower tags first, and return its score; O(n T^2)."""
     n, n_tags = emissions.shape
     back = np.empty((n, n_tags), np.int32)
     score = transitions[n_tags] + emissions[0]
@@ -104,10 +101,7 @@ def viterbi(emissions, transitions, tags):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def k_best(emissions, transitions, tags, scores):
-    """Fill ``tags`` int32[k, n] with the k best sequences and ``scores`` float64[k], natural log, best first.
-
-    Scores are -inf where there are fewer sequences. O(n T^2 k) time, O(n T k) memory.
-    """
+    """Fill the k best sequences int32[k, n], and their scores, -inf for none, best first; O(n T^2 k)."""
     k, n = tags.shape
     n_tags = emissions.shape[1]
     # The previous tag, and the rank there, of the r-th best sequence up to word i that ends in tag t.

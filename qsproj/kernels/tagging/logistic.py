@@ -11,10 +11,7 @@ from qsproj.kernels.compilation import njit
 
 @njit(cache=True, error_model="numpy")
 def log_odds(rows, weights, odds):
-    """Fill ``odds`` float64[n], natural log, with the sums of the ``weights`` float[R] of features that fire.
-
-    ``rows`` int32[n, K] names them; -1 is none.
-    """
+    """Fill ``odds`` float64[n] with the sums of the ``weights`` float[R] of ``rows`` int32[n, K], or -1."""
     for i in range(rows.shape[0]):
         total = 0.0
         for row in rows[i]:
@@ -25,10 +22,7 @@ def log_odds(rows, weights, odds):
 
 @njit(cache=True, error_model="numpy")
 def logistic_gradient(rows, outcomes, weights, slopes):
-    """Return minus the log-likelihood of ``outcomes`` bool[n]; add its gradient to ``slopes`` float64[R].
-
-    ``rows``, ``weights``: as for :func:`log_odds`.
-    """
+    """Return the loss of ``outcomes`` bool[n]; add its gradient to ``slopes`` float64[R]."""
     odds = np.empty(rows.shape[0])
     log_odds(rows, weights, odds)
     loss = 0.0

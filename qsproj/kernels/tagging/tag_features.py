@@ -26,11 +26,7 @@ def mixed(value):
 
 @njit(cache=True)
 def feature_keys(attributes, words, templates, keys):
-    """Fill ``keys`` uint64[n, K] with the features of one sentence; 0 is a feature that does not fire.
-
-    ``attributes`` uint64[V, A]: of the word types, ``words`` int32[n] those of the sentence. ``templates``
-    int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
-    """
+    """Fill ``keys`` uint64[n, K] with the features of a sentence, 0 for none, from its types' attributes."""
     n = len(words)
     for i in range(n):
         for k in range(len(templates)):

@@ -77,11 +77,7 @@ def exchange_pass(
 
 @njit(cache=True)
 def _by_class(w, words, counts, classes, sums, seen):
-    """Sum the neighbours of word ``w`` by class into ``sums`` int64[C], listing the classes in ``seen``.
-
-    Returns the number of classes, occurrences of all neighbours, and those of ``w`` itself, which ``sums``
-    leaves out.
-    """
+    """Sum the neighbours of ``w`` by class into ``sums``, classes in ``seen``; return three numbers."""
     n_seen = total = own = 0
     for e in range(len(words)):
         total += counts[e]

@@ -68,10 +68,7 @@ def _components(size):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _find_best_heads(scores, first, heads, best):
-    """Write the best head of every word alone, the first of equal ones, and its score; -1 and -inf for none.
-
-    Along the rows of ``scores``, many words at a time.
-    """
+    """Write the best head of every word alone, the first of equal ones, and its score; or -1, -inf."""
     size = scores.shape[0]
     for d in range(size):
         heads[d], best[d] = -1, -np.inf

@@ -35,10 +35,9 @@ from qsproj.kernels.trees.semirings import (
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def charts(weights, first, semiring):
-    """Fill the charts over the words ``first..n``: from 0, or from 1 to leave out the root.
+    """Fill the charts ``closed, closed_by_end, opened, links`` over the words ``first..n`` of a semiring.
 
-    ``weights`` float64[n+1, n+1]: numbers of the semiring. Returns ``closed, closed_by_end, opened, links``,
-    set for spans in ``first..n`` only; ``links`` are ``opened`` without the weight of the arc.
+    ``weights`` float64[n+1, n+1]: numbers of it. ``links`` are ``opened`` without the weight of the arc.
     """
     size = weights.shape[0]
     closed = np.full((size, size), zero(semiring))
@@ -75,10 +74,7 @@ def last_argmax(left, right):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def _follow(closed, closed_by_end, opened, top, heads):
-    """Write into ``heads`` the best tree below the head ``top``, out to both ends of the chart.
-
-    Splits are recomputed instead of stored: a tree needs 2n of them, the charts would hold 2n^2.
-    """
+    """Write the best tree below the head ``top`` into ``heads``; splits are recomputed, not stored."""
     last = heads.shape[0] - 1
     stack = np.empty((2 * last + 2, 2), np.int64)
     stack[0, 0], stack[0, 1] = top, min(top, 1)

@@ -32,11 +32,7 @@ def _combine_with_slope(left, right):
 
 @njit(cache=True, error_model="numpy")
 def _divide(flow, drift, whole, tilt, left, right, to_left, to_right):
-    """Divide the probability ``flow`` of a span, of slope ``drift``, over its splits.
-
-    ``whole``, ``tilt``: the span's log sum and its slope; ``left``, ``right``: rows [value, slope] of the
-    halves. To ``to_left``, ``to_right`` the probabilities of the halves and their slopes are added.
-    """
+    """Divide the probability ``flow`` of a span, and its slope ``drift``, over its splits [value, slope]."""
     if flow == 0.0:
         return
     for k in range(left.shape[1]):

@@ -87,10 +87,7 @@ def _to_odds(column, first, last, single_root):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _eliminate_two(block, odds, start, stop, k, j, single_root):
-    """Eliminate the word k, then its neighbour j, of ``start..stop-1``; return both pivots.
-
-    Their columns are processed in ``odds`` float64[2, n+1], and the weights of the others changed once.
-    """
+    """Eliminate the word k, then its neighbour j, of ``start..stop-1``; return both pivots."""
     by_k, by_j = odds[0], odds[1]
     first, last = (start, j) if j < k else (j + 1, stop)
     by_k[0], by_k[j] = block[0, k], block[j, k]
@@ -123,10 +120,9 @@ def _eliminate_two(block, odds, start, stop, k, j, single_root):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _eliminate(block, odds, start, stop, gone, left, single_root):
-    """Eliminate the words of one half of ``start..stop-1``; columns of those gone become odds of heads.
+    """Eliminate the words of one half of ``start..stop-1`` in place; their columns become odds of heads.
 
-    ``block`` float64[n+1, n+1] is changed in place; ``odds`` float64[2, n+1] is a work array. Returns the sum
-    of the logs of the pivots and the product of the pivots below 1; 0 for the latter when a pivot is 0.
+    Returns the sum of the logs of the pivots and the product of those below 1, 0 when a pivot is 0.
     """
     log_pivots, small = 0.0, 1.0
     backward = gone > left
@@ -184,10 +180,7 @@ def _substitute(block, start, stop, gone, left, reach):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _shifted_weights(scores, single_root):
-    """Return weights of at most 1 and the shifts: ``shifts[0]`` of row 0, the rest of columns.
-
-    With a single root, a word that only the root can head is its dependent: all other root arcs get weight 0.
-    """
+    """Return weights of at most 1 and shifts; a word that only the root can head is its one dependent."""
     size = scores.shape[0]
     shifts = np.zeros(size)
     weights = np.zeros((size, size))

@@ -33,11 +33,10 @@ def _add(target, slope, value, value_slope, maximise):
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _eliminate(block, slope, start, stop, gone, left, single_root, maximise, takes_root):
-    """Eliminate the words of one half of ``start..stop-1``; columns of those gone become log-odds of heads.
+    """Eliminate the words of one half of ``start..stop-1`` in place; their columns become log-odds of heads.
 
-    In place; ``takes_root`` bool[n+1] is set for words that replace the root. Returns the sum of the
-    log-pivots, -inf when there is no tree, and whether the root row must still be used exactly once: a word
-    in its place may have any number of dependents.
+    Returns the sum of the log-pivots, -inf when there is no tree, and whether the root row must still be used
+    exactly once: a word in its place (``takes_root``) may have any number of dependents.
     """
     log_pivots = 0.0
     for step in range(stop - gone if gone > left else left - gone):
@@ -95,10 +94,7 @@ def _substitute(block, slope, start, stop, gone, left, maximise, takes_root, rea
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _shares(scores, values, single_root, maximise):
-    """Return log Z, -inf without a tree; the log share of each arc among the heads of its word, and slopes.
-
-    Or the best score, and the difference from it of the best tree with the arc.
-    """
+    """Return log Z or the best score; shares (or differences) of arcs in it, and their slopes."""
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)
     blocks, slopes = np.full((depth, size, size), -np.inf), np.zeros((depth, size, size))

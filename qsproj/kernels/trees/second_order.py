@@ -100,10 +100,7 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def possible(parts, semiring):
-    """Return the possible arcs, bool[N, N], and the possible contexts of a word, bool[N, C].
-
-    With pruned arcs, few contexts are left: time is then nearer to that of the sibling model.
-    """
+    """Return the possible arcs, bool[N, N], and contexts of a word, bool[N, C], few when pruned."""
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)
     arcs = np.zeros((size, size), np.bool_)
@@ -301,10 +298,7 @@ def _push(stack, depth, head, context, fence):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_tree(parts, charts):
-    """Return the heads of the best tree by the maxima of :func:`inside`.
-
-    Splits are recomputed, not stored.
-    """
+    """Return the heads of the best tree by the maxima of :func:`inside`; splits are recomputed."""
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     heads = np.full(size, -1, np.int32)
     row = np.empty(size)
@@ -352,11 +346,7 @@ def _is_below(heads, word, top):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _chain_change(heads, head, word, parts):
-    """Return the gain in score of the head's sequence of dependents on one side from including the word.
-
-    The other dependents are those of ``heads``. Natural log; -inf (or inf) where only the sequence with (or
-    without) the word is forbidden.
-    """
+    """Return the gain, natural log, in one side's sequence of dependents from including the word."""
     outwards = 1 if word > head else -1
     before = word - outwards
     while before != head and heads[before] != head:
@@ -386,11 +376,7 @@ def _arc_score(heads, head, word, new_head, parts):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def climb(parts, heads):
-    """Repeat the change of one head with the largest gain until none gains; O(n^3) a step.
-
-    ``parts`` are natural logs; ``heads``, a tree of finite score, changes in place. Returns the increase of
-    the score.
-    """
+    """Change the head with the largest gain until none gains; return the gain; O(n^3) a step, in place."""
     size = heads.shape[0]
     total = 0.0
     while True:

@@ -63,10 +63,9 @@ def draw_projective(scores, closed, opened, count, rng, single_root):
 
 @njit(cache=True, error_model="numpy")
 def draw_by_walks(weights, count, rng):
-    """Draw trees, projective or not, int32[count, n+1], by Wilson's loop-erased walks (1996).
+    """Draw trees int32[count, n+1] by Wilson's loop-erased walks (1996), which must be short.
 
-    ``weights`` float64[n+1, n+1]: probability scale, finite; 0 where forbidden and on the diagonal. The
-    caller must ensure that the expected number of steps is small.
+    ``weights`` float64[n+1, n+1]: probability scale, finite; 0 where forbidden and on the diagonal.
     """
     size = weights.shape[0]
     cumulative = np.zeros((size, size))
