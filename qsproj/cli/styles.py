@@ -79,11 +79,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _detect(options: argparse.Namespace) -> None:
+    from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
     from qsproj.progress import track
-    from qsproj.styles.detect import detect_style
+    from qsproj.styles.detect import checked_relations, detect_style
 
-    sentences = track(read_sentences(options.treebank), "reading", unit="sentence")
+    read = track(read_sentences(options.treebank), "reading", unit="sentence")
+    sentences = checked_relations(read, name_of(options.treebank), refuse=False)
     print_lines(_detected_lines(detect_style(sentences)))
 
 

@@ -66,6 +66,16 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
+def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
+    """Return the sentence with the DEPS of another one with the same rows, also those of empty nodes."""
+    layout, rows = layout_of(sentence), [line.rsplit("\t", 2) for line in layout_of(other).lines]
+    lines = tuple(
+        "\t".join((line.rsplit("\t", 2)[0], row[1], line.rpartition("\t")[2])) if line[0] != "#" else line
+        for line, row in zip(layout.lines, rows, strict=True)
+    )
+    return replace(sentence, layout=replace(layout, lines=lines))
+
+
 def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import at_lines, lines_in
-from qsproj.corpus.enhanced import warn_emptied
+from qsproj.corpus.editing import at_lines, has_deps, lines_in
+from qsproj.corpus.enhanced import warn_emptied, with_deps_of
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
@@ -103,8 +106,23 @@ def parse_all(
     if fixed:
         check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
-    known = known_part if fixed else None
-    return parser.parse_all(sentences, decode=decode, confidence=confidence, known=known)
+    if not fixed:
+        return parser.parse_all(sentences, decode=decode, confidence=confidence)
+    given = deque[Sentence]()
+
+    def noted() -> Iterator[Sentence]:
+        for sentence in sentences:
+            given.append(sentence)
+            yield sentence
+
+    parsed = parser.parse_all(noted(), decode=decode, confidence=confidence, known=known_part)
+    return (_with_kept_deps(one, given.popleft()) for one in parsed)
+
+
+def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
+    """Return a parsed sentence with its own DEPS if its tree was given whole, as DEPS still belongs to it."""
+    same = np.array_equal(parsed.heads, given.heads) and parsed.deprels == given.deprels
+    return with_deps_of(parsed, given) if same and has_deps(given) else parsed
 
 
 def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:

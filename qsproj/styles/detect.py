@@ -8,6 +8,7 @@ from itertools import chain, islice
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
+from qsproj.progress import notice
 from qsproj.styles import coordination
 from qsproj.styles.function_words import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, Style, agreeing_presets, style_of
@@ -69,8 +70,8 @@ _LOOKED_AT = 200
 _MOST_FOREIGN = 0.2
 
 
-def checked_relations(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    """Yield sentences; raise DataError before the first if many relations are not those of UD."""
+def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool = True) -> Iterator[Sentence]:
+    """Yield sentences; raise DataError, or give notice, before the first if many relations are not of UD."""
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
     relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
@@ -78,13 +79,12 @@ def checked_relations(sentences: Iterable[Sentence], name: str) -> Iterator[Sent
     share = sum(relations[relation] for relation in foreign) / max(relations.total(), 1)
     if share > _MOST_FOREIGN:
         shown = ", ".join(foreign[:3])
-        raise DataError(
-            name,
-            None,
-            found=f"the relations {shown} and others that UD does not have, of {share:.0%} of the words",
-            expected="relations of Universal Dependencies",
-            remedy="learn the conversion from a few trees: qsproj adapt",
-        )
+        found = f"the relations {shown} and others that UD does not have, of {share:.0%} of the words"
+        remedy = "learn the conversion from a few trees: qsproj adapt"
+        error = DataError(name, None, found, "relations of Universal Dependencies", remedy)
+        if refuse:
+            raise error
+        notice(str(error))
     yield from chain(head, rest)
 
 

@@ -40,7 +40,8 @@ USES = (
     "draw <input> --target <target> --alignment <links> -o <>page.html>",
     "draw <input> --versus <other> -o <>page.html>",
     "bootstrap --treebank <treebank> --bitext <source> <target> --languages en de --lexicon <lexicon>"
-    " --annotated <few> -o <>model> --trees <>trees> --report <>report.html>",
+    " --annotated <few> -o <>model> --trees <>trees> --report <>report.html>"
+    " --suggest <>next>",
     "serve --port 0 --review <file> -m <parser> -o <>model>",
 )
 # They write folders, or nothing.

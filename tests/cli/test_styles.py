@@ -129,3 +129,10 @@ def test_what_the_command_wrote_is_taken_again(tmp_path, run_cli):
     every = "prague,determiners=head,prepositions=head,copula=head,auxiliaries=head"
     assert run_cli("convert", "--to", every, "corpora/en.conllu", "-o", there).code == 0
     assert run_cli("convert", "--from", every, "--to", "ud", there, "-o", back).code == 0
+
+
+def test_detect_names_relations_that_ud_does_not_have(run_cli):
+    sud = "1\tDogs\t_\tNOUN\t_\t_\t2\tsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    outcome = run_cli("styles", "detect", stdin=sud)
+    assert outcome.code == 0
+    assert "found the relations subj and others that UD does not have, of 50% of the words" in outcome.err
