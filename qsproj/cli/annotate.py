@@ -19,16 +19,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import Output, check_files
 from qsproj.cli.options.shared import add_address, add_reviewing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from qsproj.corpus.pairs.aligned import AlignedFiles
 
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en.conllu --bitext en.verses wo.verses --paired-by verse \\
@@ -85,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
         loop = Loop(
             session=session,
             words=words,
-            tokens=_words_in(call.options.text, made.corpora),
+            tokens=learning.words,
             batch=options.train_after,
             model=options.output,
         )
@@ -102,14 +96,3 @@ def run(options: argparse.Namespace) -> None:
             loop=loop,
         )
         print(f"qsproj annotate: {loop.standing()['text']}", file=sys.stderr)
-
-
-def _words_in(text: Sequence[str], corpora: Sequence[AlignedFiles]) -> int:
-    from qsproj.corpus.conllu import read_conllu
-    from qsproj.corpus.files import open_text
-
-    total = 0
-    for path in text:
-        with open_text(path) as lines:
-            total += sum(len(line.split()) for line in lines)
-    return total or sum(len(sentence) for files in corpora for sentence in read_conllu(files.target))

@@ -136,12 +136,12 @@ def replaced(
         rows[MISC] = checked_items("misc", misc, n)
     if not rows:
         return changed
-    changed = _with_cells(changed, rows)
+    changed = with_layout_cells(changed, rows)
     # The default text of words has a space between any two, so a new SpaceAfter needs a text comment.
     return with_comment(changed, "text", spelled(changed)) if sentence.layout is None else changed
 
 
-def _with_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
+def with_layout_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
     """Return the sentence with new cells, n each, in columns stored only in its layout."""
     layout = layout_of(sentence)
     lines = list(layout.lines)

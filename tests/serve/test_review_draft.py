@@ -272,7 +272,7 @@ def test_corrections_are_counted(path):
     draft.confirm(0, Tree((2, 0, 2), ("case", "root", "obl")), version=draft.version(0))
     draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
     # Heads of three words, relations of two.
-    assert [told[1:] for told in Draft(str(path)).corrections()] == [(3, 5), (1, 0)]
+    assert [told[1:] for told in Draft(str(path)).history.corrections()] == [(3, 5), (1, 0)]
 
 
 def test_who_reviewed_is_told(path):

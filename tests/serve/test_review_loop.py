@@ -111,13 +111,13 @@ def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop,
     confirm(session, 1)  # confirmed again: no draft
     words = [len(one) for one in session.draft.sentences]
     expected = [(words[0], words[0] - 1, 1), (words[1], words[1] - 1, 1)]
-    assert [one for _, one in session.draft.judged()] == expected
-    assert session.draft.corrections()[0][2] == 1
+    assert [one for _, one in session.draft.history.judged()] == expected
+    assert session.draft.history.corrections()[0][2] == 1
     # They are there after a restart, and go when undone.
     again = Session(draft=Draft(str(tmp_path / "draft.conllu")))
-    assert [one for _, one in again.draft.judged()] == expected
+    assert [one for _, one in again.draft.history.judged()] == expected
     again.undo(0, version=again.draft.version(0))
-    assert [one for _, one in again.draft.judged()] == expected[1:]
+    assert [one for _, one in again.draft.history.judged()] == expected[1:]
 
 
 def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
@@ -170,8 +170,8 @@ def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):
     assert known.heads.tolist() == [-1, sentence.heads[1], *(-1,) * (n - 1)]
     # The rest is judged when the sentence is confirmed; all corrections are counted once.
     session.confirm(0, changed, version=session.draft.version(0))
-    assert [one for _, one in session.draft.judged()] == [(2, 1, 1), (n - 2, n - 2, 0)]
-    assert session.draft.corrections()[0][1:] == (n, 1)
+    assert [one for _, one in session.draft.history.judged()] == [(2, 1, 1), (n - 2, n - 2, 0)]
+    assert session.draft.history.corrections()[0][1:] == (n, 1)
     with pytest.raises(UsageError, match="is reviewed"):
         session.keep(0, changed, decided, version=session.draft.version(0))
     session.undo(0, version=session.draft.version(0))
@@ -198,7 +198,7 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     for index in range(10):
         confirm(loop.session, index)
     # An hour later nothing was wrong in any draft.
-    history = loop.session.draft._history
+    history = loop.session.draft.history
     begin = datetime(2026, 1, 1, tzinfo=UTC)
     for number, change in enumerate(history.changes.values()):
         object.__setattr__(change, "when", (begin + timedelta(minutes=2 * number)).isoformat())

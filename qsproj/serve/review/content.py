@@ -63,7 +63,7 @@ def progress(session: Session) -> dict[str, Any]:
 
 def report(session: Session) -> dict[str, Any]:
     """Return the number of corrections over time, in batches of confirmations."""
-    made = session.draft.corrections()
+    made = session.draft.history.corrections()
     batches = [made[at : at + _BATCH] for at in range(0, len(made), _BATCH)]
     return {
         "batches": [

@@ -116,7 +116,7 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
                     f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {expected}"
                 )
         if name in ("deps", "misc"):
-            sentence = _with_last_cells(sentence, column, given)
+            sentence = editing.with_layout_cells(sentence, {column: given})
         else:
             sorted_ = map(_sorted_features, given) if name == "feats" else given
             sentence = editing.with_columns(sentence, **{name: sorted_})
@@ -127,18 +127,6 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
 
 def _sorted_features(cell: str) -> str:
     return "|".join(sorted(cell.split("|"), key=lambda pair: pair.partition("=")[0].lower()))
-
-
-def _with_last_cells(sentence: Sentence, column: int, given: Sequence[str]) -> Sentence:
-    """Replace the cells of a column that a sentence stores only in its lines."""
-    layout = layout_of(sentence)
-    lines = list(layout.lines)
-    for at, cell in zip(layout.word_lines, given, strict=True):
-        row = lines[at].rstrip("\r")
-        own = row.split("\t")
-        own[column] = cell
-        lines[at] = "\t".join(own) + lines[at][len(row) :]
-    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
 # The columns that a person decides cell by cell in a draft, and their names in MISC (``Decided=UPOS,HEAD``).

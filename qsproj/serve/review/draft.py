@@ -19,7 +19,7 @@ from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentence
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 from qsproj.serve.review.correction import Decided, Tree, is_text, with_cells, with_tree
-from qsproj.serve.review.history import Change, History, Judged
+from qsproj.serve.review.history import Change, History, Judged, now
 
 REVIEWED_BY = "reviewed_by"
 
@@ -48,7 +48,7 @@ class Draft:
         check_has_misc(path, "--review")
         self.sentences: list[Sentence] = []
         self._blocks: list[bytes] = []
-        self._history = History(self.path)
+        self.history = History(self.path)
         self._seen: tuple[int, int, int] | None = None
         self.load()
 
@@ -64,7 +64,7 @@ class Draft:
         if b"".join(blocks) != content:
             raise UsageError(f"{self.path}: found a compressed file, expected plain CoNLL-U; unpack it first")
         self.sentences, self._blocks, self._seen = sentences, blocks, seen
-        self._history.load(blocks)
+        self.history.load(blocks)
 
     def content(self) -> bytes:
         return b"".join(self._blocks)
@@ -75,15 +75,9 @@ class Draft:
 
     def can_undo(self, index: int) -> bool:
         try:
-            return bool(self._history.undoing(index, self._blocks))
+            return bool(self.history.undoing(index, self._blocks))
         except UsageError:
             return False
-
-    def corrections(self) -> list[tuple[str, int, int]]:
-        return self._history.corrections()
-
-    def judged(self) -> list[tuple[str, Judged]]:
-        return self._history.judged()
 
     def confirm(
         self,
@@ -123,20 +117,12 @@ class Draft:
         *,
         judged: Judged | None = None,
     ) -> None:
-        changes = [
-            (
-                Change.now(
-                    at,
-                    self._blocks[at : at + count],
-                    map(self._text_of, sentences),
-                    who=self._who,
-                    judged=judged,
-                ),
-                sentences,
-            )
-            for at, count, sentences in places
-        ]
-        self._save(changes, note=lambda: self._history.add([change for change, _ in changes]))
+        when = now()
+        changes = []
+        for at, count, sentences in places:
+            before, after = self._blocks[at : at + count], list(map(self._text_of, sentences))
+            changes.append((Change(at, before, after, when, self._who, judged=judged), sentences))
+        self._save(changes, note=lambda: self.history.add([change for change, _ in changes]))
 
     def undo(self, index: int, *, version: str) -> list[Change]:
         """Undo the last change of a sentence, byte for byte, with all changes of the same save.
@@ -145,13 +131,13 @@ class Draft:
         on it.
         """
         self._check_version(index, version)
-        undoing = self._history.undoing(index, self._blocks)
+        undoing = self.history.undoing(index, self._blocks)
         # A block is restored as read, also at the end of the file or after a byte order mark.
         changes = [
             (change, list(read_sentences(Named(b"".join(change.after), str(self.path)))))
             for change in undoing.values()
         ]
-        self._save(changes, note=lambda: self._history.take_back(undoing))
+        self._save(changes, note=lambda: self.history.take_back(undoing))
         return list(undoing.values())
 
     def _check_version(self, index: int, version: str) -> None:
@@ -179,7 +165,7 @@ class Draft:
                 self._check_unchanged()
                 note()
         except BaseException:
-            self._history.load(self._blocks)
+            self.history.load(self._blocks)
             raise
         self._seen, self._blocks = _identity(self.path.stat()), blocks
         for change, sentences in changes:

@@ -14,6 +14,10 @@ from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, HEAD, UPOS
 from qsproj.errors import UsageError
 
 
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 class Judged(NamedTuple):
     """Words of a draft that a person has seen for the first time, those left as shown, and changed cells."""
 
@@ -33,18 +37,6 @@ class Change:
     who: str | None = None
     batch: int = -1  # the number of the first change in the same save
     judged: Judged | None = None
-
-    @staticmethod
-    def now(
-        at: int,
-        before: Iterable[bytes],
-        after: Iterable[bytes],
-        *,
-        who: str | None,
-        judged: Judged | None = None,
-    ) -> Change:
-        when = datetime.now(UTC).isoformat(timespec="seconds")
-        return Change(at, list(before), list(after), when, who, judged=judged)
 
     def reversed(self, at: int) -> Change:
         return replace(self, at=at, before=self.after, after=self.before)
@@ -214,8 +206,7 @@ class History:
     def take_back(self, numbers: Iterable[int]) -> None:
         # Changes about to be undone.
         undone = list(numbers)
-        when = datetime.now(UTC).isoformat(timespec="seconds")
-        self._write([{"undone": undone, "when": when}])
+        self._write([{"undone": undone, "when": now()}])
         for number in undone:
             self._take(number)
 

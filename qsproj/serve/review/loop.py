@@ -77,7 +77,7 @@ class Loop:
 
     def minutes(self) -> float:
         """Return the minutes spent on sentences and words."""
-        spent = _passed(self.session.draft.judged())
+        spent = _passed(self.session.draft.history.judged())
         listed = sum(1 for one in self.words.decided if not self._is_settled(one)) + len(self.words.answers)
         return (spent[-1].minutes if spent else 0.0) + listed * WORD_SECONDS / 60.0
 
@@ -86,7 +86,7 @@ class Loop:
 
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
-        passed, minutes = _passed(self.session.draft.judged()), self.minutes()
+        passed, minutes = _passed(self.session.draft.history.judged()), self.minutes()
         gain, deviation = expected_gain(passed, minutes)
         by_words, by_sentences = self._points_of_words(), 100.0 * gain / AHEAD
         reachable = max(100.0 * gain, by_words * AHEAD)

@@ -72,6 +72,11 @@ class Relearning:
         """The file of words to tag."""
         return str(self.drafts.with_suffix(".words.tsv"))
 
+    @property
+    def words(self) -> int:
+        """The number of words of the text to be parsed."""
+        return sum(map(len, self._base.raw)) if self._base is not None else 0
+
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
         """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
 

@@ -102,6 +102,12 @@ class Tokens:
     def words(self) -> list[_Word]:
         return [word for token in self.tokens for word in token.words]
 
+    def word(self, number: int) -> _Word:
+        words = self.words
+        if not 1 <= number <= len(words):
+            raise UsageError(f"found word {number}, expected 1 to {len(words)}")
+        return words[number - 1]
+
     @property
     def text(self) -> str:
         return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
@@ -166,12 +172,22 @@ class Tokens:
         self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
 
 
-def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of boundaries: one of ACTIONS, words first to last, and texts if the action takes any."""
+
+    action: str
+    word: int = 1
+    last: int = 1
+    texts: tuple[str, ...] = ()
+
+
+def _split_word(tokens: Tokens, edit: Edit) -> None:
     """Split a word; parts that do not spell it become the words of a multiword token.
 
     The first part keeps head and dependents; the others depend on it.
     """
-    own = _word(tokens, word)
+    own, forms = tokens.word(edit.word), edit.texts
     if len(forms) < 2:
         raise UsageError("found one part, expected two or more, separated by spaces")
     for form in forms:
@@ -191,11 +207,11 @@ def split_word(tokens: Tokens, word: int, forms: Sequence[str]) -> None:
     own.row[FORM] = forms[0]
 
 
-def merge_words(tokens: Tokens, first: int, last: int) -> None:
+def _merge_words(tokens: Tokens, edit: Edit) -> None:
     """Merge words into one, with the cells of the word whose head lies outside them."""
-    words = [_word(tokens, word) for word in range(first, last + 1)]
+    words = [tokens.word(word) for word in range(edit.word, edit.last + 1)]
     if len(words) < 2:
-        raise UsageError(f"found words {first} to {last}, expected two or more")
+        raise UsageError(f"found words {edit.word} to {edit.last}, expected two or more")
     whole = _whole_tokens(tokens, words)
     inside = {id(word) for word in words}
     top = next((word for word in words if word.head is None or id(word.head) not in inside), words[0])
@@ -214,40 +230,37 @@ def merge_words(tokens: Tokens, first: int, last: int) -> None:
     if top.head is top:
         top.head = None
     tokens.merged = dict.fromkeys(inside, top)
-    tokens.set_text()
 
 
-def join_token(tokens: Tokens, first: int, last: int) -> None:
+def _join_token(tokens: Tokens, edit: Edit) -> None:
     """Join words into a multiword token, written without spaces."""
-    words = [_word(tokens, word) for word in range(first, last + 1)]
+    words = [tokens.word(word) for word in range(edit.word, edit.last + 1)]
     whole = _whole_tokens(tokens, words)
     if len(words) < 2 or any(token.row is not None for token in whole):
-        raise UsageError(f"found words {first} to {last}, expected two or more that are tokens of their own")
+        raise UsageError(
+            f"found words {edit.word} to {edit.last}, expected two or more that are tokens of their own"
+        )
     form = "".join(token.form for token in whole)
     tokens.put([_Token(words, ["", form, *["_"] * 8])], whole)
-    tokens.set_text()
 
 
-def part_token(tokens: Tokens, word: int) -> None:
-    token = tokens.token_of(_word(tokens, word))
+def _part_token(tokens: Tokens, edit: Edit) -> None:
+    token = tokens.token_of(tokens.word(edit.word))
     if token.row is None:
-        raise UsageError(f"found word {word} outside of multiword tokens, expected one inside")
+        raise UsageError(f"found word {edit.word} outside of multiword tokens, expected one inside")
     tokens.put([_Token([one]) for one in token.words], [token])
-    tokens.set_text()
 
 
-def set_space(tokens: Tokens, word: int) -> None:
+def _set_space(tokens: Tokens, edit: Edit) -> None:
     """Add a space after the token of a word, or remove it."""
-    token = tokens.token_of(_word(tokens, word))
+    token = tokens.token_of(tokens.word(edit.word))
     token.put_space(not token.space_after)
-    tokens.set_text()
 
 
-def set_form(tokens: Tokens, word: int, form: str) -> None:
-    row = _word(tokens, word).row
+def _set_form(tokens: Tokens, edit: Edit) -> None:
+    row, form = tokens.word(edit.word).row, " ".join(edit.texts)
     _check_form(form, row[FORM])
     row[FORM] = form
-    tokens.set_text()
 
 
 def _check_form(form: str, old: str) -> None:
@@ -257,15 +270,15 @@ def _check_form(form: str, old: str) -> None:
         raise UsageError(f"found {form!r}, expected a word without spaces; to cut it, split it into parts")
 
 
-def set_comments(tokens: Tokens, lines: Sequence[str]) -> None:
+def _set_comments(tokens: Tokens, edit: Edit) -> None:
     """Replace the comments; each begins with ``#``."""
-    for line in lines:
+    for line in edit.texts:
         if line not in tokens.comments and not (line.startswith("#") and is_text(line)):
             raise UsageError(f"found {line[:40]!r}, expected a comment that begins with #")
-    tokens.comments = list(lines)
+    tokens.comments = list(edit.texts)
 
 
-def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
+def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     """Split the sentence after a word; words with a head on the other side attach to their own root."""
     words = tokens.words
     if not 1 <= word < len(words):
@@ -275,17 +288,11 @@ def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
         raise UsageError(f"found word {word} inside of a multiword token, expected the last one of it")
     parts = []
     for number, own in enumerate((whole, tokens.tokens[len(whole) :])):
-        layout = tokens.layout
-        comments = (
-            tokens.comments
-            if number == 0
-            else [
-                f"{one}-2" if _NAME.match(one) else one
-                for one in tokens.comments
-                if _TEXT.match(one) or _NAME.match(one)
-            ]
-        )
-        part = Tokens(list(comments), own, tokens.empty if number == 0 else [], layout, tokens.deps)
+        comments, empty = list(tokens.comments), tokens.empty
+        if number:
+            comments = [one for one in comments if _TEXT.match(one) or _NAME.match(one)]
+            comments, empty = [f"{one}-2" if _NAME.match(one) else one for one in comments], []
+        part = Tokens(comments, own, empty, tokens.layout, tokens.deps)
         inside = {id(one) for one in part.words}
         tops = [one for one in part.words if one.head is None or id(one.head) not in inside]
         root = next((one for one in tops if one.head is None), tops[0])
@@ -297,7 +304,7 @@ def split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     return parts
 
 
-def merge_sentences(first: Tokens, second: Tokens) -> Tokens:
+def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     """Merge two sentences; the second root depends on the first, as ``parataxis``."""
     roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
     if roots[1] is not None and roots[0] is not None:
@@ -332,24 +339,14 @@ def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A change of boundaries: one of ACTIONS, words first to last, and texts if the action takes any."""
-
-    action: str
-    word: int = 1
-    last: int = 1
-    texts: tuple[str, ...] = ()
-
-
 _CHANGES: dict[str, Callable[[Tokens, Edit], None]] = {
-    "split": lambda tokens, edit: split_word(tokens, edit.word, edit.texts),
-    "merge": lambda tokens, edit: merge_words(tokens, edit.word, edit.last),
-    "join": lambda tokens, edit: join_token(tokens, edit.word, edit.last),
-    "part": lambda tokens, edit: part_token(tokens, edit.word),
-    "space": lambda tokens, edit: set_space(tokens, edit.word),
-    "form": lambda tokens, edit: set_form(tokens, edit.word, " ".join(edit.texts)),
-    "comments": lambda tokens, edit: set_comments(tokens, edit.texts),
+    "split": _split_word,
+    "merge": _merge_words,
+    "join": _join_token,
+    "part": _part_token,
+    "space": _set_space,
+    "form": _set_form,
+    "comments": _set_comments,
 }
 ACTIONS = (*_CHANGES, "end sentence", "join next")
 
@@ -360,13 +357,15 @@ def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: 
     parts, end = [tokens], tokens.layout.end
     if edit.action in _CHANGES:
         _CHANGES[edit.action](tokens, edit)
+        if edit.action not in ("split", "comments"):
+            tokens.set_text()
     elif edit.action == "end sentence":
-        parts = split_sentence(tokens, edit.word)
+        parts = _split_sentence(tokens, edit.word)
     elif edit.action == "join next":
         if following is None:
             raise UsageError("found no next sentence, expected one to join")
         other = Tokens.of(following)
-        parts, end = [merge_sentences(tokens, other)], other.layout.end
+        parts, end = [_merge_sentences(tokens, other)], other.layout.end
     else:
         raise unknown_name("action", edit.action, ACTIONS)
     newline = tokens.layout.newline
@@ -376,13 +375,6 @@ def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: 
         return list(read_sentences(Named(content.encode(), name)))
     except DataError as error:
         raise UsageError(f"this is no sentence: {error}") from None
-
-
-def _word(tokens: Tokens, word: int) -> _Word:
-    words = tokens.words
-    if not 1 <= word <= len(words):
-        raise UsageError(f"found word {word}, expected 1 to {len(words)}")
-    return words[word - 1]
 
 
 def _whole_tokens(tokens: Tokens, words: Sequence[_Word]) -> list[_Token]:

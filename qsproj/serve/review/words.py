@@ -40,14 +40,8 @@ class QuestionRow:
     practice: str
 
     def line(self) -> str:
-        cells = (
-            f"{QUESTION}{self.name}",
-            " ".join(self.tags),
-            *self.counts,
-            " ".join(self.words),
-            self.practice,
-        )
-        return "\t".join(cells)
+        words = " ".join(self.words)
+        return "\t".join((QUESTION + self.name, " ".join(self.tags), *self.counts, words, self.practice))
 
 
 @dataclass(slots=True, kw_only=True)
