@@ -7,11 +7,12 @@ from all answers in the background, which takes seconds, and parses the other se
 does so at once. The page says whether words or sentences bring more, how many words of the last drafts were
 right, and when to stop.
 
-DIR/annotate.LANGUAGE.conllu holds the sentences. Confirmed ones are marked Reviewed=Yes in MISC. In others,
-Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or passed over; the model learns from these, too,
-and only the other cells are parsed again. --lexicon
-(default: DIR/annotate.LANGUAGE.lexicon.tsv) the tags of words, which replace those of the bootstrap's
-lexicon. Both stay when the command is stopped, and it goes on with them.
+DIR/annotate.LANGUAGE.conllu holds the sentences; Reviewed=Yes in MISC marks confirmed ones. You need not
+finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or passed over, from which the
+model also learns, and which stay when the rest is parsed again. Links that you correct beside a translation
+teach the parser, too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which
+replace those of the bootstrap's lexicon. All of it stays when the command is stopped; the same command goes
+on with it.
 """
 
 from __future__ import annotations
