@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.corpus.token import EmptyNode, MultiwordToken, Token
     from qsproj.errors import QsprojError
-    from qsproj.interop.conllu_tokens import from_token_list, to_token_list
+    from qsproj.interop.exchange import from_token_list, from_udapi, to_token_list, to_udapi
     from qsproj.interop.nltk_graphs import from_nltk, to_nltk
     from qsproj.interop.pandas_frames import from_pandas, to_pandas
     from qsproj.interop.spacy_docs import from_spacy, to_spacy
     from qsproj.interop.stanza_dicts import from_stanza, to_stanza
-    from qsproj.interop.udapi_documents import from_udapi, to_udapi
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.parser import complete
     from qsproj.progress import progress_bars
@@ -98,12 +97,11 @@ _HOMES = {
         ("corpus.sentence", "Alignment Sentence SentencePair"),
         ("corpus.token", "EmptyNode MultiwordToken Token"),
         ("errors", "QsprojError"),
-        ("interop.conllu_tokens", "from_token_list to_token_list"),
+        ("interop.exchange", "from_token_list from_udapi to_token_list to_udapi"),
         ("interop.nltk_graphs", "from_nltk to_nltk"),
         ("interop.pandas_frames", "from_pandas to_pandas"),
         ("interop.spacy_docs", "from_spacy to_spacy"),
         ("interop.stanza_dicts", "from_stanza to_stanza"),
-        ("interop.udapi_documents", "from_udapi to_udapi"),
         ("models.joint.joint_options", "BiparseOptions"),
         ("models.parser", "complete"),
         ("progress", "progress_bars"),

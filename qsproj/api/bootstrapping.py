@@ -21,6 +21,7 @@ from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.text.text_parser import TextParser
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.bootstrap.texts import SourceText
 
 Languages = tuple[str, str] | Sequence[tuple[str, str]]
@@ -178,18 +179,15 @@ def bootstrap(
         )
 
 
-def _provenance(options: object, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
+def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
     from dataclasses import asdict
 
     from qsproj import __version__
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 
-    assert isinstance(options, BootstrapOptions)
-    kept = {name: value for name, value in asdict(options).items() if name != "soft"}
     named = {
         name: [Path(path).name for path in value] if isinstance(value, tuple) else value
-        for name, value in kept.items()
-        if value not in (None, False, ())
+        for name, value in asdict(options).items()
+        if name != "soft" and value not in (None, False, ())
     }
     if options.lexicon is not None:
         named["lexicon"] = Path(options.lexicon).name

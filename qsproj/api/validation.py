@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from operator import index
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -60,18 +60,13 @@ def _listed(given: object, name: str) -> list[object]:
 
 
 def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) -> list[Kind]:
-    found = [element for element in elements if isinstance(element, kind)]
-    if len(found) < len(elements):
-        number, other = next(
-            (number, element)
-            for number, element in enumerate(elements, start=1)
-            if not isinstance(element, kind)
-        )
-        raise WrongTypeError(
-            f"found {described(other)} as element {number} of {name}, expected objects of class "
-            f"{kind.__name__}; make them: {makers}"
-        )
-    return found
+    for number, element in enumerate(elements, start=1):
+        if not isinstance(element, kind):
+            raise WrongTypeError(
+                f"found {described(element)} as element {number} of {name}, expected objects of class "
+                f"{kind.__name__}; make them: {makers}"
+            )
+    return cast("list[Kind]", elements)
 
 
 def check_same_number(**lists: Sequence[object]) -> None:

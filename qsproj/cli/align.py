@@ -102,12 +102,8 @@ def _weighs(options: argparse.Namespace) -> bool:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.corpus.language.recognition import check_known_language
-
     check_name("alignment method", options.method, METHODS)
     check_symmetrization(options.symmetrize or METHODS[options.method], DEFAULT_THRESHOLD)
-    for language in options.tokenize or ():
-        check_known_language(language)
     if options.linked is not None:
         if (
             options.target is None

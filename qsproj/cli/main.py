@@ -110,6 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
 
             check_conditions(options.own_parser, options)
             check_files_of(options.own_parser, options)
+            _check_languages(options)
             options.module.run(options)
     except QsprojError as error:
         learned_from = _training_files(options) if isinstance(error, NothingToLearnError) else ""
@@ -124,6 +125,19 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE
+
+
+def _check_languages(options: argparse.Namespace) -> None:
+    given = [
+        getattr(options, action.dest)
+        for action in options.own_parser._actions
+        if action.metavar == "CODE" and getattr(options, action.dest) != action.default
+    ]
+    if given or getattr(options, "tokenize", None):
+        from qsproj.corpus.language.recognition import check_known_language
+
+        for code in (*given, *(getattr(options, "tokenize", None) or ())):
+            check_known_language(code)
 
 
 def _failed(message: str) -> int:

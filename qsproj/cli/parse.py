@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.shared import add_workers, workers_of
+from qsproj.cli.options.shared import add_text_reading, add_workers, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
@@ -68,30 +68,17 @@ def add_arguments(parser: CommandParser) -> None:
         "keep the heads and relations of the input and infer the missing ones (_) given these; with "
         "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
     )
-    parser.option("--language CODE", "language of plain text (default: the model's language)")
-    parser.option(
-        "--paragraphs",
-        "split running text into sentences, by the tagger's sentence splitter if it was trained, else "
-        "by rules (as `qsproj serve` does)",
-    )
-    parser.option(
-        "--segmentations K",
-        "parse the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
-        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
-    )
+    add_text_reading(parser)
     add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_one_side
-    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
-    if options.language is not None:
-        check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
     warn_one_side(parser, options.model)
     if options.retag and parser.retagging() is None:

@@ -102,15 +102,12 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.language.lexicon import lexicon_of
-    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
     from qsproj.pipelines.treebank_weights import read_treebanks
 
-    if options.language is not None:
-        check_known_language(options.language)
     sources, targets, alignments = options.source, options.target, options.alignment
     tagged = options.tagged
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import column_names
-from qsproj.cli.options.shared import add_workers, workers_of
+from qsproj.cli.options.shared import add_text_reading, add_workers, workers_of
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,19 +42,11 @@ def add_arguments(parser: CommandParser) -> None:
         "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-", writes="input"
     )
     parser.option("--confidence", "add the probability of each tag to MISC as TagProb=")
-    parser.option(
-        "--language CODE", "language of plain text, two or three letters (default: the model's language)"
-    )
-    parser.option("--paragraphs", "split running text into sentences")
+    add_text_reading(parser)
     parser.option(
         "--split-contractions",
         "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
         "a model with a trained tokenizer",
-    )
-    parser.option(
-        "--segmentations K",
-        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
-        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
     )
     parser.option(
         "--columns NAME,...",
@@ -68,13 +60,10 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown
     from qsproj.corpus.formats import check_has_misc, count_sentences, write_sentences
-    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
-    if options.language is not None:
-        check_known_language(options.language)
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)

@@ -67,14 +67,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _reader(options: argparse.Namespace) -> Reader:
     from qsproj.corpus.contractions import known_contractions
-    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.corpus.text import read_text
     from qsproj.models.parser import load_tags
 
     if options.model is not None:
         tagger = load_tags(options.model)
         return tagger.reader(split_contractions=options.split_contractions, name=options.input)
-    check_known_language(options.language)
     contractions = known_contractions(options.language, []) if options.split_contractions else None
     return partial(read_text, language=options.language, contractions=contractions, name=options.input)
 

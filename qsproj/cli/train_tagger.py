@@ -80,13 +80,10 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.pipelines.tagging.treebank_tokens import learn_tokens
 
-    if options.language is not None:
-        check_known_language(options.language)
     lexicon = _lemmas_of(options)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []

@@ -19,6 +19,7 @@ the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/eval
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.enhanced import THROUGH, collapsed_graph
@@ -83,21 +84,13 @@ def cut_scores(
         _count(counts, one, other)
         has |= shown(one)
     words = (counts["gold_words"], counts["system_words"])
-    return CutScores(
-        sentences=F1(counts["sentences"], counts["gold_sentences"], counts["system_sentences"]),
-        tokens=F1(counts["tokens"], counts["gold_tokens"], counts["system_tokens"]),
-        words=F1(counts["words"], *words),
-        tags=F1(counts["tags"], *words),
-        unlabelled=F1(counts["unlabelled"], *words),
-        labelled=F1(counts["labelled"], *words),
-        labelled_no_subtypes=F1(counts["labelled_no_subtypes"], *words),
-        roots=F1(counts["roots"], counts["gold_roots"], counts["system_roots"]),
-        columns=_of_columns(counts, has),
-        complete=counts["complete"],
-        without_gold_head=counts["without_gold_head"],
-        without_head=counts["without_head"],
-        without_gold_tag=counts["without_gold_tag"],
-    )
+    of_words = ("words", "tags", "unlabelled", "labelled", "labelled_no_subtypes")
+    scores: dict[str, Any] = {name: F1(counts[name], *words) for name in of_words}
+    for name in ("sentences", "tokens", "roots"):
+        scores[name] = F1(counts[name], counts[f"gold_{name}"], counts[f"system_{name}"])
+    numbers = ("complete", "without_gold_head", "without_head", "without_gold_tag")
+    scores |= {name: counts[name] for name in numbers}
+    return CutScores(**scores, columns=_of_columns(counts, has))
 
 
 def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:

@@ -1,14 +1,23 @@
-"""Helpers shared by converters: optional imports, lists of sentences, sentences from rows of cells."""
+"""Conversion through CoNLL-U text, for ``conllu`` and udapi, and helpers of all converters.
+
+udapi is under the GPL, so it is not imported here; the caller imports it.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from qsproj.corpus.conllu import conllu_text
+from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError, WrongTypeError
+
+if TYPE_CHECKING:
+    from conllu import TokenList
 
 
 def package(name: str) -> Any:
@@ -51,3 +60,77 @@ def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where
     except DataError as error:
         found = str(error).partition("found ")[2]
         raise UsageError(f"{where}: found {found}") from None
+
+
+# Fields of a token.
+_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+def to_token_list(sentence: Sentence) -> TokenList:
+    """Convert a sentence to a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
+
+    Lost, because the package cannot represent them: line ends, comments without a value, all but the last
+    comment of the same key, and in FEATS and MISC the equals sign of an item without value.
+
+    Raises UsageError when the argument is not a sentence, or ``conllu`` is not installed.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], sent_id="s1")
+    >>> tokens = qsproj.to_token_list(sentence)
+    >>> tokens.metadata["sent_id"], tokens[0]["head"]
+    ('s1', 2)
+    """
+    if not isinstance(sentence, Sentence):
+        raise WrongTypeError(f"found {described(sentence)}, expected a Sentence")
+    return package("conllu").parse(sentence.to_conllu())[0]
+
+
+def from_token_list(tokens: TokenList) -> Sentence:
+    """Convert a ``TokenList`` of the ``conllu`` package to a sentence, without loss.
+
+    Raises UsageError when the argument is not a token list, or ``conllu`` is not installed; DataError when it
+    is not valid CoNLL-U: IDs out of order, heads that do not form a tree.
+
+    Examples
+    --------
+    >>> import conllu, qsproj
+    >>> tokens = conllu.TokenList([{"id": 1, "form": "Hush", "head": 0, "deprel": "root"}])
+    >>> qsproj.from_token_list(tokens).deprels
+    ('root',)
+    """
+    conllu = package("conllu")
+    if not isinstance(tokens, conllu.TokenList):
+        raise WrongTypeError(f"found {described(tokens)}, expected a TokenList of the package conllu")
+    rows = [{name: token.get(name) for name in _FIELDS} for token in tokens]
+    return Sentence.from_conllu(conllu.TokenList(rows, tokens.metadata).serialize())
+
+
+def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
+    """Convert sentences to a document of udapi; the caller must ``import udapi`` first.
+
+    All content of CoNLL-U is kept, except line ends.
+
+    Raises UsageError when the argument holds no sentences, or udapi is not imported.
+    """
+    text = conllu_text(listed(sentences))
+    module = sys.modules.get("udapi.core.document")
+    if module is None:
+        raise UsageError(
+            "udapi is not imported, and as it is under the GPL qsproj does not import it; call: import udapi"
+        )
+    document = module.Document()
+    document.from_conllu_string(text)
+    return document
+
+
+def from_udapi(document: Any) -> Document:
+    """Convert a document of udapi to sentences, without loss.
+
+    Raises UsageError when the argument is not a udapi document; DataError when it is not valid CoNLL-U.
+    """
+    write = getattr(document, "to_conllu_string", None)
+    if not callable(write):
+        raise WrongTypeError(f"found {described(document)}, expected a Document of udapi")
+    return Document.from_conllu(write())

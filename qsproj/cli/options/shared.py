@@ -29,6 +29,22 @@ def add_pairing(parser: Options) -> None:
     )
 
 
+def add_text_reading(parser: Options) -> None:
+    """Add ``--language``, ``--paragraphs`` and ``--segmentations``, of commands that read plain text."""
+    parser.option(
+        "--language CODE", "language of plain text, two or three letters (default: the model's language)"
+    )
+    parser.option(
+        "--paragraphs",
+        "split running text into sentences, by the tagger if it was trained to, else by rules",
+    )
+    parser.option(
+        "--segmentations K",
+        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
+        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
+    )
+
+
 def add_order(options: Options, help: str) -> argparse.Action:
     return options.option("--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
 
