@@ -13,15 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.graph import FactorGraph, FactorGroup, Messages
 from qsproj.errors import UsageError, check_name
-from qsproj.kernels.bp.bp_messages import (
-    expected_messages,
-    largest_change,
-    leave_out,
-    publish,
-    replace_messages,
-    state_probabilities,
-    variable_entropies,
-)
+from qsproj.kernels.bp import bp_messages
 
 
 class MessageState:
@@ -58,7 +50,7 @@ class MessageState:
     def incoming(self, index: int) -> Messages:
         """Return the messages of the variables to group ``index`` (thesis eq. 2.7), read-only."""
         messages = np.empty(self._slots[index].size)
-        leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
+        bp_messages.leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
         messages.flags.writeable = False
         return messages
 
@@ -70,7 +62,9 @@ class MessageState:
         heard = self._heard[index]
         if heard is None:
             return np.inf
-        return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
+        return (
+            float(bp_messages.largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
+        )
 
     def answer(self, index: int, incoming: Messages) -> float:
         needs_incoming = self.groups[index].needs_incoming
@@ -81,13 +75,15 @@ class MessageState:
         self._heard[index] = incoming
         # Constant messages are sent once, so damping would make them wrong for good.
         damping = self._damping if needs_incoming else 0.0
-        residual, contradiction = replace_messages(incoming, proposed, self.outgoing[index], damping)
+        residual, contradiction = bp_messages.replace_messages(
+            incoming, proposed, self.outgoing[index], damping
+        )
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
     def publish(self, indices: Sequence[int]) -> None:
         for index in indices:
-            publish(
+            bp_messages.publish(
                 self.outgoing[index],
                 self._slots[index],
                 index,
@@ -267,13 +263,13 @@ def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
     """Return the belief about one variable, float64[K]; after max-product, of max-marginals."""
     starts = beliefs.graph.starts[variable : variable + 2]
     ratios = beliefs.log_ratios[starts[0] : starts[1]]
-    return np.asarray(state_probabilities(ratios, starts - starts[0]))
+    return np.asarray(bp_messages.state_probabilities(ratios, starts - starts[0]))
 
 
 def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
     """Return the most probable state of each variable, int32[V], the lowest of equal ones."""
     graph = beliefs.graph
-    chances = state_probabilities(beliefs.log_ratios, graph.starts)
+    chances = bp_messages.state_probabilities(beliefs.log_ratios, graph.starts)
     begins = graph.starts[:-1] + np.arange(graph.states.size)
     return np.array([np.argmax(chances[a : a + k]) for a, k in zip(begins, graph.states)], dtype=np.int32)
 
@@ -298,9 +294,9 @@ def bethe_log_z(beliefs: Beliefs) -> float:
     for group, incoming, starts in zip(graph.groups, beliefs.incoming, graph.edge_starts):
         degrees += np.bincount(group.edges, minlength=degrees.size)
         outgoing = group.propagate(incoming)
-        log_z += group.log_partition(incoming) - expected_messages(incoming, outgoing, starts)
-    chances = state_probabilities(beliefs.log_ratios, graph.starts)
-    return float(log_z - (degrees - 1.0) @ variable_entropies(chances, graph.starts))
+        log_z += group.log_partition(incoming) - bp_messages.expected_messages(incoming, outgoing, starts)
+    chances = bp_messages.state_probabilities(beliefs.log_ratios, graph.starts)
+    return float(log_z - (degrees - 1.0) @ bp_messages.variable_entropies(chances, graph.starts))
 
 
 def _require_sums(beliefs: Beliefs, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Exact second-order inference over projective trees, and hill climbing to non-projective ones.
+"""Exact second-order inference over projective trees.
 
 Exact counterpart of :mod:`qsproj.bp` with PTREE, LINK, GRAND and CHILDSEQ, for measuring its search error
 (thesis 2.9). With siblings alone O(n^3) time, with grandparents O(n^4); memory O(n^3).
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores, check_scores, frozen_heads
-from qsproj.errors import UsageError
-from qsproj.kernels.trees.second_order import Parts, best_tree, climb, inside, outside
+from qsproj.kernels.trees.second_order import Parts, best_tree, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.family import NoTreeError
 
@@ -169,32 +168,6 @@ def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> Second
     return _posterior(float(charts.closed[ROOT, 0, -1]), probabilities, scores)
 
 
-def hill_climb(
-    scores: SecondOrderScores, *, start: ArrayLike | None = None, single_root: bool = False
-) -> tuple[Heads, float]:
-    """Find a good tree, projective or not, by improving one head at a time.
-
-    ``start`` int[n+1]: by default the best projective tree. With ``single_root``, no single change can
-    replace the root's dependent. Returns heads int32[n+1] that no change of one head improves, and their
-    score, at least that of ``start``. O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change.
-    Raises NoTreeError when no projective tree has a finite score, UsageError when ``start`` is not a tree or
-    its score is -inf.
-
-    *Source*: McDonald and Pereira (2006), section 2.
-    """
-    parts = _log_parts(scores, single_root)
-    if start is None:
-        heads, score = _best(parts, single_root)
-    else:
-        heads = frozen_heads(start).copy()
-        _require_tree(heads, scores.arcs.shape[0])
-        roots = int(np.count_nonzero(heads == ROOT))
-        score = tree_score(scores, heads) if roots == 1 or not single_root else -np.inf
-        if score == -np.inf:
-            raise UsageError("the tree to start from is forbidden, expected one of finite score")
-    return heads, score + float(climb(parts, heads))
-
-
 def _log_parts(scores: SecondOrderScores, single_root: bool) -> Parts:
     arcs = scores.arcs[:, None, :]
     if scores.grandparents is not None:
@@ -244,13 +217,3 @@ def _posterior(log_z: float, shares: Parts, scores: SecondOrderScores) -> Second
     return SecondOrderPosterior(
         log_z, shares.arcs.sum(axis=1), shares.siblings, shares.stops, shares.childless, grandparents
     )
-
-
-def _require_tree(heads: Heads, size: int) -> None:
-    if heads.size != size:
-        raise UsageError(f"the tree to start from has {heads.size - 1} words, expected {size - 1}")
-    reached = np.arange(size)
-    for _ in range(size):
-        reached = np.where(reached > ROOT, heads[reached], ROOT)
-    if (heads[1:] < ROOT).any() or reached.any():
-        raise UsageError("the heads to start from are no tree, expected every word to reach the root")

@@ -1,4 +1,4 @@
-"""Trees with sibling and grandparent scores: inside, outside, the best tree, and hill climbing.
+"""Trees with sibling and grandparent scores: inside, outside, and the best tree.
 
 A tree weighs the product of ``arcs[h, c, d]`` for each arc h -> d, c the *context* of h: in the grandparent
 model its own head (0 for h = 0), in the sibling model always 0; ``siblings[h, d, s]`` for each arc, s the
@@ -14,8 +14,8 @@ With own(h) the context of h's dependents, ``closed`` on h's right where f > h, 
     between[i, c, j] = sum over i < f <= j of  closed[i, c, f] * closed[j, c, f]
 
 O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory
-(docs/notes/second-order-inference.md). *Source*: McDonald and Pereira (2006) for siblings and climbing; Koo
-and Collins (2010), Model 1.
+(docs/notes/second-order-inference.md). *Source*: McDonald and Pereira (2006) for siblings; Koo and Collins
+(2010), Model 1.
 """
 
 from __future__ import annotations
@@ -331,67 +331,3 @@ def best_tree(parts, charts):
             depth = _push(stack, depth, d, own, near)
             d = s
     return heads
-
-
-# Smaller gains are rounding; following them could loop forever.
-LEAST_GAIN = 1e-9
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _is_below(heads, word, top):
-    while word > 0 and word != top:
-        word = heads[word]
-    return word == top
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _chain_change(heads, head, word, parts):
-    """Return the gain, natural log, in one side's sequence of dependents from including the word."""
-    outwards = 1 if word > head else -1
-    before = word - outwards
-    while before != head and heads[before] != head:
-        before -= outwards
-    after = word + outwards
-    while 0 < after < heads.shape[0] and heads[after] != head:
-        after += outwards
-    siblings, stops = parts.siblings, parts.stops
-    if 0 < after < heads.shape[0]:
-        return siblings[head, word, before] + siblings[head, after, word] - siblings[head, after, before]
-    end = parts.childless[head, 1 if word > head else 0] if before == head else stops[head, before]
-    return siblings[head, word, before] + stops[head, word] - end
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _arc_score(heads, head, word, new_head, parts):
-    """Return the scores of the arc head -> word and of those below the word if ``new_head`` is its head."""
-    contexts = parts.arcs.shape[1]
-    context = min(max(heads[head], 0), contexts - 1)
-    score = parts.arcs[head, context, word]
-    if contexts > 1:
-        for d in range(1, heads.shape[0]):
-            if heads[d] == word:
-                score += parts.arcs[word, new_head, d]
-    return score
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def climb(parts, heads):
-    """Change the head with the largest gain until none gains; return the gain; O(n^3) a step, in place."""
-    size = heads.shape[0]
-    total = 0.0
-    while True:
-        best, best_word, best_head = LEAST_GAIN, 0, 0
-        for word in range(1, size):
-            old = heads[word]
-            loss = _chain_change(heads, old, word, parts) + _arc_score(heads, old, word, old, parts)
-            for head in range(size):
-                if head == old or _is_below(heads, head, word):
-                    continue
-                gain = _chain_change(heads, head, word, parts) - loss
-                gain += _arc_score(heads, head, word, head, parts)
-                if gain > best:
-                    best, best_word, best_head = gain, word, head
-        if best_word == 0:
-            return total
-        heads[best_word] = best_head
-        total += best

@@ -11,20 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp import links as link_tables
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
 from qsproj.bp.factors.trees import Forest, Tree, forest, hidden_tree, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
-from qsproj.bp.links import (
-    NO_LINK,
-    Chains,
-    arcs_of,
-    candidate_heads,
-    chosen_links,
-    crossing_pairs,
-    dependent_chains_of,
-    grandparents_of,
-)
 from qsproj.bp.run import Beliefs, BPOptions, odds_of, probability, run
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features import second_order
@@ -130,8 +121,8 @@ def sentence_graph(
     constraint: str = "tree",
     spans: Sequence[tuple[int, int]] = (),
 ) -> SentenceGraph:
-    links, size = chosen_links(candidates), len(candidates)
-    heads, dependents, _ = arcs_of(links)
+    links, size = link_tables.chosen_links(candidates), len(candidates)
+    heads, dependents, _ = link_tables.arcs_of(links)
     arcs = Arcs(
         heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32), inference.single_root
     )
@@ -157,7 +148,7 @@ def _graph_of(
 
 
 def _grand(arcs: Arcs) -> FamilyFactors:
-    variables, words = grandparents_of(*arcs.ends)
+    variables, words = link_tables.grandparents_of(*arcs.ends)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors(
         "grand", words + np.int32(1), second_order.grand_places(words), np.arange(len(words)), group
@@ -165,7 +156,7 @@ def _grand(arcs: Arcs) -> FamilyFactors:
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
-    chains = _with_arcs(dependent_chains_of(*arcs.ends, size=len(arcs.before)))
+    chains = _with_arcs(link_tables.dependent_chains_of(*arcs.ends, size=len(arcs.before)))
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
@@ -186,7 +177,7 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
 
 
 def _valence(arcs: Arcs) -> FamilyFactors:
-    chains = _with_arcs(dependent_chains_of(*arcs.ends, size=len(arcs.before)))
+    chains = _with_arcs(link_tables.dependent_chains_of(*arcs.ends, size=len(arcs.before)))
     counts = np.tile(np.arange(second_order.LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = (
         np.repeat(chains.heads, second_order.LARGEST_COUNT + 1),
@@ -202,7 +193,7 @@ def _valence(arcs: Arcs) -> FamilyFactors:
 def _nocross(arcs: Arcs) -> FamilyFactors:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 include
     # EXACTLY1 once for every pair of words, in addition to TREE; messages that count it repeatedly diverge.
-    variables, words = crossing_pairs(*arcs.ends)
+    variables, words = link_tables.crossing_pairs(*arcs.ends)
     places = np.ones(len(words), dtype=np.uint64)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
@@ -215,7 +206,7 @@ HIDDEN_GAIN = 2.0
 
 def _hidden(arcs: Arcs) -> FamilyFactors:
     heads, dependents, variables = arcs.ends
-    links = np.full((len(arcs.before),) * 2, NO_LINK, dtype=np.int32)
+    links = np.full((len(arcs.before),) * 2, link_tables.NO_LINK, dtype=np.int32)
     links[heads, dependents] = variables
     members = np.stack([heads, dependents], axis=1) + np.int32(1)
     places = second_order.arc_places(heads, dependents)
@@ -223,7 +214,7 @@ def _hidden(arcs: Arcs) -> FamilyFactors:
     return FamilyFactors("hidden", members, places, np.arange(len(variables)), group, HIDDEN_GAIN)
 
 
-def _with_arcs(chains: Chains) -> Chains:
+def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
     kept = np.diff(chains.starts) > 0
     return replace(
         chains, starts=np.unique(chains.starts), heads=chains.heads[kept], sides=chains.sides[kept]
@@ -248,9 +239,9 @@ def _tree(links: Table, inference: TreeDecoder) -> list[FactorGroup]:
 # necessary conditions, with the tree found in decoding.
 CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
     "tree": _tree,
-    "exactly1": lambda links, _: [exactly_one(candidate_heads(links))],
-    "exactly1+no2cycle": lambda links, _: [no2cycle(links), exactly_one(candidate_heads(links))],
-    "atmost1": lambda links, _: [at_most_one(candidate_heads(links))],
+    "exactly1": lambda links, _: [exactly_one(link_tables.candidate_heads(links))],
+    "exactly1+no2cycle": lambda links, _: [no2cycle(links), exactly_one(link_tables.candidate_heads(links))],
+    "atmost1": lambda links, _: [at_most_one(link_tables.candidate_heads(links))],
     "not2": lambda links, _: [not2(links)],
 }
 

@@ -18,14 +18,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
-from qsproj.models.graph.graph_factors import (
-    INITIAL_SQUARES,
-    Expectations,
-    FactorScorer,
-    SentenceGraph,
-    candidate_arcs,
-    expectations,
-)
+from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.progress import track
@@ -47,9 +40,9 @@ class GraphExample:
     """
 
     encoded: EncodedSentence
-    graph: SentenceGraph
+    graph: graph_factors.SentenceGraph
     agrees: Mask
-    observed: Expectations | None
+    observed: graph_factors.Expectations | None
 
 
 def graph_examples(
@@ -65,18 +58,20 @@ def graph_examples(
     for i, sentence in enumerate(track(sentences, "pruning", total=len(sentences))):
         scores = pruners[i % len(pruners)].scores(sentence)
         agreeing = agreeing_arcs(sentence.heads, inference)
-        candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
+        candidates = graph_factors.candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
         partial = not is_whole(sentence.heads)
         if partial:
             # A partial tree agrees with many arcs; they are reduced to the likely ones.
             within = inference.infer(np.where(agreeing, scores, -np.inf))[1]
-            agreeing = candidate_arcs(within, inference, threshold=threshold)
+            agreeing = graph_factors.candidate_arcs(within, inference, threshold=threshold)
         graph = graph_options.layout(candidates | agreeing, inference)
         agrees = agreeing[graph.heads, graph.dependents]
         observed = None
         if not (partial or hidden):
             nothing = [np.zeros(len(family.scored)) for family in graph.families]
-            observed = expectations(graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1)[1]
+            observed = graph_factors.expectations(
+                graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1
+            )[1]
         if graph.n_factors <= graph_options.max_factors:
             examples.append(GraphExample(base.scorer.encode(sentence), graph, agrees, observed))
     return examples
@@ -159,16 +154,16 @@ def train_factors(
 
 def graph_loss(
     example: GraphExample, link_scores: Floats, scores: Sequence[Floats], *, iterations: int, margin: float
-) -> tuple[float, Expectations]:
+) -> tuple[float, graph_factors.Expectations]:
     """Return minus the sum of log-beliefs of the tree's arcs, and the gradients of minus log F by scores."""
     graph = example.graph
     check_finite(link_scores, *scores)
     handicapped = link_scores + margin * ~example.agrees
-    log_odds, (chances, fired) = expectations(graph, handicapped, scores, iterations=iterations)
+    log_odds, (chances, fired) = graph_factors.expectations(graph, handicapped, scores, iterations=iterations)
     observed = example.observed
     if observed is None:
         within = np.where(example.agrees, link_scores, -np.inf)
-        observed = expectations(graph, within, scores, iterations=iterations)[1]
+        observed = graph_factors.expectations(graph, within, scores, iterations=iterations)[1]
     slopes = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
     # The belief about an unobserved arc may be 0, and its logarithm infinite.
     missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
@@ -183,16 +178,16 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         # UAS on the dev file of English, with small first steps like those of the factors.
         self._arcs = ArcTrainer(
             template_set,
-            rule=options.rule(share=RATE_SHARE, first_squares=INITIAL_SQUARES),
+            rule=options.rule(share=RATE_SHARE, first_squares=graph_factors.INITIAL_SQUARES),
             start=base.scorer.weights,
         )
-        self._factors = FactorScorer.untrained(template_set)
+        self._factors = graph_factors.FactorScorer.untrained(template_set)
         self._descent = AdaGrad(
             self._factors.weights,
             rate=RATE_SHARE * options.rate,
             l2=L2_SHARE * options.l2,
             capacity=1 << 18,
-            first_squares=INITIAL_SQUARES,
+            first_squares=graph_factors.INITIAL_SQUARES,
         )
         self._base = base
         self._options = graph_options
@@ -223,5 +218,5 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         self._descent.regularise()
 
     def averaged(self) -> GraphParser:
-        factors = FactorScorer(self._factors.template_set, self._descent.mean())
+        factors = graph_factors.FactorScorer(self._factors.template_set, self._descent.mean())
         return GraphParser(self._base, self._arcs.averaged(), factors, self._options)

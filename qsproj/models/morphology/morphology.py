@@ -24,20 +24,10 @@ from qsproj.kernels.tagging.analyses import (
     propose,
 )
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models import schema
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
 from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import (
-    ascending,
-    buckets,
-    checked,
-    flag,
-    lines_of,
-    names,
-    shaped,
-    some_of,
-    text_rows,
-)
 
 # The columns that can be trained, and the fields of a sentence that hold them.
 COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
@@ -285,18 +275,18 @@ class Morphology:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Morphology":
-        checked(
+        schema.checked(
             header,
             {
-                "columns": some_of(COLUMNS),
-                "analyses": text_rows(3),
-                "scripts": text_rows(5),
-                "templates": names,
+                "columns": schema.some_of(COLUMNS),
+                "analyses": schema.text_rows(3),
+                "scripts": schema.text_rows(5),
+                "templates": schema.names,
             },
         )
         # Older files lack the field: there each attribute is a part of its own.
         fused = header.get("fused", False)
-        flag(fused)
+        schema.flag(fused)
         table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
             raise ValueError("the analyses in the header are not sorted, or not unique")
@@ -305,17 +295,17 @@ class Morphology:
         lemmas = known_lemmas(lexicon, scripts)
         weights = None
         if header["templates"]:
-            index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+            index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
             emissions = np.zeros((len(index.keys), table.n_parts), dtype=np.float32)
             weights = AnalysisWeights(
                 index,
                 unpack_weights("emissions.", arrays, emissions),
-                shaped(arrays, "transitions", (1, table.n_pairs)),
-                shaped(arrays, "support", (LEVELS, LEVELS)),
+                schema.shaped(arrays, "transitions", (1, table.n_pairs)),
+                schema.shaped(arrays, "support", (LEVELS, LEVELS)),
             )
         lemmatizer = None
         if "allowed" in header:
-            checked(header, {"buckets": buckets})
+            schema.checked(header, {"buckets": schema.buckets})
             lemmatizer = Lemmatizer(
                 scripts=scripts,
                 allowed=_stored_scripts(header["allowed"], len(scripts)),
@@ -348,9 +338,9 @@ def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[E
 def _stored_lexicon(
     arrays: Mapping[str, NDArray[Any]], table: AnalysisTable, n_scripts: int
 ) -> dict[tuple[str, str], Entries]:
-    forms = lines_of(arrays, "forms")
+    forms = schema.lines_of(arrays, "forms")
     entries = arrays["entries"]
-    shaped(arrays, "entries", (len(entries), 4), kind="i")
+    schema.shaped(arrays, "entries", (len(entries), 4), kind="i")
     most = np.array([len(forms), len(table.analyses), n_scripts, np.iinfo(np.int32).max])
     if len(entries) and not ((entries >= [0, 0, NO_SCRIPT, 0]) & (entries < most)).all():
         raise ValueError("the lexicon names a form, analysis or script that is not there")

@@ -16,16 +16,7 @@ from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
-from qsproj.models.tokens.tokenizer import (
-    BEGIN,
-    INSIDE,
-    MULTIWORD,
-    N_STATES,
-    SPACE,
-    Tokenizer,
-    keys_of,
-    learn_expansions,
-)
+from qsproj.models.tokens import tokenizer
 from qsproj.training.loop import learn
 
 # A script counts as written without spaces above this share of tokens that begin with a letter directly after
@@ -90,7 +81,7 @@ def train_tokenizer(
     rng: np.random.Generator,
     language: str | None = None,
     options: TokenizerOptions | None = None,
-) -> Tokenizer:
+) -> tokenizer.Tokenizer:
     """Train on the sentences of a treebank that have their text; raise UsageError where none has."""
     settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
@@ -101,18 +92,18 @@ def train_tokenizer(
     examples = [(found, lexicons[number % len(lexicons)], 1.0) for number, found in enumerate(texts)]
     if settings.spaced and not unspaced:
         examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
-    keys = [keys_of(found.text, language, known) for found, known, _ in examples]
+    keys = [tokenizer.keys_of(found.text, language, known) for found, known, _ in examples]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES))
     encoded = [
         ChainExample(index.rows(own), _states(found), strength)
         for (found, _, strength), own in zip(examples, keys, strict=True)
     ]
-    start = Tokenizer(
+    start = tokenizer.Tokenizer(
         language=language,
         index=index,
         weights=_rules_first(index, language, settings.trust),
-        transitions=np.zeros((N_STATES + 1, N_STATES)),
-        expansions=learn_expansions(
+        transitions=np.zeros((tokenizer.N_STATES + 1, tokenizer.N_STATES)),
+        expansions=tokenizer.learn_expansions(
             (found.text[begin:end], words)
             for found in texts
             for begin, end, words in found.tokens
@@ -129,9 +120,9 @@ def train_tokenizer(
 
 def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:
     """Return the initial weights, float32[R, 4]: those of the rules, all others zero."""
-    weights = np.zeros((len(index.keys), N_STATES), dtype=np.float32)
+    weights = np.zeros((len(index.keys), tokenizer.N_STATES), dtype=np.float32)
     # In this line rules begin a token at the first character and none at the second, in any language.
-    rows = index.rows(keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
+    rows = index.rows(tokenizer.keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
     for row, signs in zip(rows.tolist(), ((1, -1, 0, 1), (-1, 1, 0, -1)), strict=True):
         if row >= 0:
             weights[row] = trust * np.array(signs, dtype=np.float32)
@@ -182,10 +173,10 @@ def spaced(found: TokenizedText) -> TokenizedText:
 
 def _states(found: TokenizedText) -> NDArray[np.int32]:
     """Return the state of each character, int32[n]."""
-    states = np.full(len(found.text), SPACE, dtype=np.int32)
+    states = np.full(len(found.text), tokenizer.SPACE, dtype=np.int32)
     for begin, end, words in found.tokens:
-        states[begin:end] = INSIDE
-        states[begin] = MULTIWORD if len(words) > 1 else BEGIN
+        states[begin:end] = tokenizer.INSIDE
+        states[begin] = tokenizer.MULTIWORD if len(words) > 1 else tokenizer.BEGIN
     return states
 
 
