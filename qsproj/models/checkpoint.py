@@ -20,7 +20,7 @@ from qsproj.models.storage import load_archive, save_model
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import notice
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
-from qsproj.training.loop import EpochRecord, ResumableTrainer, learn_on
+from qsproj.training.loop import EpochRecord, ResumableTrainer, learn
 
 Example = TypeVar("Example")
 Model = TypeVar("Model")
@@ -130,7 +130,7 @@ def learn_kept(
     stages: Checkpoint | None,
     notify: Callable[[EpochRecord], None],
 ) -> tuple[Model, list[EpochRecord]]:
-    """Run :func:`qsproj.training.loop.learn_on`, from the beginning or from a saved state.
+    """Run :func:`qsproj.training.loop.learn`, from the beginning or from a saved state.
 
     ``stages``: where the state after each epoch is saved; None: nowhere. ``notify``: called with the record
     of each new epoch. Raises DataError when more epochs than ``epochs`` were saved.
@@ -141,7 +141,7 @@ def learn_kept(
             stages.write(EPOCHS, _header(records), trainer.state(), rng)
         notify(records[-1])
 
-    return learn_on(
+    return learn(
         trainer,
         examples,
         epochs=epochs,

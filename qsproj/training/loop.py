@@ -44,6 +44,20 @@ class Trainer(ABC, Generic[Example, Model]):
         """Return the model with the mean of the weights after every step so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class Steps(Trainer[Example, Model]):
+    """A trainer of two functions, without penalties after each epoch."""
+
+    take: Callable[[Example], float]
+    mean: Callable[[], Model]
+
+    def step(self, example: Example) -> float:
+        return self.take(example)
+
+    def averaged(self) -> Model:
+        return self.mean()
+
+
 class ResumableTrainer(Trainer[Example, Model]):
     """A trainer whose state between two epochs can be saved and restored. Abstract."""
 
@@ -64,19 +78,26 @@ def learn(
     rng: np.random.Generator,
     score: Callable[[Model], float] | None = None,
     patience: int | None = 3,
+    earlier: Sequence[EpochRecord] = (),
+    after_epoch: Callable[[Sequence[EpochRecord]], None] = lambda _: None,
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
     """Train on the examples in a new order each epoch; return the averaged model and records.
 
     ``score`` scores a model on held-out data after each epoch, higher is better: the model is then the best
     of all epochs, the first of equals, and ``patience`` epochs in a row without improvement end training
-    (None: never).
+    (None: never). ``earlier``: epochs of the trainer and of ``rng`` so far, without a score, among
+    ``epochs``. ``after_epoch`` is called with all records so far.
     """
-    records: list[EpochRecord] = []
+    records = list(earlier)
     best: tuple[float, int, Model] | None = None
-    for epoch in range(1, epochs + 1):
-        of_all = f"{description}, epoch {epoch} of {epochs}"
-        record = _epoch(trainer, examples, epoch, rng=rng, description=of_all)
+    for epoch in range(len(records) + 1, epochs + 1):
+        order = rng.permutation(len(examples))
+        following = track(order, f"{description}, epoch {epoch} of {epochs}", total=len(examples))
+        start = process_time()
+        loss = sum(trainer.step(examples[int(i)]) for i in following)
+        trainer.regularise()
+        record = EpochRecord(epoch, loss / max(len(examples), 1), None, process_time() - start)
         if score is not None:
             model = trainer.averaged()
             scored = score(model)
@@ -84,45 +105,7 @@ def learn(
             if best is None or scored > best[0]:
                 best = scored, epoch, model
         records.append(record)
+        after_epoch(records)
         if best and patience is not None and epoch - best[1] >= patience:
             break
     return (best[2] if best else trainer.averaged()), records
-
-
-def learn_on(
-    trainer: Trainer[Example, Model],
-    examples: Sequence[Example],
-    *,
-    epochs: int,
-    rng: np.random.Generator,
-    earlier: Sequence[EpochRecord],
-    after_epoch: Callable[[Sequence[EpochRecord]], None],
-    description: str = "training",
-) -> tuple[Model, list[EpochRecord]]:
-    """Continue :func:`learn`, without a score, after ``earlier`` epochs of the trainer.
-
-    ``epochs`` counts these too; ``rng`` is in the state after them. ``after_epoch`` is called with all
-    records so far.
-    """
-    records = list(earlier)
-    for epoch in range(len(records) + 1, epochs + 1):
-        of_all = f"{description}, epoch {epoch} of {epochs}"
-        records.append(_epoch(trainer, examples, epoch, rng=rng, description=of_all))
-        after_epoch(records)
-    return trainer.averaged(), records
-
-
-def _epoch(
-    trainer: Trainer[Example, Model],
-    examples: Sequence[Example],
-    epoch: int,
-    *,
-    rng: np.random.Generator,
-    description: str,
-) -> EpochRecord:
-    order = rng.permutation(len(examples))
-    following = track(order, description, total=len(examples))
-    start = process_time()
-    loss = sum(trainer.step(examples[int(i)]) for i in following)
-    trainer.regularise()
-    return EpochRecord(epoch, loss / max(len(examples), 1), None, process_time() - start)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 
 RATE = 0.1
@@ -58,24 +58,21 @@ class SenseExample:
     known: NDArray[np.int32]
 
 
-class _Trainer(Trainer[SenseExample, SenseWeights]):
-    def __init__(self, start: SenseWeights) -> None:
-        self._descent = RowAdaGrad(start.weights.copy(), rate=RATE)
-        self._scale = DenseAdaGrad(np.array([start.scale]), rate=RATE)
-
-    def step(self, example: SenseExample) -> float:
-        senses, scale = example.senses, float(self._scale.weights[0])
-        tables = senses.words, senses.chances, senses.rows, example.scores, example.known
-        loss, slope = self._descent.step(step_mixture, *tables, scale)
-        self._scale.step(np.array([slope]))
-        return float(loss)
-
-    def averaged(self) -> SenseWeights:
-        return SenseWeights(self._descent.mean(), max(float(self._scale.mean()[0]), LEAST_SCALE))
-
-
 def train_senses(
     start: SenseWeights, examples: Sequence[SenseExample], *, rng: np.random.Generator, description: str
 ) -> SenseWeights:
     """Maximise the likelihood; ``rng`` orders the sentences."""
-    return learn(_Trainer(start), examples, epochs=EPOCHS, rng=rng, description=description)[0]
+    descent = RowAdaGrad(start.weights.copy(), rate=RATE)
+    scale = DenseAdaGrad(np.array([start.scale]), rate=RATE)
+
+    def step(example: SenseExample) -> float:
+        senses = example.senses
+        tables = senses.words, senses.chances, senses.rows, example.scores, example.known
+        loss, slope = descent.step(step_mixture, *tables, float(scale.weights[0]))
+        scale.step(np.array([slope]))
+        return float(loss)
+
+    def averaged() -> SenseWeights:
+        return SenseWeights(descent.mean(), max(float(scale.mean()[0]), LEAST_SCALE))
+
+    return learn(Steps(step, averaged), examples, epochs=EPOCHS, rng=rng, description=description)[0]

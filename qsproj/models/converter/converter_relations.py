@@ -16,7 +16,7 @@ from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, C
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 16
@@ -134,28 +134,16 @@ def train_relations(
         (encoded, target.heads, right_outcomes(live, source, encoded, target))
         for source, encoded, target in zip(sources, nodes, targets, strict=True)
     ]
-    trainer = _RelationTrainer(live, rate=rate)
-    return learn(trainer, examples, epochs=epochs, rng=rng, description="training relations")[0]
+    descent = RowAdaGrad(live.weights, rate=rate)
 
-
-_Example = tuple[SourceNodes, Heads, Mask]
-
-
-class _RelationTrainer(Trainer[_Example, RelationAdapter]):
-    """Trainer of the weights of relations, starting from those of ``live``, which change. Mutable; final."""
-
-    def __init__(self, live: RelationAdapter, *, rate: float) -> None:
-        self._live = live
-        self._descent = RowAdaGrad(live.weights, rate=rate)
-
-    def step(self, example: _Example) -> float:
-        nodes, heads, right = example
-        loss, gradient = relation_loss(self._live.scores(nodes, heads), right)
-        self._descent.step(kernels.step_relations, nodes, self._live.templates, heads, gradient)
+    def step(example: tuple[SourceNodes, Heads, Mask]) -> float:
+        encoded, heads, right = example
+        loss, gradient = relation_loss(live.scores(encoded, heads), right)
+        descent.step(kernels.step_relations, encoded, live.templates, heads, gradient)
         return loss
 
-    def averaged(self) -> RelationAdapter:
-        return RelationAdapter(self._live.relations, self._descent.mean())
+    trainer = Steps(step, lambda: RelationAdapter(live.relations, descent.mean()))
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training relations")[0]
 
 
 def right_outcomes(adapter: RelationAdapter, source: Sentence, nodes: SourceNodes, target: Sentence) -> Mask:

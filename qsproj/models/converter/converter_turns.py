@@ -18,7 +18,7 @@ from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import AdaGrad
 
 HASH_BITS = 16
@@ -94,30 +94,18 @@ def train_turns(
     rate: float = 0.1,
 ) -> TurnModel:
     """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
-    examples = [
-        (source, turned_arcs(source.heads, target)) for source, target in zip(nodes, targets, strict=True)
-    ]
-    trainer = _TurnTrainer(rate=rate)
-    return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
+    live = TurnModel.untrained()
+    descent = AdaGrad(live.weights, rate=rate)
 
-
-_Example = tuple[SourceNodes, Mask]
-
-
-class _TurnTrainer(Trainer[_Example, TurnModel]):
-    def __init__(self, *, rate: float) -> None:
-        self._live = TurnModel.untrained()
-        self._descent = AdaGrad(self._live.weights, rate=rate)
-
-    def step(self, example: _Example) -> float:
-        nodes, turned = example
-        loss, slopes = logistic_loss(self._live.log_odds(nodes), turned)
-        self._descent.gather(kernels.gather_turns, nodes, self._live.templates, slopes)
-        self._descent.step()
+    def step(example: tuple[SourceNodes, Mask]) -> float:
+        loss, slopes = logistic_loss(live.log_odds(example[0]), example[1])
+        descent.gather(kernels.gather_turns, example[0], live.templates, slopes)
+        descent.step()
         return loss
 
-    def averaged(self) -> TurnModel:
-        return TurnModel(self._descent.mean())
+    examples = [(one, turned_arcs(one.heads, target)) for one, target in zip(nodes, targets, strict=True)]
+    trainer = Steps(step, lambda: TurnModel(descent.mean()))
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
 
 
 def logistic_loss(log_odds: Floats, turned: Mask) -> tuple[float, Floats]:
