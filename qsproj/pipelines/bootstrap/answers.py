@@ -8,6 +8,7 @@ Unknown tags and heads of a partly corrected sentence are summed out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -37,6 +38,22 @@ from qsproj.pipelines.tagging.votes import Sets
 
 # Lower bound of the probability of an unknown tag.
 LEAST_PROBABILITY = 1e-5
+# Fine-tuning of the tagger before it tags raw text, then rounds of learning from that text and the answers.
+# The tagger is the mean of some, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
+# Armenian; on the other halves, and in Estonian, no other value was better by more than chance.
+FIRST = SetTrainingOptions(epochs=10, rate=0.15)
+TRAINING = SetTrainingOptions(epochs=4)
+ROUNDS = 2
+DRAWS = 3
+# Maximum number of raw sentences, drawn by chance; the weights of one, and of a corrected one.
+RAW_SENTENCES = 1500
+RAW_STRENGTH = 3.0
+STRENGTH = 20.0
+# See qsproj.pipelines.tagging.self_training.balanced.
+BALANCE = 0.4
+# Divisor of the tagger's potentials.
+TEMPERATURE = 2.2
+TREES = FineTuningOptions(alone=0.75)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,78 +67,48 @@ class Answers:
     lexicon: WordTags = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOptions:
-    """Learning from answers; chosen on halves of development files of Wolof and Armenian.
-
-    ``first``: fine-tuning of the tagger before it tags raw text. ``rounds``, ``draws``, ``training``: of
-    learning from raw text and answers, as the mean of some taggers, which differ by .7 UPOS.
-    ``raw_sentences``: the largest number of them, drawn by chance. ``raw_strength``, ``strength``: weights of
-    a raw sentence and of a corrected one. ``balance``: see
-    :func:`qsproj.pipelines.tagging.self_training.balanced`. ``temperature``: divisor of the tagger's
-    potentials. ``trees``: fine-tuning of the parser.
-    """
-
-    first: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=10, rate=0.15))
-    rounds: int = 2
-    draws: int = 3
-    training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=4))
-    raw_sentences: int = 1500
-    raw_strength: float = 3.0
-    strength: float = 20.0
-    balance: float = 0.4
-    temperature: float = 2.2
-    trees: FineTuningOptions = field(default_factory=lambda: FineTuningOptions(alone=0.75))
-
-
 def learn_answers(
-    model: TextParser,
-    answers: Answers,
-    *,
-    raw: Sequence[Sequence[str]],
-    rng: np.random.Generator,
-    options: AnswerOptions | None = None,
+    model: TextParser, answers: Answers, *, raw: Sequence[Sequence[str]], rng: np.random.Generator
 ) -> TextParser:
     """Return a bootstrapped model that has learned from answers; without any, the model itself.
 
     ``raw``: tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a thousand
     raw sentences, whatever the size of the bitext.
     """
-    options = options or AnswerOptions()
     if not answers.sentences and not answers.lexicon:
         return model
-    tagger = learned_tagger(model.tagger, answers, raw=raw, rng=rng, options=options)
+    tagger = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
     trees = [with_known_tags(tagger, one, answers.lexicon) for one in answers.sentences if has_tree(one)]
     parser = model.base
     if trees and isinstance(parser, ArcParser):
-        parser = fine_tuned(parser, trees, rng=rng, options=options.trees)
+        parser = fine_tuned(parser, trees, rng=rng, options=TREES)
     return replace(model, tagger=tagger, base=parser)
 
 
 def learned_tagger(
-    tagger: Tagger,
-    answers: Answers,
-    *,
-    raw: Sequence[Sequence[str]],
-    rng: np.random.Generator,
-    options: AnswerOptions,
+    tagger: Tagger, answers: Answers, *, raw: Sequence[Sequence[str]], rng: np.random.Generator
 ) -> Tagger:
     """Return a tagger that has learned from answers and from raw text as it tags it."""
-    found = {tag for one in answers.sentences for tag in one.upos} - {UNSPECIFIED}
-    found |= {tag for of_word in answers.lexicon.values() for tag in of_word}
+    found = {
+        tag
+        for cells in (*(one.upos for one in answers.sentences), *answers.lexicon.values())
+        for tag in cells
+    }
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
-    current = with_tags(with_temperature(tagger, 1.0 / options.temperature), found)
-    tags, extractor = current.tags, current.extractor
+    current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), found - {UNSPECIFIED})
     known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
-    shown = learn_contractions(known)
+    contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
         raw,
-        tags=tags,
+        tags=current.tags,
         lexicon=answers.lexicon,
-        contractions={**tagger.contractions, **shown},
-        most=options.raw_sentences,
+        contractions=contractions,
+        most=RAW_SENTENCES,
         rng=rng,
     )
+    if not known and not text.sentences:
+        return tagger
+    train = partial(train_on_sets, tags=current.tags, extractor=current.extractor, rng=rng)
 
     def corrected(strength: float) -> list[SetExample]:
         return [
@@ -130,30 +117,19 @@ def learned_tagger(
         ]
 
     if known:
-        current = train_on_sets(
-            corrected(1.0), tags=tags, extractor=extractor, rng=rng, options=options.first, start=current
-        )
-    if not known and not text.sentences:
-        return tagger
-    for _ in range(options.rounds):
-        read = as_tagged(
-            current, text, text.sentences, strength=options.raw_strength, balance=options.balance
-        )
-        examples = [*read, *corrected(options.strength)]
-        current = mean_tagger(
-            [
-                train_on_sets(examples, tags=tags, extractor=extractor, rng=rng, options=options.training)
-                for _ in range(options.draws)
-            ]
-        )
-    learned = with_temperature(current, options.temperature)
+        current = train(corrected(1.0), options=FIRST, start=current)
+    for _ in range(ROUNDS):
+        read = as_tagged(current, text, text.sentences, strength=RAW_STRENGTH, balance=BALANCE)
+        examples = [*read, *corrected(STRENGTH)]
+        current = mean_tagger([train(examples, options=TRAINING) for _ in range(DRAWS)])
+    learned = with_temperature(current, TEMPERATURE)
     return replace(
         tagger,
-        tags=tags,
+        tags=learned.tags,
         index=learned.index,
         weights=learned.weights,
         transitions=learned.transitions,
-        contractions=tagger.contractions if tagger.tokenizer else {**tagger.contractions, **shown},
+        contractions=tagger.contractions if tagger.tokenizer else contractions,
     )
 
 
