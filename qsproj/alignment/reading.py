@@ -25,14 +25,7 @@ def is_conllu(path: str) -> bool:
 def read_word_pairs(
     source: str, target: str | None = None, *, languages: tuple[str, str] | None = None, pairing: str = BY_ID
 ) -> Pairs:
-    """Yield (source words, target words) for each sentence pair.
-
-    ``source``, ``target``: two files, both CoNLL-U (paired by ``pairing``), both text, or one of each
-    (paired by line); or one file, text with both sides on a line or TMX. ``-``, the standard input, is text.
-    ``languages``: codes of both, to tokenise text with sacremoses; None: words are separated by white space.
-    Raises UsageError when tokenised input is to be tokenised; DataError as the readers do, and for empty
-    input.
-    """
+    """Yield (source words, target words) of text, CoNLL-U or TMX; ``languages``: codes to tokenise by."""
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:
         raise UsageError(

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
-    pair_files.check_pair_files(options)
+    files = pair_files.pair_files_of(options)
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
@@ -67,16 +67,11 @@ def run(options: argparse.Namespace) -> None:
     )
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))
-        source = stack.enter_context(open_output(options.source_output)) if options.source_output else None
-        links = (
-            stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
+        source, links = (
+            None if path is None else stack.enter_context(open_output(path))
+            for path in (options.source_output, options.alignment_output)
         )
-        parsing = pair_files.located_pairs(
-            pair_files.pair_files_of(options),
-            parse,
-            source_tree=source_tree,
-            sides=pair_files.tagged_sides(model),
-        )
+        parsing = pair_files.located_pairs(files, parse, source_tree=source_tree, model=model)
         first: list[ParsedPair] = []
         for parsed in track(parsing, "parsing", unit="pair"):
             if len(first) < LOOKED_AT:

@@ -83,20 +83,14 @@ def run(options: argparse.Namespace) -> None:
     check_name("method", options.method, METHODS)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
-    pair_files.check_pair_files(options)
+    files = pair_files.pair_files_of(options)
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
     trees = list(read_sentences(options.annotated))
     if not any(is_whole(sentence.heads) for sentence in trees):
         raise DataError(options.annotated, None, "no whole tree", "trees of the target", "annotate some")
-    pairs = list(
-        pair_files.tagged_pairs(
-            pair_files.pair_files_of(options),
-            source_tree=joint.options.source_tree,
-            sides=pair_files.tagged_sides(joint),
-        )
-    )
+    pairs = list(pair_files.tagged_pairs(files, source_tree=joint.options.source_tree, model=joint))
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
         settings = CotrainingOptions(rounds=options.rounds)

@@ -124,25 +124,15 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
     width = LINE_WIDTH if options.width is None else options.width or None
     items: Iterable[tuple[Sentence, Callable[[], Drawing]]]
     if options.versus is not None:
+        versus = pair_files(options.file, options.versus, pairing=options.pair)
         items = (
-            (sentence, partial(_versus, shown(sentence), shown(other), width, options.versus))
-            for sentence, other in pair_files(options.file, options.versus, pairing=options.pair)
+            (one, partial(_versus, shown(one), shown(other), width, options.versus)) for one, other in versus
         )
     elif options.target is not None:
-        aligned = AlignedFiles(
-            options.file, options.target, options.alignment, options.alignment_format, options.pair
-        )
-        items = (
-            (
-                pair.source,
-                partial(
-                    draw_pair,
-                    replace(pair, source=shown(pair.source), target=shown(pair.target)),
-                    width=width,
-                ),
-            )
-            for pair in aligned
-        )
+        form, how = options.alignment_format, options.pair
+        pairs = AlignedFiles(options.file, options.target, options.alignment, form, how)
+        shown_pairs = (replace(one, source=shown(one.source), target=shown(one.target)) for one in pairs)
+        items = ((pair.source, partial(draw_pair, pair, width=width)) for pair in shown_pairs)
     else:
         items = ((one, partial(draw_tree, shown(one), width=width)) for one in read_sentences(options.file))
     line = 1

@@ -13,6 +13,7 @@ by sentence. --by groups words by the gold trees ("left 2": the dependent is two
 
 import argparse
 import json
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -149,11 +150,8 @@ def run(options: argparse.Namespace) -> None:
         from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
 
         found = validate(options.validate, level=options.level, language=options.language)
-        _print(
-            validation_as_json(found)
-            if options.json
-            else validation_as_table(name_of(options.validate), found)
-        )
+        table = validation_as_table(name_of(options.validate), found)
+        _print(validation_as_json(found) if options.json else table)
     elif options.alignments:
         _run_alignments(options)
     elif options.agreement:
@@ -194,28 +192,25 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
 
 
 def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[Files]) -> None:
+    punctuation, trees = not options.no_punct, not options.tags
+    of_words = partial(cut_scores, names=(paths[0], paths[1]))
     if options.columns:
-        _print_conll18(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
+        _print_conll18(options, of_words(files[0](), files[1]()))
         return
+    others = [read() for read in files[1:]]
     try:
-        scores = attachment_scores(
-            files[0](),
-            [read() for read in files[1:]],
-            punctuation=not options.no_punct,
-            by=options.by,
-            names=paths,
-        )
+        scores = attachment_scores(files[0](), others, punctuation=punctuation, by=options.by, names=paths)
     except WordsDifferError:
         if options.by is not None or options.versus is not None or options.no_punct:
             raise
-        _print_conll18(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
+        _print_conll18(options, of_words(files[0](), files[1]()))
         return
     _check_something_scored(options, paths, scores)
     if options.json:
-        columns = cut_scores(files[0](), files[1](), names=(paths[0], paths[1]))
-        _print({**scores_as_json(paths, scores), **columns_as_json(columns, trees=not options.tags)})
+        columns = columns_as_json(of_words(files[0](), files[1]()), trees=trees)
+        _print({**scores_as_json(paths, scores), **columns})
     else:
-        _print(scores_as_table(paths, scores, punctuation=not options.no_punct, trees=not options.tags))
+        _print(scores_as_table(paths, scores, punctuation=punctuation, trees=trees))
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
@@ -268,11 +263,8 @@ def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
         if missing == words and not options.tags:
             raise _without_trees(path)
     paths, trees = (options.gold, options.system), not options.tags
-    _print(
-        cut_scores_as_json(scores, trees=trees)
-        if options.json
-        else cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)
-    )
+    table = cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)
+    _print(cut_scores_as_json(scores, trees=trees) if options.json else table)
 
 
 def _run_alignments(options: argparse.Namespace) -> None:
@@ -285,23 +277,16 @@ def _run_alignments(options: argparse.Namespace) -> None:
         system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
         scores = alignment_scores(gold, system, names=(options.gold, options.system))
     if scores.possible == 0:
-        raise DataError(
-            options.gold,
-            None,
-            found="no link",
-            expected="links to score against",
-            remedy="check that GOLD is the file with the right links",
-        )
+        remedy = "check that GOLD is the file with the right links"
+        raise DataError(options.gold, None, "no link", "links to score against", remedy)
     if scores.found_one_off > scores.found_possible:
         notice(
             f"{options.system}: {scores.found_possible:,} of its links are right, "
             f"{scores.found_one_off:,} if word numbers are shifted by one; check whether words count from 0 "
-            "or from 1: --gold-format, "
-            "--alignment-format"
+            "or from 1: --gold-format, --alignment-format"
         )
     else:  # Notices about the format of one file, unless the scores already suggest it.
-        for line in lines:
-            notice(line)
+        deque(map(notice, lines), maxlen=0)
     paths = (options.gold, options.system)
     _print(alignment_scores_as_json(scores) if options.json else alignment_scores_as_table(paths, scores))
 
@@ -313,19 +298,15 @@ def _print(lines: Mapping[str, object] | list[str]) -> None:
 
 def _run_calibration(options: argparse.Namespace) -> None:
     gold, system = _read_all([options.gold, options.system])
-    keys = [ARC_PROBABILITY] + ([RELATION_PROBABILITY] if relations_can_be_judged(gold, system) else [])
-    for key in keys:
+    tables = {}
+    for key in (ARC_PROBABILITY, RELATION_PROBABILITY)[: 1 + relations_can_be_judged(gold, system)]:
         judged, words = share_stated(system, key)
         if 0 < judged < words:
             notice(
                 f"{name_of(options.system)}: {key} of {judged:,} of {words:,} words; others are not judged"
             )
-    tables = {
-        key: reliability(
-            *confidences_of(gold, system, key, punctuation=not options.no_punct, name=options.system)
-        )
-        for key in keys
-    }
+        stated = confidences_of(gold, system, key, punctuation=not options.no_punct, name=options.system)
+        tables[key] = reliability(*stated)
     if options.json:
         scored = {key: calibration_as_json(table) for key, table in tables.items()}
         _print({**scored.pop(ARC_PROBABILITY), **scored})

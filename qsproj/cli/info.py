@@ -62,12 +62,7 @@ def _shown(value: Any) -> str:
 
 
 def model_info(path: str | Path) -> dict[str, Any]:
-    """Return a description of a model as a mapping for JSON.
-
-    Keys: ``kind``, ``what`` and ``use``; ``bytes`` of the file and ``numbers`` in it; ``made``, its
-    provenance, empty if the file has none; others depend on the kind (``Stored.described``). Each part of a
-    combined model is a mapping of its own.
-    """
+    """Return a description of a model as a mapping for JSON; parts of a model are mappings, too."""
     what, use, facts = "model of a kind that this version does not know", "", dict[str, Any]()
     with opened_model(path) as file:
         if file.kind in KINDS:

@@ -111,15 +111,10 @@ def add_arguments(parser: CommandParser) -> None:
         f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
     )
     add_checkpoint(em, kept="the state of EM after each iteration")
-    for action in (
-        *soft._group_actions,
-        *hard._group_actions,
-        *em._group_actions,
-        *add_workers(parser)._group_actions,
-    ):
-        only_with(
-            "method", action, among=[name for name, method in METHODS.items() if action.dest in method.reads]
-        )
+    for group in (soft, hard, em, add_workers(parser)):
+        for action in group._group_actions:
+            known = [name for name, method in METHODS.items() if action.dest in method.reads]
+            only_with("method", action, among=known)
 
 
 def _defaults(field: str) -> str:

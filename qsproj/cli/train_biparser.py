@@ -95,11 +95,11 @@ def run(options: argparse.Namespace) -> None:
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     check_name("factors", options.factors, families)
     on_links = pair_files.alignment_families(options)
-    pair_files.check_pair_files(options)
+    files = pair_files.pair_files_of(options)
     checkpoint = checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = list(pair_files.tagged_pairs(pair_files.pair_files_of(options), source_tree=options.source_tree))
+    pairs = list(pair_files.tagged_pairs(files, source_tree=options.source_tree))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT

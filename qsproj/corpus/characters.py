@@ -76,11 +76,7 @@ def without_unseen_words(text: str) -> str:
 
 
 def readable(text: str) -> tuple[str, list[int] | None]:
-    """Return the normalised text for tokenisation, and the position of each of its characters in ``text``.
-
-    A letter with all its marks is one character, as is an emoji with its modifiers. The positions are None if
-    the text is unchanged. O(characters).
-    """
+    """Return the normalised text, and the place of each character in ``text`` (None: unchanged)."""
     if text.isascii() or not (
         _INVISIBLE.search(text)
         or _LOOSE.search(text)

@@ -239,10 +239,7 @@ def _sentence(block: _Block, name: str) -> Sentence:
 
 
 def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
-    r"""Return the lines, their common line end, and what follows the last of them.
-
-    If line ends are mixed, the common one is ``\n``, and ``\r`` is part of its line.
-    """
+    """Return the lines, their common line end (LF where mixed), and what follows the last of them."""
     text = "".join(block.lines)
     all_crlf = "\r" in text and text.count("\r\n") == text.count("\n") > 0
     newline = "\r\n" if all_crlf else "\n"

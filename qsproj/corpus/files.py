@@ -427,11 +427,7 @@ def locked(handle: IO[bytes]) -> bool:
 
 @contextmanager
 def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, Path | None]]:
-    """Open a resumable output text, which is moved into place when complete.
-
-    Yields the open file, and its path if an interrupted process has begun it, truncated after the last
-    ``unit_end``. While another process writes the same output, nothing is kept.
-    """
+    """Open a resumable output; yield it, and its path if an interrupted process has begun it."""
     part = path.with_name(path.name + PART)
     with _write_errors_reported(os.fspath(path)), part.open("a+b") as binary:
         if not locked(binary):

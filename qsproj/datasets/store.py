@@ -63,12 +63,7 @@ class _BrokenOffError(Exception):
 def download(
     url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
 ) -> None:
-    """Download a file, resuming an earlier attempt; the partial file is kept beside ``path``.
-
-    Redirects are followed, but not from https to http. Proxies are those of the environment. ``accept`` is
-    called with the complete file to verify it and move it into place, under a lock against other processes.
-    Raises MissingFileError when the file does not exist; UsageError when it cannot be fetched or written.
-    """
+    """Download a file, resuming an earlier attempt; ``accept`` verifies it and moves it into place."""
     partial = path.with_name(f"{path.name}.partial")
     with _owned(partial) as handle:
         failures = 0

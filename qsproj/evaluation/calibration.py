@@ -84,12 +84,7 @@ def confidences_of(
     punctuation: bool = True,
     name: str = "system",
 ) -> Outcomes:
-    """Collect the ``ArcProb`` of each arc, float64[k], and whether the arc is right, bool[k].
-
-    With RELATION_PROBABILITY as key, of each arc with its relation. ``punctuation``: whether words whose gold
-    UPOS is PUNCT count. ``name``: the system's file in errors. Raises DataError when no word has a
-    probability, or a value is invalid.
-    """
+    """Return the stated probability of each arc, float64[k], and whether it is right, bool[k]."""
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
     for truth, (line, parsed) in zip(gold, at_lines(system), strict=True):

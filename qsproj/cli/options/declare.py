@@ -193,11 +193,7 @@ def only_where(
 
 
 def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Raise UsageError for the first given option that is not read; passing a default is allowed.
-
-    Set ``options.unread`` to all options that are not read, for
-    :func:`qsproj.cli.options.provenance.made_by`.
-    """
+    """Raise UsageError for the first given option that is not read; list all in ``options.unread``."""
     options.unread = []
     for action in parser._actions:
         unmet = [one for one in getattr(action, "conditions", ()) if not one.holds(options)]

@@ -52,11 +52,7 @@ def paths_in(value: Any) -> Iterator[str]:
 
 
 def check_files(inputs: Collection[str], outputs: Collection[Output], *, kind: str = "file") -> None:
-    """Check the files that a command reads and writes.
-
-    Raises UsageError when two inputs are the standard input, two outputs are the same file, a model is
-    written to the standard output, an output would overwrite an input, or an output cannot be written.
-    """
+    """Check files to read and to write; raise UsageError where they clash or cannot be written."""
     if list(inputs).count(STANDARD) > 1:
         raise UsageError(f"only one {kind} can be - (standard input); name files for the rest")
     seen: set[Path | str] = set()

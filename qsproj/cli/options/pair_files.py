@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -60,20 +60,18 @@ def add_source_tree(parser: Options, *, usual: str) -> None:
     )
 
 
-def check_pair_files(options: argparse.Namespace) -> None:
+def tagged_sides(model: JointParser | None) -> tuple[str, ...]:
+    """Return the sides that need tags, without the target if the model tags it."""
+    return SIDES if model is None or model.tagger is None else ("source",)
+
+
+def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
         raise UsageError("--alignment-format belongs to --alignment; leave it out")
     if options.source_tree not in (None, *SOURCE_TREES):
         raise unknown_name("source tree", options.source_tree, SOURCE_TREES)
-
-
-def tagged_sides(model: JointParser) -> tuple[str, ...]:
-    return ("source",) if model.tagger is not None else SIDES
-
-
-def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     return AlignedFiles(
         options.source, options.target, options.alignment, options.alignment_format, options.pair
     )
@@ -97,11 +95,11 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
 
 
 def tagged_pairs(
-    files: AlignedFiles, *, source_tree: str | None, sides: Sequence[str] = SIDES
+    files: AlignedFiles, *, source_tree: str | None, model: JointParser | None = None
 ) -> Iterator[SentencePair]:
-    """Yield the pairs of files; raise DataError before the first pair if one of ``sides`` is untagged."""
+    """Yield the pairs of files; raise DataError before the first pair if a side that needs tags has none."""
     pairs = pairs_in(files, source_tree=source_tree)
-    waiting, bare = [], set(sides)
+    waiting, bare = [], set(tagged_sides(model))
     for pair in pairs:
         waiting.append(pair)
         bare = {side for side in bare if set(getattr(pair, side).upos) <= {UNSPECIFIED}}
@@ -122,14 +120,14 @@ def located_pairs(
     files: AlignedFiles,
     parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]],
     *,
-    source_tree: str | None = None,
-    sides: Sequence[str] = SIDES,
+    source_tree: str | None,
+    model: JointParser,
 ) -> Iterator[ParsedPair]:
     """Yield the results of ``parse`` for the pairs of files, in order."""
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:
-        for pair in tagged_pairs(files, source_tree=source_tree, sides=sides):
+        for pair in tagged_pairs(files, source_tree=source_tree, model=model):
             waiting.append(pair)
             yield pair
 

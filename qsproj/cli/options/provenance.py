@@ -13,43 +13,31 @@ from qsproj.corpus.files import PACKED
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.sentence import Sentence
 
-# Options without effect on the model in any command: parallelism and further outputs.
+# Options without effect on the model in any command, beside outputs.
 _WITHOUT_EFFECT = frozenset(
-    {
-        *("module", "own_parser", "unread", "command", "output", "jobs", "backend", "scheduler"),
+    (
         *(
+            "module",
+            "own_parser",
+            "unread",
+            "command",
+            "jobs",
+            "backend",
+            "scheduler",
             "checkpoint",
             "resume",
-            "work",
-            "clean",
-            "report",
-            "suggest",
-            "verbose",
-            "suggest_sentences",
-            "suggest_words",
-            "save_model",
-            "linked",
-            "weights",
         ),
-    }
+        *("work", "clean", "verbose", "suggest_sentences", "weights"),
+    )
 )
-# Commands whose --trees is an output; elsewhere it is an input.
-_WRITE_TREES = frozenset({"project", "bootstrap"})
 # Number of sentences used to identify the language.
 _LOOKED_AT = 1000
 
 
 def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
-    """Return the provenance record of a model: command, version, options, and ``facts`` such as counts.
-
-    The record is reproducible: the same command on files of the same names and content gives the same record
-    on every machine. It holds no date, and paths are reduced to the file name without the ending of an
-    archive. Options that are unset, do not change the model, or are not read
-    (:mod:`qsproj.cli.options.declare`) are left out.
-    """
-    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
-    if options.command in _WRITE_TREES:
-        without_effect |= {"trees"}
+    """Return the reproducible provenance of a model: command, version, options with an effect, ``facts``."""
+    outputs = {action.dest for action in options.own_parser._actions if hasattr(action, "writes")}
+    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()), outputs)
     kept = {
         name: _plain(value)
         for name, value in sorted(vars(options).items())

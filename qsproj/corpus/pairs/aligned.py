@@ -111,13 +111,7 @@ def pair_aligned(
     target_sentences: Iterable[Sentence],
     alignments: Iterable[Alignment] | None,
 ) -> Iterator[SentencePair]:
-    """Yield sentence pairs with their alignments, one for each pair in the order of the source.
-
-    The sizes of an alignment may be smaller than the sentences, as in a file read without sizes; those of the
-    pair are the sizes of its sentences. None: both sides are one text, word by word. Raises DataError as
-    :func:`pair_sentences`, for links outside the sentences, for different numbers of alignments and pairs,
-    and for different words of one text.
-    """
+    """Yield sentence pairs with their alignments, in source order; None: both sides are one text."""
     pairs = pair_sentences(source_sentences, target_sentences)
     if alignments is None:
         for number, (source, target) in enumerate(pairs, start=1):

@@ -93,15 +93,7 @@ def train_joint_parser(
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
-    """Train a joint parser on pairs whose targets have complete trees; others are counted as skipped.
-
-    Joint weights are learned with scores of target parsers that were not trained on the pair. The thesis
-    learns both together (4.7.3), but then the target's lexical features soon explain its own training trees.
-    With the family SYNCH, only the target parser is learned. Manual links are
-    observed; others are latent. ``target``: result of
-    :func:`~qsproj.models.joint.joint_trees.train_target` on these pairs, or a parser not trained on their
-    trees. ``checkpoint``: saves completed stages, to resume from.
-    """
+    """Train a joint parser on pairs with complete target trees; ``target``: not trained on these trees."""
     options = options or joint_options.BiparseOptions()
     data = joint_pairs.prepare(
         pairs, source_parser, rng=rng, options=options, target=target, checkpoint=checkpoint
