@@ -31,10 +31,7 @@ DEFAULT_THRESHOLD = 0.5
 
 
 def grow_diagonal(forward: Links, backward: Links, *, final_and: bool) -> Links:
-    """Return the intersection, grown by links of the union that are adjacent to it and align a free word.
-
-    With ``final_and``, links between two free words are then added, forward ones first.
-    """
+    """Return the intersection, grown by adjacent links of the union; then, if asked, between free words."""
     from qsproj.kernels.align.symmetrize_grow import add_between_free_words, grow
 
     links = forward & backward

@@ -269,11 +269,7 @@ def number_in_shard(
 def number_in_bitext(
     shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, priors: PairPriors
 ) -> PairTotals:
-    """Number the word pairs of all shards together; write ``pairs`` and ``prior`` of each shard's own.
-
-    ``pairs`` int32[p] has the number of each pair in the whole bitext, ``prior`` float32[p] its pseudo-count.
-    Memory: one block of source words, and the sums.
-    """
+    """Number the word pairs of all shards: ``pairs`` int32[p], ``prior`` float32[p] of each shard."""
     sizes = vocabularies.sizes
     totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
     spelt = (*encoding.letters(vocabularies.source), *encoding.letters(vocabularies.target))

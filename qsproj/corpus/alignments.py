@@ -85,12 +85,7 @@ def write_alignments(
     with_weights: bool = False,
     with_counts: bool = False,
 ) -> None:
-    """Write alignments, one at a time, in any format of this module but ``tsv`` and ``giza``.
-
-    ``with_weights``: write the weights, if any, to six digits. ``with_counts``: for formats with one line per
-    pair, also write a file of word counts, so that a reader can detect links of other words. Raises
-    UsageError for another format.
-    """
+    """Write alignments one at a time; ``with_counts``: also a file of word counts, which readers check."""
     check_name("alignment format to write", format, WRITERS)
     if with_counts and isinstance(path, str | PathLike) and path != "-":
         with open_output(_counts_beside(path)) as counts:

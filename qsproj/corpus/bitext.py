@@ -147,14 +147,7 @@ def looks_like_xml(lines: Sequence[str]) -> bool:
 
 
 def read_tmx(path: PathOrFile, *, languages: tuple[str, str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each unit that has both, then report the number of other units.
-
-    ``languages``: codes of both; ``en`` also matches ``en-US``. None: the languages of the first unit with
-    two, the source language of the header first. O(unit) memory.
-
-    Raises DataError when the file is not TMX, when a language is in no unit, or when there are more than two
-    languages and none are named.
-    """
+    """Yield (source, target) of each unit that has both; ``languages``: None for the first two."""
     with open_text(path) as handle:
         yield from tmx_pairs(handle, name_of(path), languages=languages)
 

@@ -37,12 +37,7 @@ _LEAST_SEEN = 2
 
 
 def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ...]]:
-    """Return the most frequent split of each lower-cased surface token.
-
-    Tokens that are mostly one word are left out (German *in*, unlike *ins*). A token with another split after
-    some words has rows for these: French *des* is split, ``avec des`` is not. The table is sorted, so that
-    the same treebank gives the same table.
-    """
+    """Return the most frequent split of each lower-cased surface token, or of one after certain words."""
     found: dict[str, Counter[tuple[str, ...]]] = {}
     behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
     tokenized = list(map(tokens_of, sentences))

@@ -319,12 +319,7 @@ def name_of(path_or_file: PathOrFile | None) -> str:
 
 @contextmanager
 def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
-    """Open a UTF-8 text for reading, line ends and a byte order mark untouched; an open file stays open.
-
-    Archives of one file (gzip, xz, bzip2, zip) are detected by their first bytes; ``-`` is the standard
-    input. Raises UsageError when the file cannot be opened; within the block, DataError with the line if
-    bytes are not UTF-8 or an archive is damaged.
-    """
+    """Open a text or an archive of one; DataError with the line for bytes that are not UTF-8."""
     stream: Any = path_or_file
     if path_or_file == "-":
         stream = getattr(_opened(sys.stdin, "input"), "buffer", sys.stdin)
@@ -349,12 +344,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
 
 @contextmanager
 def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
-    """Open a text for writing, in UTF-8; a file is created or replaced only when it is complete.
-
-    None and ``-`` are the standard output; ``.gz``, ``.xz`` and ``.bz2`` are compressed, the same bytes for
-    the same text; an open file stays open. Raises UsageError when it cannot be written; an older file is then
-    kept.
-    """
+    """Open a text for writing, compressed by its extension; it replaces a file only when complete."""
     if path_or_file is None or path_or_file == "-":
         _opened(sys.stdout, "output")
         with _write_errors_reported("standard output"):

@@ -418,11 +418,7 @@ def sentence_from_text(
 def sentence_from_tokens(
     tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str, begins_paragraph: bool = False
 ) -> Sentence:
-    """Return an unannotated sentence of tokens and their words, with a layout of valid CoNLL-U.
-
-    ``text`` is the original text of the normalised tokens: it determines ``SpaceAfter=No`` and the characters
-    of FORM. If it does not match the tokens, it is replaced by the tokens with single spaces.
-    """
+    """Return an unannotated sentence of tokens and their words, as they are written in ``text``."""
     shown, starts = readable(text)
     gaps = _space_after([token for token, _ in tokens], shown)
     if gaps is None:

@@ -44,10 +44,7 @@ def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:
 
 
 def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where: str) -> Sentence:
-    """Build a sentence from comments and rows of ten cells, in the order of CoNLL-U.
-
-    Raises UsageError, which names ``where``, when it is not valid CoNLL-U.
-    """
+    """Build a sentence from comments and rows of ten cells; UsageError with ``where`` if it is not valid."""
     checked = [list(row) for row in rows]
     for row in checked:
         for cell in row:

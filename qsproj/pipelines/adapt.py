@@ -104,11 +104,7 @@ def train_adapted_parser(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> tuple[AdaptedParser, ConverterReport]:
-    """Combine a parser of the source style with a converter learned from ``targets``, trees in the new style.
-
-    ``sources``: source trees of the same sentences, best gold ones. None: trees by ``parser``, whose errors a
-    converter learned from few trees mistakes for features of the style (docs/notes/converter.md).
-    """
+    """Combine a parser with a converter learned from ``targets`` and, best gold, ``sources`` in its style."""
     trees = list[Sentence]()
     if sources is None:
         sources = []

@@ -49,12 +49,7 @@ class Likeness:
 def treebank_weights(
     treebanks: Sequence[Treebank], target: Iterable[Sentence], *, target_name: str = "the target"
 ) -> tuple[Likeness, ...]:
-    """Weight treebanks by the similarity of their UPOS trigrams to those of a tagged target.
-
-    Sentences with untagged words are left out. Raises UsageError when the target or a treebank has no others.
-
-    *Source*: the measure is that of Rosa and Zabokrtsky 2015; the weight is (least / each) squared.
-    """
+    """Weight treebanks by squared similarity of UPOS trigrams to a target (Rosa and Zabokrtsky 2015)."""
     numbers: dict[str, int] = {}
     wanted = _numbered(target_name, target, numbers)
     others = [_numbered(treebank.name, treebank.sentences, numbers) for treebank in treebanks]

@@ -1,9 +1,4 @@
-"""INCEpTION's external recommender protocol: ``/inception/MODEL/predict`` and ``/train``.
-
-*Source*: INCEpTION's developer guide, "External recommender". A request is JSON with ``metadata``,
-``document`` and ``typeSystem``; the answer is JSON with ``document``. Training is answered with code 204 and
-an empty body.
-"""
+"""INCEpTION's external recommender protocol (its developer guide): JSON with a CAS as XMI in and out."""
 
 import json
 import re

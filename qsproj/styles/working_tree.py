@@ -1,9 +1,4 @@
-"""Core representation of trees for conversions: words, and a node for every coordination.
-
-The children of a coordination's node are the conjuncts (relation conj), the conjunctions and punctuation that
-separate them, and the dependents of the whole. Coordinations of every style are converted to and from core
-nodes, and arcs of function words are reversed in the core tree.
-"""
+"""Core representation of trees for conversions: words, and a node above the parts of every coordination."""
 
 from functools import cache
 from unicodedata import category

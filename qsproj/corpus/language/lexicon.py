@@ -64,10 +64,7 @@ class Inflection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Possible tags of words, sorted, and inflections in the order of the file.
-
-    ``more``: inflections of the words of tagged sentences from a lemmatizer, appended last.
-    """
+    """Possible tags of words, sorted, and inflections; ``more``: those of a lemmatizer, appended last."""
 
     tags: WordTags = field(default_factory=dict)
     inflections: Sequence[Inflection] = ()

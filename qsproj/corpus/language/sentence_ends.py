@@ -82,12 +82,7 @@ def read_running_text(
     read: Callable[[Iterable[str]], Iterator[Sentence]],
     starts: Callable[[str], Sequence[int]],
 ) -> Iterator[Sentence]:
-    """Yield the sentences of running text, the first of each paragraph with ``# newpar``.
-
-    The ``sent_id`` of a sentence is the number of the first line of its paragraph or, for several sentences,
-    *7.1*, *7.2* and so on. ``read`` takes lines of one sentence each; ``starts`` returns the starts of
-    sentences in a paragraph with single spaces, 0 first.
-    """
+    """Yield the sentences of running text, named by their paragraph's line (7.1, 7.2), with ``# newpar``."""
     # Names of the sentences being read, and whether a space follows.
     made = deque[tuple[str, bool]]()
     number = 0

@@ -127,11 +127,7 @@ class _Waiting:
 
 
 def _part(pair: SentencePair, start: int, words: tuple[str, ...], begin: int) -> SentencePair:
-    """Return the links of a pair to other words of the same text.
-
-    ``start``, ``begin``: places in the text of the pair's target and of the ``words``. The root of a part of
-    the words is not that of all.
-    """
+    """Return the links of a pair to other words of the same text, from their places in the text."""
     if start == begin and len(words) == len(pair.target):
         return pair
     links = pair.alignment.links + np.array([0, start - begin], dtype=np.int32)
