@@ -201,7 +201,6 @@ def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[No
 
 
 def _report_unused(workspace: Workspace, *, clean: bool) -> None:
-    """Report the files of other runs; with ``clean``, remove those of the same language."""
     if unused := workspace.unused():
         what = f"{_amount(unused)} of other runs of {workspace.run}"
         if clean:

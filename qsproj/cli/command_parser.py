@@ -86,7 +86,6 @@ def add_action(
 
 
 def examples_of(examples: str, action: str) -> str:
-    """Return the examples ``qsproj COMMAND ACTION ...`` of one action, with their continuation lines."""
     heading, *lines = examples.splitlines()
     kept, asked = [heading], False
     for line in lines:

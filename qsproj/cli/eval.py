@@ -214,8 +214,6 @@ def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
-    """Return the sentences of all files, reduced to the common ones if the files differ."""
-
     def checked(files: Sequence[Files]) -> list[list[Sentence]]:
         sentences = [list(file()) for file in files]
         # Only to check that all files have the same words.
@@ -226,7 +224,6 @@ def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
 
 
 def _readable_twice(path: str, *, kept: bool) -> Files:
-    """Return a function that reads a file from its beginning at each call."""
     if Path(path).is_file() and not kept:
         return partial(read_sentences, path)
     sentences = list(read_sentences(path))

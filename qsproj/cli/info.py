@@ -62,7 +62,6 @@ def _shown(value: Any) -> str:
 
 
 def model_info(path: str | Path) -> dict[str, Any]:
-    """Return a description of a model as a mapping for JSON; parts of a model are mappings, too."""
     what, use, facts = "model of a kind that this version does not know", "", dict[str, Any]()
     with opened_model(path) as file:
         if file.kind in KINDS:

@@ -147,7 +147,6 @@ def _failed(message: str) -> int:
 
 
 def _training_files(options: argparse.Namespace) -> str:
-    """Return the names of the files that a command learns from, for its errors."""
     from qsproj.cli.options.files import paths_in
     from qsproj.corpus.files import name_of
 

@@ -191,7 +191,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
-    """Report the first sentence whose tree the parser cannot build, and the number of such sentences."""
     odd, first = 0, ""
     for treebank in treebanks:
         for line, sentence in at_lines(treebank.sentences):

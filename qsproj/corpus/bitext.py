@@ -169,7 +169,9 @@ def tmx_pairs(
             languages = own, next(code for code in texts if code != own)
         if languages is None:
             continue
-        if named is None and (other := _third(texts, languages)) is not None:
+        if named is None and (
+            other := next((code for code in texts if not any(_is(code, known) for known in languages)), None)
+        ):
             found = f"units in {', '.join((*languages, other))}"
             remedy = "name two (align: --tokenize CODE CODE)"
             raise DataError(name, None, found, "two languages", remedy)
@@ -198,10 +200,6 @@ def _text_in(texts: dict[str, str], wanted: str) -> str | None:
     if wanted in texts:
         return texts[wanted]
     return next((text for code, text in texts.items() if _is(code, wanted)), None)
-
-
-def _third(texts: dict[str, str], languages: tuple[str, str]) -> str | None:
-    return next((code for code in texts if not any(_is(code, known) for known in languages)), None)
 
 
 def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:

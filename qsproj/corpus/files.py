@@ -196,7 +196,6 @@ class _LineCounter(io.BufferedIOBase):
 
     @contextmanager
     def _damage_named(self) -> Iterator[None]:
-        """Add the last line read to errors of a damaged archive."""
         try:
             yield
         except zipfile.BadZipFile as error:
@@ -490,7 +489,6 @@ def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError) -> DataError:
-    """Return the error for bytes that are not UTF-8, with the line and the position in it."""
     chunk, at = error.object, error.start
     line = None
     if counter is not None:

@@ -93,7 +93,6 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
 
 
 def _length(address: str) -> int:
-    """Return the length of an address without punctuation after it."""
     end = len(address)
     counts = Counter(mark for mark in address if mark in _BRACKET_MARKS)
     while end:

@@ -102,7 +102,8 @@ class Token:
     @property
     def children(self) -> tuple[Token, ...]:
         """The dependents of the word, in order. O(n) time."""
-        return tuple(Token(self.sentence, word) for word in _dependents(self.sentence, self.id))
+        dependents = np.flatnonzero(self.sentence.heads == self.id)
+        return tuple(Token(self.sentence, int(word)) for word in dependents)
 
     @property
     def is_root(self) -> bool:
@@ -212,8 +213,3 @@ def _features(cell: str) -> dict[str, str]:
 
 def _dependencies(cell: str) -> list[tuple[int | str, str]]:
     return [(int(head) if head.isdecimal() else head, relation) for head, relation in edges_of(cell)]
-
-
-def _dependents(sentence: Sentence, word: int) -> list[int]:
-    dependents: list[int] = np.flatnonzero(sentence.heads == word).tolist()
-    return dependents

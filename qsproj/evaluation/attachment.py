@@ -202,7 +202,6 @@ class AttachmentScores(Percentages):
 
     @property
     def sentences(self) -> int:
-        """Number of sentences, with or without scored words."""
         return len(self.counts)
 
     @property
@@ -334,7 +333,6 @@ class WordsDifferError(DataError):
 def side_by_side(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
-    """Yield each gold sentence with the systems' sentences of the same words, in one pass."""
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
         if row[0] is None:

@@ -39,7 +39,7 @@ def common_sentences(
     by_id = [dict(zip(of_file, sentences)) for of_file, sentences in zip(ids, read)]
     common = [name for name in ids[0] if all(name in of_file for of_file in by_id)]
     found = [[of_file[name] for name in common] for of_file in by_id]
-    if not common or any(len({_letters(one) for one in row}) > 1 for row in zip(*found)):
+    if not common or any(len({"".join(one.text.split()) for one in row}) > 1 for row in zip(*found)):
         return None
     left_out = ", ".join(
         f"{len(of_file) - len(common):,} of {name}"
@@ -51,7 +51,3 @@ def common_sentences(
         + (f"; left out {left_out}" if left_out else "")
     )
     return found
-
-
-def _letters(sentence: Sentence) -> str:
-    return "".join(sentence.text.split())

@@ -76,7 +76,6 @@ class CutScores:
 def cut_scores(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, names: tuple[str, str] = ("gold", "system")
 ) -> CutScores:
-    """Score a system against gold sentences of the same text, in one parallel pass."""
     counts: Counter[str] = Counter()
     has: set[str] = set()
     for gold_sentences, system_sentences in same_text(iter(gold), iter(system), names):

@@ -48,7 +48,6 @@ def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
 
 
 def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, float]:
-    """Return the two-sided p-value of the difference in each score that is a sum over sentences."""
     names = [(score, name) for score, _, name, _ in WORD_SCORES]
     values = {score: exact_paired_test(second.counts[name] - first.counts[name]) for score, name in names}
     for score, _, name, _ in SENTENCE_SCORES:
@@ -176,7 +175,6 @@ def _compared(one: float, other: float) -> str:
 
 
 def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
-    """Return F1 scores under the names of :func:`scores_as_json`, and those of tokenization."""
     parts = {name: part for name, _, part in _cut_parts(scores, trees=trees)}
     names = ("uas", "las", "las_no_subtypes", "upos")
     return {
@@ -196,7 +194,6 @@ def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
 def cut_scores_as_table(
     paths: tuple[str, str], scores: CutScores, *, trees: bool, columns: bool = False
 ) -> list[str]:
-    """Return the lines of a table of F1 scores; ``paths``: the gold file and the system's."""
     how = "F1 of each column" if columns else "segmented differently, so F1 is scored"
     sizes = f"{pluralise(scores.sentences.gold, 'sentence')}, {pluralise(scores.words.gold, 'word')}"
     lines = [
@@ -239,7 +236,6 @@ def _column_parts(scores: CutScores, labels: Mapping[str, str]) -> list[tuple[st
 
 
 def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None]:
-    """Return F1 scores of other columns than UPOS, and combined scores; None where gold lacks the column."""
     names = [*_WORD_COLUMNS, *(_CONTENT_COLUMNS if trees else ())]
     return {name: finite(scores.columns[name].f1) if name in scores.columns else None for name in names}
 

@@ -147,7 +147,6 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
-    """Return converted sentences for manual checking, by expected errors per word, highest first."""
     ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
     return [
         with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")

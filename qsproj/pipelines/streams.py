@@ -126,7 +126,6 @@ def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
 
 
 def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
-    """Yield the sentences, and report at the end those too long to be parsed."""
     count = first = 0
     for line, sentence in at_lines(sentences):
         if len(sentence) > MAX_WORDS:
@@ -140,7 +139,6 @@ def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterat
 
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
-    """Yield the sentences, and report those too long for the usual number of tag sequences."""
     long_ones = 0
     for line, sentence in at_lines(sentences):
         at = _line_of(sentence) if origin.is_text else line
@@ -202,7 +200,6 @@ def _version(path: str) -> int:
 
 @lru_cache(maxsize=1)
 def _loaded(load: Callable[[str], Any], path: str, version: int) -> Any:
-    """Load a model once in each process and for each version of its file."""
     del version
     return load(path)
 

@@ -64,7 +64,6 @@ class WordOrder:
 
     @property
     def difference(self) -> float:
-        """Return the share of arcs that have the dependent on the other side in the target."""
         carried = sum(self._carried[side,] for side in (False, True))
         return sum(self._crossed[side,] for side in (False, True)) / carried if carried else 0.0
 
@@ -179,7 +178,6 @@ class WordTranslations:
 
     @cached_property
     def _sums(self) -> list[float]:
-        """Return the cumulative shares, cached for repeated draws."""
         return np.cumsum(self.shares).tolist()
 
 
@@ -212,7 +210,6 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
 
 
 def lexicon_of(counts: LinkedWords) -> Lexicon:
-    """Return the translations of source words from the counts of :func:`linked_words`."""
     found = {word: _translations(word[1], linked) for word, linked in counts.items()}
     return {word: translations for word, translations in found.items() if translations is not None}
 

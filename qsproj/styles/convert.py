@@ -15,7 +15,6 @@ from qsproj.styles.working_tree import WorkingTree, base_relation
 
 
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:
-    """Return the sentence with heads and relations of another style and with DEPS emptied."""
     if source == target:
         return sentence
     tree = WorkingTree(sentence)

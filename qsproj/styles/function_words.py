@@ -114,7 +114,6 @@ class FunctionWordRule:
 
 
 def _is_bound(tree: working_tree.WorkingTree, child: int) -> bool:
-    """Return whether a node always stays with its head."""
     base = working_tree.base_relation(tree.relations[child])
     return base in working_tree.INSEPARABLE or base == working_tree.COMPLEMENT or tree.is_inside(child)
 

@@ -139,7 +139,6 @@ class Drawing:
 
 
 def svg_document(drawings: Sequence[Drawing]) -> str:
-    """Return one SVG file with the drawings one below the other, and a legend if needed."""
     shown = list(drawings)
     marks = {mark for drawing in drawings for mark in drawing.marks}
     if marks:

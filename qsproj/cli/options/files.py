@@ -43,7 +43,6 @@ def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 
 def paths_in(value: Any) -> Iterator[str]:
-    """Yield the paths of an option: one, several, or None."""
     if isinstance(value, list | tuple):
         for one in value:
             yield from paths_in(one)

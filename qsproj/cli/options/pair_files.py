@@ -31,7 +31,6 @@ _LOOKED_AT = 1000
 
 
 def add_pair_files(parser: Options) -> None:
-    """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
     parser.option("--source FILE", "source sentences, CoNLL-U", required=True)
     parser.option("--target FILE", "target sentences, CoNLL-U", required=True)
     parser.option(
@@ -78,7 +77,6 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
 
 
 def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:
-    """Yield the pairs of files; raise DataError if an ``observed`` source tree lacks a head."""
     for pair in files:
         missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
         if source_tree == "observed" and missing.size:

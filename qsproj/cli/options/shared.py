@@ -30,7 +30,6 @@ def add_pairing(parser: Options) -> None:
 
 
 def add_text_reading(parser: Options) -> None:
-    """Add ``--language``, ``--paragraphs`` and ``--segmentations``, of commands that read plain text."""
     parser.option(
         "--language CODE", "language of plain text, two or three letters (default: the model's language)"
     )
@@ -75,7 +74,6 @@ def add_checkpoint(parser: Options, *, kept: str) -> None:
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
-    """Return the checkpoint, None without ``--checkpoint``; report if there is no state to resume from."""
     from qsproj.models.checkpoint import Checkpoint
 
     if options.checkpoint is None:

@@ -98,7 +98,10 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     """
     name = name_of(path)
     with open_text(path) as handle:
-        lines = list(_lines(handle))
+        stripped = (
+            (number, line.rstrip("\r\n").lstrip("\ufeff")) for number, line in enumerate(handle, start=1)
+        )
+        lines = [row for row in stripped if row[1].strip()]
     answers = dict[str, tuple[str, ...]]()
     for number, line in lines:
         answers |= _answered(name, number, line) if line.startswith(QUESTION) else {}
@@ -108,12 +111,6 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     if rows and _lists_lemmas(rows[0][1]):
         return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
     return Lexicon(tags=_word_tags(name, rows)).corrected(answers)
-
-
-def _lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield number, line.rstrip("\r\n").lstrip("\ufeff")
 
 
 def _answered(name: str, number: int, line: str) -> dict[str, tuple[str, ...]]:

@@ -308,7 +308,6 @@ def over_words(
 
 
 def _words(sentence: Sentence, *, by_tokens: bool) -> Sequence[range]:
-    """Return the words of each token, or each single word."""
     if not by_tokens:
         return [range(word, word + 1) for word in range(1, len(sentence) + 1)]
     return [range(first, first + max(count, 1)) for first, _, count in tokens_of(sentence)]

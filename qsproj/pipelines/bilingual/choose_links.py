@@ -27,7 +27,6 @@ def propose_links(
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[SentencePair]:
-    """Align a bitext with the built-in aligner at a low threshold; yield its pairs with candidate links."""
     words = ((source.forms, target.forms) for source, target in sentences)
     proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced, workers=workers)
     for (source, target), links in zip(sentences, proposed, strict=True):

@@ -262,7 +262,6 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
 def source_tree_likelihood(
     bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
 ) -> noisy_channel.SourceTreeLikelihood:
-    """Return the objective of a pair without a target tree."""
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
     if kind == "observed" and options.source_forest != "best":
