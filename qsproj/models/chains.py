@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.linear_chain import (
-    gradient,
-    set_gradient,
-    step_emissions,
-    step_steep_emissions,
-    step_steep_transitions,
-    step_transitions,
-)
+from qsproj.kernels.tagging.linear_chain import gradient, set_gradient, step_rows, step_steep_rows
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import RowAdaGrad
@@ -32,8 +25,13 @@ class ChainKernels(NamedTuple):
     step_transitions: Callable[..., None]
 
 
-FROM_TAGS = ChainKernels(gradient, step_emissions, step_transitions)
-FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transitions)
+FROM_TAGS = ChainKernels(gradient, step_rows, step_rows)
+FROM_SETS = ChainKernels(set_gradient, step_steep_rows, step_steep_rows)
+
+
+def each_row(weights: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the rows of a table, one for each row of its slopes: int32[R, 1]."""
+    return np.arange(len(weights), dtype=np.int32)[:, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +72,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         slopes *= -example.strength
         pair_slopes *= -example.strength
         self._features.step(self._kernels.step_emissions, example.rows, slopes)
-        self._chain.step(self._kernels.step_transitions, pair_slopes)
+        self._chain.step(self._kernels.step_transitions, each_row(pair_slopes), pair_slopes)
         return -example.strength * likelihood
 
     def averaged(self) -> Chain:

@@ -186,19 +186,12 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def step_emissions(rows, slopes, weights, state, rate, step):
+def step_rows(rows, slopes, weights, state, rate, step):
     """Take a step of AdaGrad in the rows that fire at each word, by ``slopes`` float64[n, T] of the loss."""
     for i in range(rows.shape[0]):
         for row in rows[i]:
             if row >= 0:
                 adagrad_row(weights, state, row, slopes[i], rate, step)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def step_transitions(slopes, weights, state, rate, step):
-    """As :func:`step_emissions` for ``slopes`` float64[T+1, T], by the transitions."""
-    for previous in range(slopes.shape[0]):
-        adagrad_row(weights, state, previous, slopes[previous], rate, step)
 
 
 # Smaller slopes move no weight; nearly all are smaller once a word's tags are learned.
@@ -227,23 +220,14 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def step_steep_emissions(rows, slopes, weights, state, rate, step):
-    """Apply :func:`step_emissions` to slopes above FLAT alone, which takes a third of the time."""
+def step_steep_rows(rows, slopes, weights, state, rate, step):
+    """Apply :func:`step_rows` to slopes above FLAT alone, which takes a third of the time."""
     steep = np.empty(slopes.shape[1], np.int64)
     for i in range(rows.shape[0]):
         n_steep = _steep(slopes[i], steep)
         for row in rows[i]:
             if row >= 0:
                 adagrad_entries(weights, state, row, steep[:n_steep], slopes[i], rate, step)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def step_steep_transitions(slopes, weights, state, rate, step):
-    """As :func:`step_steep_emissions` for ``slopes`` float64[T+1, T], by the transitions."""
-    steep = np.empty(slopes.shape[1], np.int64)
-    for previous in range(slopes.shape[0]):
-        n_steep = _steep(slopes[previous], steep)
-        adagrad_entries(weights, state, previous, steep[:n_steep], slopes[previous], rate, step)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)

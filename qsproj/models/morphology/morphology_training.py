@@ -16,8 +16,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
-from qsproj.kernels.tagging.linear_chain import step_steep_emissions, step_steep_transitions, step_transitions
-from qsproj.models.chains import strongest, without_faint
+from qsproj.kernels.tagging.linear_chain import step_rows, step_steep_rows
+from qsproj.models.chains import each_row, strongest, without_faint
 from qsproj.models.morphology.analyses import (
     Analysis,
     AnalysisTable,
@@ -290,9 +290,9 @@ class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
             PLACES,
             slopes,
         )
-        self._emissions.step(step_steep_emissions, example.rows, slopes[0])
-        self._transitions.step(step_steep_transitions, slopes[1])
-        self._support.step(step_transitions, slopes[2])
+        self._emissions.step(step_steep_rows, example.rows, slopes[0])
+        self._transitions.step(step_steep_rows, each_row(slopes[1]), slopes[1])
+        self._support.step(step_rows, each_row(slopes[2]), slopes[2])
         return loss
 
     def averaged(self) -> AnalysisWeights:

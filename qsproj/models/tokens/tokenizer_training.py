@@ -17,6 +17,7 @@ from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tokens import tokenizer
+from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import learn
 
 # A script counts as written without spaces above this share of tokens that begin with a letter directly after
@@ -88,8 +89,16 @@ def train_tokenizer(
     if not texts:
         raise UsageError("no sentence has its original text, expected CoNLL-U with SpaceAfter=No or # text")
     unspaced = is_unspaced(texts)
-    lexicons = _lexicons(texts, settings.folds) if unspaced else [frozenset[str]()]
-    examples = [(found, lexicons[number % len(lexicons)], 1.0) for number, found in enumerate(texts)]
+    lexicons = [frozenset[str]()] * len(texts)
+    if unspaced:
+        known = cross_fit(
+            len(texts),
+            lambda others: _words(texts[number] for number in others),
+            lambda words, _: words,
+            folds=max(2, settings.folds),
+        )
+        lexicons = in_order(known)
+    examples = [(found, words, 1.0) for found, words in zip(texts, lexicons, strict=True)]
     if settings.spaced and not unspaced:
         examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
     keys = [tokenizer.keys_of(found.text, language, known) for found, known, _ in examples]
@@ -191,10 +200,3 @@ def is_unspaced(texts: Sequence[TokenizedText]) -> bool:
 
 def _words(texts: Iterable[TokenizedText]) -> frozenset[str]:
     return frozenset(text[begin:end] for text, tokens in texts for begin, end, _ in tokens)
-
-
-def _lexicons(texts: Sequence[TokenizedText], folds: int) -> list[frozenset[str]]:
-    folds = max(2, min(folds, len(texts)))
-    return [
-        _words(found for number, found in enumerate(texts) if number % folds != fold) for fold in range(folds)
-    ]

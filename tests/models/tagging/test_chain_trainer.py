@@ -7,12 +7,10 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import (
     FLAT,
-    step_emissions,
-    step_steep_emissions,
-    step_steep_transitions,
-    step_transitions,
+    step_rows,
+    step_steep_rows,
 )
-from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
+from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer, each_row
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import FAINTEST
 from tests.oracles import linear_chain as oracle
@@ -81,16 +79,13 @@ def test_flat_slopes_move_nothing_and_steep_ones_as_ever(flat):
     rng = np.random.default_rng(4)
     slopes, pair_slopes = rng.normal(size=(3, 3)), rng.normal(size=(4, 3))
     slopes[1, 2] = pair_slopes[2, 0] = flat
-    for what, still, one, other in (
-        ((ROWS, slopes), (2, 2), step_emissions, step_steep_emissions),
-        ((pair_slopes,), (2, 0), step_transitions, step_steep_transitions),
-    ):
+    for what, still in (((ROWS, slopes), (2, 2)), ((each_row(pair_slopes), pair_slopes), (2, 0))):
         start = rng.normal(size=(5, 3))
         all_moved, moved = start.copy(), start.copy()
         all_state, state = np.zeros((2, 5, 3)), np.zeros((2, 5, 3))
         for step in (1.0, 2.0):
-            one(*what, all_moved, all_state, 0.1, step)
-            other(*what, moved, state, 0.1, step)
+            step_rows(*what, all_moved, all_state, 0.1, step)
+            step_steep_rows(*what, moved, state, 0.1, step)
         assert moved[still] == start[still]
         same = np.ones((5, 3), dtype=np.bool_)
         same[still] = False
