@@ -119,7 +119,6 @@ class Annotator:
                 yield from results
 
     def loader(self, path: Path) -> Callable[[], Annotator]:
-        """Write the model to a file and return a function that loads it, once in each process."""
         raise NotImplementedError
 
     def cut(self, text: str) -> Iterator[Sentence]:
@@ -137,7 +136,6 @@ class Annotator:
         return (self.parse(one, confidence=confidence) for one in sentences)
 
     def _checked(self, sentence: Sentence) -> Sentence:
-        """Return a sentence; raise UntaggedError if all the tags that a parser reads are missing."""
         columns = set(getattr(self, "reads", ())) & {"upos", "xpos"} - set(getattr(self, "ignored", ()))
         if columns and all(set(getattr(sentence, name)) == {UNSPECIFIED} for name in columns):
             raise UntaggedError([name.upper() for name in sorted(columns)])
@@ -196,7 +194,6 @@ def _sentences(given: Iterable[object]) -> Iterator[Sentence]:
 
 
 def _fact(part: object, name: str, kind: type) -> Any:
-    """Return an attribute of a model, or of the first of its parts that has it."""
     found = getattr(part, name, None)
     if isinstance(found, kind):
         return found

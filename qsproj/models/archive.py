@@ -88,7 +88,6 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_directory(handle: BinaryIO) -> None:
-    """Check that the directory, which zipfile reads at once, is short."""
     size = handle.seek(0, io.SEEK_END)
     handle.seek(max(size - _END.size, 0))
     end = handle.read(_END.size)
@@ -114,7 +113,6 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def read_header(archive: zipfile.ZipFile) -> Any:
-    """Return the JSON header of a model file; its numbers are finite."""
     entry = archive.getinfo(HEADER_NAME)
     if entry.file_size > MOST_HEADER_BYTES:
         raise ValueError(f"a header of more than {MOST_HEADER_BYTES >> 20} MB")

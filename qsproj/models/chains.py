@@ -30,7 +30,6 @@ FROM_SETS = ChainKernels(set_gradient, step_steep_rows, step_steep_rows)
 
 
 def each_row(weights: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the rows of a table, one for each row of its slopes: int32[R, 1]."""
     return np.arange(len(weights), dtype=np.int32)[:, None]
 
 

@@ -114,7 +114,6 @@ def _kind(stage: str) -> str:
 
 
 def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
-    """Return the CRC-32 of the bytes of the arrays, continuing from ``start``, the checksum of others."""
     for array in arrays:
         start = zlib.crc32(np.ascontiguousarray(array).data, start)
     return start
@@ -218,7 +217,6 @@ def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
 
 
 def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
-    """Read a state by :func:`_write_em`, of the shapes of ``like``; None without a state or ``resume``."""
     found = stages.read(EM)
     if found is None:
         return None

@@ -77,7 +77,6 @@ class ConstrainedInference(TreeDecoder):
         return found
 
     def infer(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z over the cases and arc marginals; see :meth:`sum_cases`."""
         return self.sum_cases(lambda case: self._trees.marginals(scores + case, single_root=self.single_root))
 
     def best(self, scores: Scores) -> Heads:
@@ -121,7 +120,6 @@ class Constraints:
         return any(relation != UNSPECIFIED for relation in self.relations)
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
-        """Return the words without a known head whose known relation is one of ``relations``."""
         return [
             word
             for word, relation in enumerate(self.relations, start=1)
@@ -144,7 +142,6 @@ class Constraints:
         )
 
     def named(self) -> set[int]:
-        """Return the words that are part of known heads, relations to the root, or spans."""
         known = np.flatnonzero(self.heads[1:] != NO_HEAD) + 1
         words = {*known.tolist(), *self.heads[known].tolist()} - {ROOT}
         words |= {word for word, name in enumerate(self.relations, start=1) if bare_relation(name) == "root"}
@@ -180,7 +177,6 @@ class Constraints:
         )
 
     def _cases(self, allowed: Mask) -> list[Mask]:
-        """Return the arcs left by each choice, for every span, of the word whose head lies outside."""
         spans = sorted(self.spans)
         if prod(last - first + 1 for first, last in spans) > MOST_CASES:
             raise SentenceError(

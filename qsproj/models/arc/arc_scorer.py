@@ -240,7 +240,6 @@ SHORT = 5
 
 
 def short_arcs(heads: Heads, most: int) -> Mask:
-    """Return bool[n+1, n+1], true for arcs of length ``most`` or less, and for those from the root."""
     places = np.arange(len(heads))
     short: Mask = np.abs(places[:, None] - places) <= most
     short[ROOT] = True

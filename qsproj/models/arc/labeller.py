@@ -147,7 +147,6 @@ class Labeller(RelationWeights):
         return scores
 
     def _give_root(self, scores: Floats, at_root: Mask) -> None:
-        """Modify scores so that exactly the children of the root have the relation ``root``."""
         if ROOT_RELATION in self.relations and len(self.relations) > 1:
             column = self.relations.index(ROOT_RELATION)
             scores[:, column] = -np.inf
@@ -214,7 +213,6 @@ def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str
 
 
 def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
-    """Add relations to a labeller, each with the weights of the relation without subtype."""
     ordered = tuple(sorted({*labeller.relations, *relations}))
     weights = np.zeros((len(labeller.weights), len(ordered)), dtype=np.float32)
     known = {relation: number for number, relation in enumerate(labeller.relations)}

@@ -118,7 +118,6 @@ class Converter(Parser):
         *,
         source_posteriors: Scores | None = None,
     ) -> Posterior:
-        """Return beliefs about the target tree of a sentence whose tree is its source tree."""
         sources = self.encode(sentence, source_posteriors)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 

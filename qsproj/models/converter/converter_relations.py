@@ -52,7 +52,6 @@ class RelationAdapter:
 
     @cached_property
     def roots(self) -> Mask:
-        """Return the columns that are relations to the root, bool[COPIES + L]; a style may have several."""
         return np.array(
             [False] * COPIES + [base_relation(relation) == ROOT_RELATION for relation in self.relations]
         )
@@ -112,7 +111,6 @@ class RelationAdapter:
 
 
 def branches(nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
-    """Return the branch of each word, int32[n+1], seen from its head in ``heads``."""
     found = np.empty(len(heads), dtype=np.int32)
     kernels.branches(nodes, heads, found)
     return found
@@ -127,7 +125,6 @@ def train_relations(
     epochs: int,
     rate: float = 0.1,
 ) -> RelationAdapter:
-    """Train on every word of the target trees that has a head and a relation."""
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
     examples = [

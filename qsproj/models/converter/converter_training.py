@@ -115,8 +115,6 @@ _Example = tuple[list[WeightedSource], Objective]
 
 
 class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
-    """AdaGrad over hashed features of several source trees at once, with dropout of templates."""
-
     def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
         self._options = options
         self._rng = rng

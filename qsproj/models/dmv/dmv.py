@@ -52,7 +52,6 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
 
 
 def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
-    """Return the heads of the kept words, renumbered; -1 where the head is not kept."""
     places = np.full(len(heads), NO_HEAD, dtype=np.int32)
     places[ROOT] = ROOT
     places[kept] = np.arange(1, len(kept) + 1)
@@ -126,12 +125,10 @@ class TagNumbering:
 
 
 def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return int64[S+1], the start of each of S consecutive runs and the end of the last."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
-    """Return the index of each tag in the inventory; 0, the unknown tag, for a missing one."""
     places = {tag: number for number, tag in enumerate(inventory)}
     return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
 
@@ -183,7 +180,6 @@ class DmvParameters:
         )
 
     def over(self, places: NDArray[np.int16]) -> "DmvParameters":
-        """Return the parameters over other tags, given their indices int16[T'] in this model."""
         return DmvParameters(
             self.stop[places],
             normalised(self.child[places][:, :, places], 0.0),
@@ -195,7 +191,6 @@ class DmvParameters:
 
 
 def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
-    """Return the log density of the Dirichlet prior of ``smoothing``, up to a constant."""
     if smoothing == 0.0:
         return 0.0
     logs = [np.log(stop), np.log1p(-stop), *map(np.log, others)]
@@ -244,7 +239,6 @@ def summed(
 
 
 def check_possible(logs: Floats, what: str = "sentences") -> None:
-    """Raise UsageError if the log-likelihood of a sentence is -inf."""
     impossible = int((logs == -np.inf).sum())
     if impossible:
         raise UsageError(
@@ -452,7 +446,6 @@ class Dmv(Parser):
         return tags, np.array([0, len(tags)]), heads.astype(np.int16)
 
     def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
-        """Return the most probable tree over the kept words with the known heads; all -1 if there is none."""
         if self._reads_siblings(kept):
             try:
                 return second_order.best(self._sibling_scores(sentence, kept, known), single_root=True)[0]
@@ -541,7 +534,6 @@ class Dmv(Parser):
 
 
 def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
-    """Return the probability of each dependent's tag given its head, float64[n+1, n+1]; 0 for non-arcs."""
     sides = np.triu(np.ones((len(tags), len(tags)), dtype=np.int64))
     weights = np.zeros((len(tags) + 1, len(tags) + 1))
     weights[1:, 1:] = model.child[tags[:, None], sides, tags[None, :]]
@@ -551,7 +543,6 @@ def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
 
 
 def _with_root(arcs: Scores, root_arcs: Floats) -> Scores:
-    """Join arcs between words float64[n, n] and from the root float64[n] into float64[n+1, n+1]."""
     whole = np.zeros((len(root_arcs) + 1, len(root_arcs) + 1))
     whole[ROOT, 1:] = root_arcs
     whole[1:, 1:] = arcs

@@ -80,7 +80,6 @@ def train_dmv(
 
 
 def _is_whole(part: dmv.TagCorpus) -> Mask:
-    """Return whether all heads of each sentence are known, bool[S]."""
     return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
 
@@ -143,7 +142,6 @@ def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
 
 
 def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:
-    """Return the initial parameters of EM; UsageError for a start from trees without a whole one."""
     if options.start == "uniform":
         return dmv.uniform_parameters(tags)
     if options.start == "harmonic":

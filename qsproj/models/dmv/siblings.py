@@ -64,7 +64,6 @@ def learn_siblings(
 
 
 def _tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
-    """Return the tag of a sibling, or ``none`` where it is the head."""
     return none if sibling == head else int(of_word[sibling])
 
 

@@ -51,7 +51,6 @@ class Candidate:
 
     @property
     def below(self) -> tuple[int, ...]:
-        """The words whose tree arcs make the path: all on it but the highest."""
         words = (self.dependent, *self.passed, self.head)
         return words[: self.way[0]] + words[self.way[0] + 1 :]
 
@@ -64,7 +63,6 @@ class Tree:
 
     @cached_property
     def heads(self) -> list[int]:
-        """The head of each word; -1 for the root and where it is missing."""
         return [int(head) for head in self.sentence.heads]
 
     @cached_property
@@ -77,7 +75,6 @@ class Tree:
 
     @cached_property
     def bare(self) -> list[str]:
-        """The relation of each word without its subtype; of the root an empty one."""
         return ["", *map(bare_relation, self.sentence.deprels)]
 
     def relation(self, word: int) -> str:
@@ -103,7 +100,6 @@ class Tree:
         return ""
 
     def conjunction(self, word: int) -> str:
-        """Return the lemmas of a conjunct's conjunction, or of the next conjunct that has one."""
         own = self.marker(word, "cc")
         if own or not word:
             return own
@@ -122,7 +118,6 @@ class Tree:
                 above.append(self.heads[above[-1]])
 
     def _down(self, above: list[int], way: tuple[int, int]) -> Iterator[Candidate]:
-        """Yield candidates from the top of a path down; they do not go back the way up."""
         paths = [[above[-1]]]
         for _ in range(way[1]):
             paths = [
@@ -228,7 +223,6 @@ class Enhancer:
         return edges, chances
 
     def _decided(self, tree: Tree, one: Candidate) -> tuple[str, float]:
-        """Return the most probable relation of a candidate, empty for no edge, and its probability."""
         way = tree.signature(one)
         patterns = self.patterns.get(way, ("{0}",) if one.way == BASIC else ())
         filling = tree.filling(one) if patterns else {}
@@ -290,13 +284,11 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
 
 
 def check_enhanced(sentences: Iterable[Sentence]) -> None:
-    """Raise NothingToLearnError where no sentence has DEPS."""
     if not any(map(has_graph, sentences)):
         raise NothingToLearnError("no sentence has enhanced dependencies; is the DEPS column empty?")
 
 
 def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
-    """Yield the candidates of a sentence with their patterns, empty where there is no edge."""
     relations = {
         (word, head): relation
         for word, edges in enumerate(graph_of(tree.sentence), start=1)
@@ -309,7 +301,6 @@ def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
 
 
 def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:
-    """Yield the features for the choice of a pattern; ``way`` is the candidate's signature."""
     upos = tree.sentence.upos
     dependent, head = one.dependent, one.head
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]

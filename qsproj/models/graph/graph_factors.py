@@ -53,7 +53,6 @@ class FamilyFactors:
     above: float = 0.0
 
     def with_scores(self, scores: Floats) -> FactorGroup:
-        """Return the group with a score float64[F], natural log, for each factor."""
         return rescored(self.group, scores + self.above, self.scored)
 
     def numbered_from(self, first: int) -> "FamilyFactors":
@@ -82,7 +81,6 @@ class SentenceGraph:
     graph: FactorGraph
 
     def with_scores(self, link_scores: Floats, scores: Sequence[Floats]) -> FactorGraph:
-        """Return the graph with scores for LINK, float64[E], and for each family, float64[F]."""
         groups = self.graph.groups
         scored = [family.with_scores(values) for family, values in zip(self.families, scores, strict=True)]
         hard = groups[FIRST_FAMILY + len(scored) :]
@@ -275,7 +273,6 @@ class FactorScorer(HashedWeights):
         ]
 
     def scores(self, features: Sequence[FactorFeatures]) -> list[Floats]:
-        """Return for each family the scores of its factors, float64[F], natural log."""
         return [score_factors(family, self.weights) for family in features]
 
 

@@ -198,7 +198,6 @@ class GraphParser(Parser):
             yield with_tree(sentence, own, relations)
 
     def _block_heads(self, block: EncodedBlock) -> Heads | None:
-        """Return the heads of the sentences, concatenated; None where the block cannot be parsed at once."""
         options, inference, sizes = self.options, self.inference, block.sizes
         families = options.families_for(inference)
         if not inference.projective or options.constraint != "tree" or {"nocross", "hidden"} & set(families):
@@ -288,7 +287,6 @@ class GraphParser(Parser):
 def _arcs_of_block(
     block: EncodedBlock, ends: NDArray[np.int32]
 ) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
-    """Return arcs int32[2, E] between positions, and the sentence of each position."""
     inside = np.zeros(len(block.words) + 1, dtype=np.int64)
     inside[block.starts[1:]] = 1
     sentence_of = np.cumsum(inside)

@@ -87,7 +87,6 @@ class LinkChooser(Stored):
 
 
 def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weights.PreparedPair:
-    """Return the graph of a pair without arcs."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
     return joint_weights.prepare_pair(pair, source, target, *scores, families=families)

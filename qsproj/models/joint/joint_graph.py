@@ -135,7 +135,6 @@ class JointGraph:
 
     @property
     def nbytes(self) -> int:
-        """Memory of its tables in bytes, without those of the structure."""
         tables: list[NDArray[Any]] = [self.known, self.fixed, *self.joining, self.graph.starts]
         tables += [*self.graph.slots, *self.graph.edge_starts]
         for group in self.graph.groups:
@@ -146,7 +145,6 @@ class JointGraph:
 
 
 def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:
-    """Build the factors of a pair over the variables that are unknown in ``known`` int8[V]."""
     fixed, *reduced = free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     tags = None
@@ -231,7 +229,6 @@ def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
 
 
 def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
-    """Return LINK of the arcs and ALIGN of the links, or their known states, as one group."""
     variables = [structure.link_variables]
     for side in (structure.source, structure.target):
         if is_free(side, known):
@@ -314,6 +311,5 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) ->
 
 
 def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]) -> Floats:
-    """Return the probabilities of some booleans, 1 or 0 where they are known."""
     states = known[variables]
     return np.where(states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE)

@@ -158,7 +158,6 @@ def _n_rows(n_source_relations: int) -> int:
 
 
 def _likeness(source: str, target: str) -> float:
-    """Return 1 for the same relation, one half for one that differs in subtypes, 0 for another."""
     return 0.5 * ((source == target) + (bare_relation(source) == bare_relation(target)))
 
 
@@ -170,7 +169,6 @@ def relation_senses(
     beliefs: JointBeliefs,
     target_heads: Heads,
 ) -> SenseRows:
-    """Return the senses of the words of a target tree int32[n+1], with the source's relations."""
     relations = relation_chances(
         source,
         pair.source,

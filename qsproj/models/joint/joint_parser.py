@@ -243,7 +243,6 @@ class JointParser(Wrapper[TreeParser]):
         return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
-        """Return a pair whose untagged target words have tags, where the model tags."""
         pair, choices = self.tag_choices(pair)
         if choices is None or not len(pair.alignment.links):
             return pair
@@ -261,7 +260,6 @@ class JointParser(Wrapper[TreeParser]):
         return replace(pair, target=target), choices
 
     def with_tags_alone(self, sentence: Sentence) -> Sentence:
-        """Return a target sentence alone; a model that tags has tagged its untagged words."""
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     def to_archive(self) -> Archive:
@@ -348,7 +346,6 @@ def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
 def _decided(
     pair: SentencePair, choices: TagChoices | None, beliefs: JointBeliefs
 ) -> tuple[SentencePair, NDArray[np.int8] | None]:
-    """Return the pair with the most probable tags, and the index of the tag chosen for each TAG variable."""
     if choices is None or beliefs.tags is None:
         return pair, None
     states = beliefs.tags.words.argmax(axis=1).astype(np.int8)

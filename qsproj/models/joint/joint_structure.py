@@ -114,7 +114,6 @@ def free_side(
 
 
 def observed_side(heads: Heads) -> Side:
-    """Return a side whose tree is given, int32[n+1]."""
     size = len(heads)
     words = np.arange(1, size, dtype=np.int32)
     arcs = np.full((size, size), NO_VARIABLE, dtype=np.int32)
@@ -156,7 +155,6 @@ class Variables:
         return variables[first * size + second]
 
     def ties(self) -> tuple[Table, Table]:
-        """Return the tied variables, int32[P], sorted, and the arcs that make each true, int32[P, 2]."""
         results, pairs = np.concatenate(self._results), np.concatenate(self._pairs)
         order = np.argsort(results, kind="stable")
         return results[order], pairs[order]

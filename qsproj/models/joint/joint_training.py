@@ -195,7 +195,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
     def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
-        """Return beliefs without the observations and with them."""
         scores = self.weights.scores(example.pair)
         unknown, *observed = self._graphs.of(example)
         free = self._infer(unknown, scores)
@@ -278,7 +277,6 @@ def train_joint_weights(
     stages: Checkpoint | None = None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Train joint weights with fixed target scores; ``stages`` keep each epoch."""
     trainer = JointTrainer(options, start)
     weights, records = learn_kept(
         trainer,

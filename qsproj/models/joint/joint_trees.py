@@ -135,7 +135,6 @@ def first_order_scores(
     required: Heads | None = None,
     least_probability: float = MIN_PROBABILITY,
 ) -> TreeScores:
-    """Return tree scores from arc scores float64[n+1, n+1], natural log, alone; see :func:`tree_scores`."""
     marginals = inference.infer(scores)[1]
     trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
     kept = kept_arcs(marginals, *trees, least_probability=least_probability)
@@ -147,7 +146,6 @@ def first_order(parser: TreeParser) -> ArcParser:
 
 
 def monolingual_heads(parser: TreeParser, sentence: Sentence) -> Heads:
-    """Return a parser's own tree of a sentence, int32[n+1]: the one with most expected right heads."""
     if isinstance(parser, GraphParser):
         believed = parser.arc_beliefs(sentence)
         if believed.order == 2:
@@ -385,7 +383,6 @@ def train_target(
 def given_target(
     pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
-    """Use a target parser that was not trained on these trees: a projected one, or one of other trees."""
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
     scores = [
         tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)

@@ -50,7 +50,6 @@ def forest_evidence(scores: Scores, trees: TreeDecoder) -> SourceEvidence:
 
 
 def ranked_evidence(scores: Scores, trees: TreeDecoder, k: int) -> tuple[SourceEvidence, ...]:
-    """Return the k best trees by arc scores float64[m+1, m+1], weighted by their probability among these."""
     ranked = trees.ranked(scores, k)
     sums = np.array([of_tree(scores, heads).sum() for heads in ranked])
     weights = np.exp(sums - sums.max())
@@ -177,7 +176,6 @@ def channel_structure(structure: JointStructure) -> JointStructure:
 
 
 def _cost(beliefs: Scores, chances: Scores) -> float:
-    """Return minus the log-probability, word by word, that the believed heads are those of ``chances``."""
     agreeing = (beliefs * chances)[:, 1:].sum(axis=0)
     return float(-np.log(np.maximum(agreeing, 1e-12)).sum())
 

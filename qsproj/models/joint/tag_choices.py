@@ -72,12 +72,10 @@ class TagFactors:
 
     @property
     def decided(self) -> NDArray[np.int8] | None:
-        """The tags, int8[U], where they are known; None where they are not."""
         states: NDArray[np.int8] = self.known[self.tags.variables]
         return None if (states == UNKNOWN).any() else states
 
     def groups(self, scores: TagScores) -> list[FactorGroup]:
-        """Return the groups with scores; their number and variables do not depend on the scores."""
         tags, states = self.tags, self.decided
         free_arcs = self.known[tags.arcs] == UNKNOWN
         if states is not None:
@@ -124,7 +122,6 @@ class TagFactors:
         return TagScores(found[0], of_arcs, found[1][:, 0])
 
     def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
-        """Group the arcs by which ends have a choice of tags; return each with its part of the scores."""
         heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
         every = slice(None)
         return [
@@ -137,7 +134,6 @@ class TagFactors:
         ]
 
     def _tags_of_arcs(self, states: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return the tags of both ends of each arc, int8[F] each; 0 where it is certain."""
         ends = (self.tags.heads, self.tags.dependents)
         heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
         return heads, dependents
@@ -294,7 +290,6 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
 def _variants(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
 ) -> tuple[ArcFeatures, int]:
-    """Return features of a sentence retagged in ``variants`` int[V, 4], two words and tags each."""
     n_tags = choices.scores.shape[1]
     versions = [
         scorer.encode(choices.applied(sentence, np.full(len(choices.words), tag))) for tag in range(n_tags)
@@ -363,7 +358,6 @@ def prepared_tags(
     structure: JointStructure,
     marginals: Scores,
 ) -> tuple[TagVariables, PreparedTags]:
-    """Build TAG variables after the existing ones, and the parts of their scores."""
     numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
     of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)

@@ -160,20 +160,17 @@ class LabelledPosterior:
     columns: Mapping[int, int]
 
     def labelled(self) -> Floats:
-        """Return the probability of each labelled arc, float64[n+1, n+1, L]."""
         heads, dependents = self.scores.heads, self.scores.dependents
         probabilities = np.zeros((*self.marginals.shape, self.chances.shape[1]))
         probabilities[heads, dependents] = self.marginals[heads, dependents, None] * self.chances
         return probabilities
 
     def best_relations(self) -> Scores:
-        """Return the probability of the most probable labelled arc between two words, -inf for 0."""
         best = np.empty_like(self.marginals)
         best_relations(self.marginals, self.scores.heads, self.scores.dependents, self.chances, best)
         return best
 
     def chances_of(self, heads: Heads) -> Floats:
-        """Return the probability of each relation given the arcs of a tree, float64[n, L], by word."""
         # Arcs of the scores are ordered by head, then by dependent.
         size = len(heads)
         places = np.searchsorted(
@@ -204,7 +201,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     block = BLOCK
 
     def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
-        """Return the beliefs about labelled arcs by the trained scores; O(n^3 + k L) for k arcs."""
         encoded = self.encode(sentence)
         arcs = self.scorer.scores(self.scorer.features(encoded))
         features = self.relations.features(encoded)
@@ -243,7 +239,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return LabelledPosterior(clamped, log_z, marginals, chances, inference, scores, columns)
 
     def _possible(self, arcs: Scores, inference: TreeDecoder) -> Mask:
-        """Choose the possible arcs, bool[n+1, n+1]; those of one tree are among them."""
         if self.least == 0.0:
             return all_arcs(len(arcs) - 1)
         marginals = inference.infer(arcs)[1]
@@ -267,7 +262,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return self.posterior(sentence).labelled()
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
-        """Return the heads int32[n+1] of the labelled tree; see :meth:`parse`."""
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
         return posterior.inference.best(values)
 
@@ -328,7 +322,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return parsed
 
     def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], Floats] | None:
-        """Return the position of each head, int32[positions], and chances of relations, float64[words, L]."""
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
         ends = np.empty((2, len(arcs)), dtype=np.int32)
@@ -394,18 +387,15 @@ def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> Labell
 
 
 def best_chances(scores: Floats, *, temperature: float) -> Floats:
-    """Return the probability of the best relation of each word, float64[n], from scores float64[n, L]."""
     others = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(1.0 / others.sum(axis=1))
 
 
 def all_arcs(n: int) -> Mask:
-    """Return bool[n+1, n+1], true for every arc that may be in some tree of n words."""
     arcs = ~np.eye(n + 1, dtype=np.bool_)
     arcs[:, 0] = False
     return arcs
 
 
 def mean_scores(before: Floats, after: Floats) -> Floats:
-    """Return the mean of log probabilities before decoding and of scores given the tree, both [n, L]."""
     return 0.5 * (np.log(np.maximum(before, LEAST_CHANCE)) + after)

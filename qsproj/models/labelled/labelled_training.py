@@ -239,7 +239,6 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
 
 
 def surprise(stated: Floats, right: Mask) -> float:
-    """Return the mean negative log-probability of the true outcomes, in nats."""
     sure = np.clip(stated, DOUBT, 1.0 - DOUBT)
     return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())
 

@@ -49,7 +49,6 @@ def feature_cell(features: Mapping[str, str]) -> str:
 
 
 def shared_features(gold: str, feats: str) -> tuple[int, int]:
-    """Return the number of features that two cells share, and minus the number that only the second has."""
     one, other = (set(feature_pairs(cell)) for cell in (gold, feats))
     return len(one & other), -len(other - one)
 
@@ -115,7 +114,6 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
 def _distinctive(
     ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the parts that some but not all analyses of a UPOS have, stored at its first analysis."""
     distinctive: list[list[int]] = [[] for _ in parts]
     for first, last in ranges.values():
         of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]

@@ -34,7 +34,6 @@ SHARED = 1
 
 
 def cased_as(casing: str, form: str) -> str:
-    """Return a form in the casing that scripts of this casing apply to."""
     return _CASINGS.get(casing, _CASINGS[AS_IT_IS])(form)
 
 
@@ -61,7 +60,6 @@ class EditScript(NamedTuple):
         )
 
     def apply(self, form: str) -> str | None:
-        """Return the lemma of a form; None where the script does not fit."""
         if self.casing == WHOLE:
             return self.suffix
         cased = _CASINGS[self.casing](form)
@@ -74,7 +72,6 @@ class EditScript(NamedTuple):
 
     @staticmethod
     def from_fields(fields: Sequence[str]) -> "EditScript":
-        """Make a script of its five fields; ValueError for invalid ones."""
         if len(fields) != 5 or fields[0] not in (*_CASINGS, WHOLE):
             raise ValueError(f"found {list(fields)!r:.60}, expected the five fields of an edit script")
         return EditScript(*fields)
@@ -139,7 +136,6 @@ class Lemmatizer:
         return list(found.values())[int(scores.argmax())]
 
     def candidates(self, word: Word) -> Iterator[tuple[int, str]]:
-        """Yield the number of each script that fits, and its lemma, never empty."""
         fitting: list[int] = []
         for casing, (longest, by_suffix) in self._indexed(word.analysis.upos).items():
             cased = cased_as(casing, word.form)

@@ -65,7 +65,6 @@ class AnalysisFeatures:
         self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
-        """Return the features of a sentence, uint64[n, T]; 0 where a feature does not fire."""
         words = self._table.encode(forms)
         tags = np.array([stable_hash(f"tag {tag}") | 1 for tag in upos], dtype=np.uint64)
         attributes = np.column_stack([self._table.attributes[words], tags])
@@ -155,7 +154,6 @@ class Morphology:
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
     ) -> NDArray[np.float64]:
-        """Return the probability that all features of a word are these, given its tag and the words."""
         return self._probabilities(self._lattice(forms, upos), upos, feats)
 
     def _probabilities(
@@ -221,7 +219,6 @@ class Morphology:
         return counts
 
     def _lattice(self, forms: Sequence[str], upos: Sequence[str]) -> Lattice | None:
-        """Return the candidates of each word, their potentials and those of neighbours; None: no choice."""
         n, weights = len(forms), self.weights
         if weights is None or not forms:
             return None
@@ -324,7 +321,6 @@ class Morphology:
 
 
 def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> dict[str, str]:
-    """Return by lower-cased lemma its only form, or an empty text where it has several."""
     found: dict[str, str] = {}
     made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
     for form, script in made:

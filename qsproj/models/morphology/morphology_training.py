@@ -200,8 +200,6 @@ def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
 
 
 class _Scripts:
-    """Numbers of edit scripts in order of first occurrence. Mutable."""
-
     def __init__(self) -> None:
         self.numbers: dict[EditScript, int] = {}
 
@@ -231,7 +229,6 @@ def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -
 def _add_inflections(
     lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, scripts: _Scripts
 ) -> None:
-    """Give words a listed lemma, and add words that do not occur, with count 0 and likely features."""
     listed: dict[tuple[str, str], dict[str, str]] = {}
     for form, lemma, tags, feats in inflections:
         for upos in tags:
@@ -255,8 +252,6 @@ def _add_inflections(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Example:
-    """Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them."""
-
     rows: NDArray[np.int32]
     gold: NDArray[np.int64]
     words: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
