@@ -57,7 +57,6 @@ class FactorGroup(ABC):
         """Return the sum of log F for given states int32[E], written for clarity: tests enumerate it."""
 
     def tempered(self, temperature: float) -> Self:
-        """Return the group with every factor raised to the power 1 / ``temperature``."""
         own: Any = self
         tempered: Self = replace(own, scores=self.scores / temperature)
         return tempered
@@ -130,7 +129,6 @@ def rescored(
 
 
 def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
-    """Return int64[F+1], the start of each of F parts of these sizes and the end of the last."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 

@@ -48,7 +48,6 @@ def grandparents(links: Table) -> tuple[Table, Table]:
 
 
 def grandparents_of(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
-    """Return the :func:`grandparents`, given the arcs as listed by :func:`arcs_of`."""
     # For each arc h -> d the candidate heads of h, one after another.
     order = np.lexsort((heads, dependents))
     into = np.bincount(dependents, minlength=int(heads.max(initial=0)) + 1)
@@ -111,7 +110,6 @@ def dependent_chains(links: Table) -> Chains:
 
 
 def dependent_chains_of(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
-    """Return the :func:`dependent_chains`, given the arcs between ``size`` positions."""
     sides = dependents > heads
     order = np.lexsort((np.abs(dependents - heads), sides, heads))
     # The left side of the root, which has no arcs, would be chain -1.

@@ -136,7 +136,6 @@ Sweep = Callable[[MessageState, float], float]
 
 
 def flooding(state: MessageState, tolerance: float) -> float:
-    """Update every group from the same state of the variables (thesis algorithm 2.1)."""
     residual = 0.0
     indices = range(len(state.groups))
     for index in indices:
@@ -317,7 +316,6 @@ def odds_of(chances: Array) -> Array:
 
 
 def probability(log_odds: Array) -> Array:
-    """Return the probabilities of log-odds, in the same shape; infinite ones are legal."""
     chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
     return chances
 

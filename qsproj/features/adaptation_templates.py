@@ -174,7 +174,6 @@ def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
 
 
 def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return whether each node 0..n is a function word: an adposition, auxiliary or subordinator."""
     return nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(stable_hash(FUNCTION))
 
 

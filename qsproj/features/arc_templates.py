@@ -55,7 +55,6 @@ class CompiledTemplates:
 
 
 def _pairs(head_words: Template, dependent_words: Template) -> tuple[Template, ...]:
-    """Return the bigram templates of McDonald et al.: both words with their tags, and back-offs."""
     head_word, head_tag = head_words
     dependent_word, dependent_tag = dependent_words
     return (

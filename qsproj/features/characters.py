@@ -98,7 +98,6 @@ def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> N
 
 
 def _grams(codes: Codes, size: int) -> Codes:
-    """Return a code for each character together with the next ``size - 1`` characters of the line."""
     result = codes.copy()
     for distance in range(1, size):
         following = np.zeros_like(codes)
@@ -125,7 +124,6 @@ def code_of(name: str, text: str) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _kind(character: str) -> str:
-    """Return letters by case and script, digits, spaces, and other signs by their category."""
     category = unicodedata.category(character)
     if category.startswith("L"):
         script = unicodedata.name(character, "?").split(" ")[0]

@@ -83,7 +83,6 @@ def word_hashes(sentence: Sentence) -> WordHashes:
 
 
 def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:
-    """Return the bucket of every template, int32[F, T], from seeds uint64[F or 1, T] and its columns."""
     count = max((len(column) for column in columns.values()), default=0)
     buckets = np.empty((count, len(templates)), dtype=np.int32)
     for t, template in enumerate(templates):
@@ -202,7 +201,6 @@ def jump_buckets(families: Sequence[str]) -> Buckets:
 
 @lru_cache(maxsize=1 << 17)
 def _likeness(source: str, target: str) -> int:
-    """Return the similarity of two words: 0 nothing in common .. 5 equal, 6 equal without a letter."""
     first, second = source.lower(), target.lower()
     if first == second:
         return 5 if any(character.isalpha() for character in first) else 6

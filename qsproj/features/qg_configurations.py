@@ -28,7 +28,6 @@ class SourceTree:
 
 
 def source_tree(heads: Heads) -> SourceTree:
-    """Build the relations of a tree, int32[m+1], in O(m^2 + m depth)."""
     size = len(heads)
     parent, dominates = np.zeros((size, size), dtype=np.bool_), np.zeros((size, size), dtype=np.bool_)
     nodes = np.flatnonzero(heads != NO_HEAD)

@@ -59,7 +59,6 @@ _BOUNDS = np.array([0, 1, 2, 3, 4, 5, 6, 9, 14, 22, _FAR])
 
 @lru_cache
 def _pieces() -> re.Pattern[str]:
-    """Return the pattern of pieces, with vowel signs and other marks as letters, unlike in ``re``."""
     marks = "".join(chr(at) for at in range(0x300, 0xAC00) if unicodedata.category(chr(at)).startswith("M"))
     letter = rf"(?:[^\W_]|[{marks}])"
     return re.compile(
@@ -121,7 +120,6 @@ def _kind(piece: str) -> str:
 
 
 def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Codes:
-    """Return the attributes of pieces, uint64[n, A]; 0 for a missing one."""
     n = len(found)
     codes = np.zeros((n, len(ATTRIBUTES)), dtype=np.uint64)
     columns = {name: codes[:, at] for at, name in enumerate(ATTRIBUTES)}
@@ -158,7 +156,6 @@ def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Cod
 
 
 def _last(marked: NDArray[np.bool_], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the last marked place before each place, int64[n], -1 for none."""
     latest = np.maximum.accumulate(np.where(marked, places, -1))
     return np.concatenate([np.full(1, -1), latest[:-1]])
 
@@ -168,7 +165,6 @@ def _bucket(distances: NDArray[np.int64]) -> Codes:
 
 
 def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[np.bool_]) -> None:
-    """Fill in whether brackets and quotation marks are open, judged by the last one."""
     places = np.arange(len(firsts))
     opened = _last(np.array([first in _OPENING for first in firsts]), places)
     closed = _last(np.array([first in _CLOSING for first in firsts]), places)
@@ -180,7 +176,6 @@ def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[
 
 
 def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray[np.bool_]) -> None:
-    """Fill in casing and sentence ends near each piece and in a wider window."""
     n = len(found)
     large = np.array([piece[0].isupper() for piece in found])
     small = np.array([piece[0].islower() for piece in found])
@@ -202,7 +197,6 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray
 
 
 def _shifted(codes: Codes, distance: int) -> Codes:
-    """Return for each piece the code of the piece at ``distance``, 0 where there is none."""
     moved = np.zeros_like(codes)
     if distance > 0:
         moved[:-distance] = codes[distance:]
@@ -214,7 +208,6 @@ def _shifted(codes: Codes, distance: int) -> Codes:
 
 
 def _grams(codes: Codes, begin: int, end: int) -> Codes:
-    """Return one code for the pieces from distance ``begin`` to ``end``."""
     result = np.zeros_like(codes)
     for distance in range(begin, end + 1):
         result = mixed(result * np.uint64(3) + _shifted(codes, distance))

@@ -129,7 +129,6 @@ class WordTable:
 
 @lru_cache(maxsize=1 << 12)
 def _spelling(form: str) -> tuple[str, tuple[int, ...]]:
-    """Return a lower-cased word and the codes of its spelling, shared by UPOS and features."""
     texts = word_attributes(form)
     lower = texts[WORD_ATTRIBUTES.index("lower")]
     longer = (lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2))
@@ -188,7 +187,6 @@ def likely_tags(form: str) -> tuple[str, ...]:
 
 
 def _kind(form: str) -> str:
-    """Return a coarse kind: the sign itself for punctuation, else digits, capitals, capital or small."""
     if not any(character.isalnum() for character in form):
         return form
     if form[0].isdigit():
@@ -244,7 +242,6 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
 
 
 def _numbered(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> Iterable[int]:
-    """Yield the words' numbers, with a boundary before, between and after the sentences."""
     yield BOUNDARY_CLASS
     for sentence in sentences:
         for word in sentence:

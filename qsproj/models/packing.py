@@ -33,8 +33,6 @@ def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
 
 
 class _Part(UnreadArrays):
-    """The arrays whose names begin with a prefix, by the rest of the name. Final."""
-
     def __init__(self, prefix: str, arrays: Arrays) -> None:
         self._arrays = arrays
         self._names = {name.removeprefix(prefix): name for name in arrays if name.startswith(prefix)}

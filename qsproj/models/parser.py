@@ -90,7 +90,6 @@ class Parser(Stored):
         return None
 
     def layers(self) -> "list[Parser]":
-        """Return the parser, its inner parser, the inner parser of that, and so on."""
         return [self, *([] if self.base is None else self.base.layers())]
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
@@ -171,7 +170,6 @@ class Parser(Stored):
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
     def allowing_crossings(self) -> "Parser | None":
-        """Return a parser of the same weights with crossing arcs; None if arcs may cross or there is none."""
         return None
 
     def retagging(self) -> "Parser | None":
@@ -189,7 +187,6 @@ def always(given: Constraints, _: Sentence) -> Constraints:
 
 
 def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:
-    """Return the training trees; of pairs those of their targets."""
     return [lesson.target if isinstance(lesson, SentencePair) else lesson for lesson in lessons]
 
 
@@ -203,7 +200,6 @@ class Wrapper(Parser, Generic[Base]):
     base: Base
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        """Return the sentence in the form that the base reads."""
         return sentence
 
     @property
@@ -282,7 +278,6 @@ def check_takes_parts(parser: Parser) -> None:
 
 
 def load_parser(path: str | Path) -> Parser:
-    """Load a model that parses; another kind (a tagger, say) is a DataError."""
     model = load_model(path)
     if not isinstance(model, Parser):
         found = f"a model of kind {kind_of(model)}, which does not parse"

@@ -167,7 +167,6 @@ def lines_of(arrays: Arrays, name: str) -> list[str]:
 
 
 def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most: int) -> NDArray[Any]:
-    """Return an array of one axis and this type; arrays of another type, or longer, are not read."""
     shape, found = declared(arrays, name)
     if len(shape) != 1 or found != dtype:
         raise ValueError(f"{name} is {found}{list(shape)}, expected {dtype}[{axis}]")

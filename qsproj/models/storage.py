@@ -110,7 +110,6 @@ class Stored(Annotator, ABC):
         return {}
 
     def save(self, path: str | Path, *, made: Provenance | None = None) -> None:
-        """Write the model to a file by :func:`save_model`, with its provenance ``made``."""
         save_model(path, kind_of(self), *self.to_archive(), made=made)
 
     def loader(self, path: Path) -> Callable[[], Annotator]:
@@ -170,7 +169,6 @@ def opened_model(path: str | Path) -> Iterator[ModelFile]:
 
 
 def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a whole model file by :func:`opened_model` into (kind, header, arrays)."""
     with opened_model(path) as file:
         return file.kind, file.header, dict(file.arrays)
 
@@ -242,7 +240,6 @@ def kind_of(model: object) -> str:
 
 
 def is_of_kind(model: object, kind: str) -> bool:
-    """Return whether a model is of a kind in KINDS, without importing the other kinds."""
     return (type(model).__module__, type(model).__name__) == (KINDS[kind].module, KINDS[kind].name)
 
 

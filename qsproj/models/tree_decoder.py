@@ -46,7 +46,6 @@ class TreeDecoder:
         return self._trees.best(scores, single_root=self.single_root)[0]
 
     def ranked(self, scores: Scores, k: int) -> list[Heads]:
-        """Return the heads int32[n+1] of the k best trees, best first; of all if there are fewer."""
         return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
@@ -79,7 +78,6 @@ class TreeDecoder:
         return heads, chances
 
     def most_right(self, probabilities: Scores) -> Heads:
-        """Return the tree with the most expected right heads, of arcs with a probability above 0."""
         return self.best(np.where(probabilities > 0.0, probabilities, -np.inf))
 
     def described(self, what: str) -> str:
@@ -91,7 +89,6 @@ class TreeDecoder:
         return self._trees.expectation(scores, values, single_root=self.single_root)
 
     def admits(self, allowed: NDArray[np.bool_]) -> bool:
-        """Return whether any tree lies within ``allowed`` bool[n+1, n+1]."""
         try:
             self.best(np.where(allowed, 0.0, -np.inf))
         except NoTreeError:

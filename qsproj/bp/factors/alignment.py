@@ -30,7 +30,6 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
 
 
 def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-    """Return int64[n+1], the start of each word's links, for links sorted by word 1..n."""
     return graph.starts_of(np.bincount(words, minlength=n + 1)[1:])
 
 
@@ -168,7 +167,6 @@ class AlignItg(graph.HardGroup):
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
-    """Make the ALIGNITG factor of a sentence pair from candidate links int[E] and their words, in order."""
     edges = graph.checked_edges(variables, "ALIGNITG")
     ends = [graph.checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
     if any(words.shape != edges.shape for words in ends):

@@ -169,7 +169,6 @@ class ExactlyOne(graph.HardGroup):
 
 
 def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    """Make EXACTLY1 factors: of each list of booleans, none empty, exactly one is true."""
     return _counted(variables, allow_none=False)
 
 

@@ -120,7 +120,6 @@ class Forest(graph.HardGroup):
 
 
 def forest(trees: Sequence[Tree]) -> Forest:
-    """Join PTREE factors, at least one, with equal ``single_root``."""
     return Forest(
         np.concatenate([tree.edges for tree in trees]),
         tuple(trees),
@@ -185,7 +184,6 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
 
 
 def word_pairs(n: int) -> NDArray[np.int32]:
-    """Return int32[n (n - 1) / 2, 2], all pairs of words, the lower first."""
     return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32) + 1
 
 
@@ -259,7 +257,6 @@ def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: boo
 def _gain(
     log_odds: graph.Messages, scores: NDArray[np.float64], *, maximise: bool = False
 ) -> NDArray[np.float64]:
-    """Return the increase of a boolean's total log weight by its score."""
     plus = np.maximum if maximise else np.logaddexp
     finite = np.where(log_odds == np.inf, 0.0, log_odds)
     return np.where(log_odds == np.inf, scores, plus(0.0, finite + scores) - plus(0.0, finite))

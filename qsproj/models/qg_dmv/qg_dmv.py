@@ -108,7 +108,6 @@ def nodes_of(
 def _candidates(
     alignment: Alignment, kept: NDArray[np.int64], *, null: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return word (0-based index among the kept ones), sense and prior of each node, sorted by word."""
     places = np.full(alignment.n_target + 1, -1, dtype=np.int64)
     places[kept] = np.arange(len(kept))
     links = alignment.links[places[alignment.links[:, 1]] >= 0]
@@ -221,7 +220,6 @@ def before_first_step(parameters: QgParameters) -> QgStep:
 
 
 def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return parameters equal to a DMV of the target in every sense, with a preference for parent-child."""
     biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
     return replace(
         biased,

@@ -86,7 +86,6 @@ def train_qg_dmv(
 def _run_em(
     packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[qg_dmv.QgStep], float]:
-    """Run EM and compute its likelihood; both models are estimated from the counts of the last step."""
     tags, source_tags = packed.inventory, packed.source_inventory
     parent_child, senses = options.parent_child, len(source_tags) + 1
     if start is None:
@@ -138,7 +137,6 @@ def linked_share(pair: SentencePair) -> float:
 def _usable(
     pairs: Iterable[SentencePair], options: QgOptions, skipped: dict[str, int]
 ) -> Iterator[SentencePair]:
-    """Leave out, and count, pairs that are too long, empty, barely linked, or without a source tree."""
     for pair in pairs:
         if not 0 < len(pair.target) <= options.max_words:
             reason = f"no target words, or more than {options.max_words}"

@@ -51,7 +51,6 @@ class LinkTagger:
         return self._filled(sentence, self.scores(sentence))
 
     def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
-        """Run :meth:`tag` with the tagger's scores float64[n+1, T], natural log."""
         return self._filled(pair.target, self._with_evidence(pair, scores))
 
     def chances(self, pair: SentencePair, scores: Scores) -> Scores:
@@ -76,7 +75,6 @@ class LinkTagger:
         return scores + evidence
 
     def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
-        """Return the sentence with missing tags replaced by the best ones of float64[n+1, T]."""
         best = [self.tagger.tags[number] for number in scores[1:].argmax(axis=1).tolist()]
         tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(sentence.upos, best, strict=True)]
         return with_columns(sentence, upos=tags)
@@ -156,7 +154,6 @@ def untagged(pair: SentencePair) -> SentencePair:
 
 
 def _log_chances(chances: Floats) -> Scores:
-    """Return log probabilities of tags float64[n, T] with a row for the root, float64[n+1, T]."""
     scores: Scores = np.log(np.maximum(chances, LEAST_TAG))
     return np.vstack([np.zeros(chances.shape[1]), scores])
 

@@ -45,7 +45,6 @@ def segmentation_reranker_for(
     rng: np.random.Generator,
     language: str | None = None,
 ) -> Tagger | None:
-    """Train a reranker where the tokeniser's script puts no spaces between words; else return None."""
     if tokenizer is None or not tokenizer.known:
         return None
     return train_segmentation_reranker(treebank, rng=rng, language=language)

@@ -63,7 +63,6 @@ class FeatureExtractor:
         self._spelling = [at for at, name in enumerate(templates) if name in SPELLING]
 
     def keys(self, forms: tuple[str, ...]) -> NDArray[np.uint64]:
-        """Return the features of a sentence, uint64[n, K]; 0 where a feature does not fire."""
         words = self._table.encode(forms)
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
         feature_keys(self._table.attributes, words, self._compiled, keys)
@@ -152,12 +151,10 @@ class Tagger(Stored):
         return partial(read_text, language=code, contractions=contractions, name=name)
 
     def _cut(self, text: str) -> Tokens:
-        """Return the tokens of a line: the tokeniser's segmentation with the best score."""
         assert self.tokenizer is not None
         return max(self.tokenizer.segmentations(text, WAYS), key=self._liking)[0]
 
     def _liking(self, way: tuple[Tokens, float]) -> float:
-        """Return the score of a segmentation: its log probability, and that of its words to be words."""
         assert self.judge is not None
         forms = tuple(word for _, words in way[0] for word in words)
         emissions = self.judge.emissions(forms)
@@ -169,7 +166,6 @@ class Tagger(Stored):
         return tuple([self.tags[tag] for tag in self.best_numbers(self.emissions(forms)).tolist()])
 
     def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
-        """Return the most probable tag sequence, int32[n], as indices into ``tags``."""
         tags = np.empty(len(emissions), dtype=np.int32)
         if len(emissions):
             viterbi(emissions, self.transitions, tags)
@@ -226,7 +222,6 @@ class Tagger(Stored):
         return self.morphology.fill(sentence, columns=columns)
 
     def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Run :meth:`tag`, under the method name that all models share."""
         return self.tag(sentence, confidence=confidence)
 
     def cut(self, text: str) -> Iterator[Sentence]:
@@ -354,5 +349,4 @@ PARTS["judge"] = Tagger
 
 
 def load_tagger(path: str | Path) -> Tagger:
-    """Read a tagger from its model file; DataError when it is missing, damaged, or of another kind."""
     return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj train-tagger")

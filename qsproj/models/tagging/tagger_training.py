@@ -111,7 +111,6 @@ def train_tagger(
     numbers = {tag: number for number, tag in enumerate(tags)}
 
     def learned(examples: Sequence[_Example]) -> Tagger:
-        """Return the average of all weights visited, up to the epoch that is best on ``dev``."""
         keys = [extractor.keys(example.forms) for example in examples]
         n_gold = sum(len(example.forms) for example in examples if example.gold)
         joined = np.concatenate(keys)
@@ -185,7 +184,6 @@ def fine_tuned_tagger(
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
-    """Return the percentage of words whose UPOS the tagger predicts."""
     right = total = 0
     for sentence in sentences:
         tags = tagger.tag_words(sentence.forms)
@@ -205,7 +203,6 @@ def _check_tagged(sentences: Iterable[Sentence]) -> None:
 
 
 def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Example]:
-    """Return the treebank; a sentence with multiword tokens also with these whole, each at half weight."""
     examples = []
     for sentence in treebank:
         doubled = settings.merge_contractions and bool(multiword_tokens(sentence))

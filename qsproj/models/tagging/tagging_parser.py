@@ -116,7 +116,6 @@ def tagging_graph(
     *,
     spans: Sequence[tuple[int, int]] = (),
 ) -> TaggingGraph:
-    """Build factors over arcs bool[n+1, n+1], which contain a tree, tags bool[n, K >= 2], and ``spans``."""
     n, n_tags = possible.shape
     links = chosen_links(candidates)
     heads, dependents, arcs = arcs_of(links)
@@ -160,7 +159,6 @@ def tagging_graph(
 
 
 def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
-    """Return arc, candidates and slot of each pair of possible tags of each arc, arc after arc."""
     n_tags = possible.shape[1]
     numbers = np.cumsum(possible).reshape(possible.shape)
     rooted = int(np.count_nonzero(heads == ROOT))
@@ -284,7 +282,6 @@ class TaggingWeights:
         )
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
-        """Return scores of all factors, given those of all arcs float64[n+1, n+1]."""
         graph = features.graph
         n_tags = graph.possible.shape[1]
         return FactorValues(
@@ -402,7 +399,6 @@ class TaggingParser(Parser):
         return TagsAndArcs(found.expected.tags, arcs, found.status), inference
 
     def _known_tags(self, given: Constraints) -> dict[int, int]:
-        """Return the number of each known tag, by word from 0; raise SentenceError for an unknown one."""
         known = {}
         for word, own in enumerate(given.tags):
             if own == UNSPECIFIED:

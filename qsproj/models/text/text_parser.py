@@ -134,7 +134,6 @@ class UncertainWords:
         return Reading(numbers, scores, float(of_tags.sum()) + of_trees)
 
     def doubts(self, best: TagNumbers) -> Iterator[tuple[int, int]]:
-        """Yield words with alternatives to their tags in the best sequence, the most probable first."""
         tried = (self.marginals >= LEAST_TAG) & self.free[:, None]
         tried[np.arange(len(best)), best] = False
         words, tags = np.nonzero(tried)
@@ -338,12 +337,10 @@ class TextParser(Wrapper[Parser]):
         return sentence
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
-        """Return the parsed sentences of a text, one a line; with ``paragraphs``, of running text."""
         sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
         return list(self.parse_all(sentences, confidence=confidence))
 
     def posterior(self, sentence: Sentence | str, given: Constraints | None = None) -> Posterior:
-        """Return beliefs about the tree of a sentence; words without UPOS are tagged."""
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
         if self._is_uncertain(sentence):
@@ -352,7 +349,6 @@ class TextParser(Wrapper[Parser]):
         return self.base.posterior(self.tagged(sentence), given)
 
     def arc_probabilities(self, sentence: Sentence | str) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
         if self._is_uncertain(sentence):

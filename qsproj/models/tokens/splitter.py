@@ -128,7 +128,6 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
 def _fit(
     rows: NDArray[np.int32], outcomes: NDArray[np.bool_], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the weights that fit the outcomes best, under a penalty for distance from ``prior``."""
     # Imported here: it takes a tenth of a second, and only training needs it.
     from scipy.optimize import minimize
 

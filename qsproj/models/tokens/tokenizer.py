@@ -119,12 +119,10 @@ def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
 
 
 def _most_common(counts: Counter[Words]) -> Words:
-    """Return the most frequent; of equally frequent ones the first in alphabetical order."""
     return min(counts.items(), key=lambda item: (-item[1], item[0]))[0]
 
 
 def _rules_of(token: str, words: Words) -> Iterable[Rule]:
-    """Yield the rules that split a token this way, from the shortest affixes to longer ones."""
     stretches = ((_common_stretch(token, word), -at) for at, word in enumerate(words))
     stem, place = max(stretches, key=lambda found: (len(found[0]), found[1]))
     if len(stem) < 2:
@@ -262,7 +260,6 @@ class Tokenizer:
         return found
 
     def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return scores, float64[n, 4], that exclude all states of other segmentations of the line."""
         other = np.full((len(states), N_STATES), IMPOSSIBLE)
         other[np.arange(len(states)), states] = 0.0
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
@@ -276,7 +273,6 @@ class Tokenizer:
         return other
 
     def _cut(self, text: str, states: NDArray[np.int32]) -> Tokens:
-        """Return the tokens of a line by the states of its characters, int32[n]."""
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD)).tolist()
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
@@ -286,7 +282,6 @@ class Tokenizer:
         return tokens
 
     def words(self, line: str) -> list[str]:
-        """Return the words of one line of text, as :func:`qsproj.corpus.text.tokenize` does."""
         text = readable(normalise(line, self.language or ""))[0]
         return [word for _, words in self.tokens(text) for word in words]
 
@@ -308,7 +303,6 @@ class Tokenizer:
 
     @cached_property
     def _possible_transitions(self) -> NDArray[np.float64]:
-        """The transitions, with those excluded that would continue a token which has not begun."""
         possible = self.transitions.copy()
         possible[SPACE, INSIDE] += IMPOSSIBLE
         possible[SPACE, SPACE] += IMPOSSIBLE
@@ -385,12 +379,10 @@ def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int
 
 
 def _log_sum(emissions: NDArray[np.float64], transitions: NDArray[np.float64]) -> float:
-    """Return the natural log of the sum over state sequences."""
     return posterior(emissions.copy(), transitions, np.empty_like(emissions), np.zeros_like(transitions))
 
 
 def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:
-    """Return the features of each character of a line, uint64[n, K]."""
     attributes = character_attributes(text, rule_starts(text, language), known)
     keys = np.empty((len(text), len(COMPILED_TEMPLATES)), dtype=np.uint64)
     feature_keys(attributes, np.arange(len(text), dtype=np.int32), COMPILED_TEMPLATES, keys)

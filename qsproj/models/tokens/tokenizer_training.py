@@ -128,7 +128,6 @@ def train_tokenizer(
 
 
 def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:
-    """Return the initial weights, float32[R, 4]: those of the rules, all others zero."""
     weights = np.zeros((len(index.keys), tokenizer.N_STATES), dtype=np.float32)
     # In this line rules begin a token at the first character and none at the second, in any language.
     rows = index.rows(tokenizer.keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
@@ -139,7 +138,6 @@ def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDA
 
 
 def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], list[bool]]:
-    """Return the tokens with their words, and whether the next token follows each without a space."""
     assert sentence.layout is not None
     misc = {}
     for line in sentence.layout.lines:
@@ -161,7 +159,6 @@ def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], lis
 
 
 def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
-    """Find consecutive tokens in a text; return None where they do not spell it."""
     placed, at = [], 0
     for form, words in tokens:
         at += text.startswith(" ", at)
@@ -181,7 +178,6 @@ def spaced(found: TokenizedText) -> TokenizedText:
 
 
 def _states(found: TokenizedText) -> NDArray[np.int32]:
-    """Return the state of each character, int32[n]."""
     states = np.full(len(found.text), tokenizer.SPACE, dtype=np.int32)
     for begin, end, words in found.tokens:
         states[begin:end] = tokenizer.INSIDE
