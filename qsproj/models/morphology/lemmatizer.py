@@ -33,10 +33,6 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 SHARED = 1
 
 
-def cased_as(casing: str, form: str) -> str:
-    return _CASINGS.get(casing, _CASINGS[AS_IT_IS])(form)
-
-
 class EditScript(NamedTuple):
     """An edit of both ends of a form, and the casing of the lemma.
 
@@ -138,7 +134,7 @@ class Lemmatizer:
     def candidates(self, word: Word) -> Iterator[tuple[int, str]]:
         fitting: list[int] = []
         for casing, (longest, by_suffix) in self._indexed(word.analysis.upos).items():
-            cased = cased_as(casing, word.form)
+            cased = _CASINGS.get(casing, _CASINGS[AS_IT_IS])(word.form)
             for length in range(min(longest, len(cased)) + 1):
                 fitting += by_suffix.get(cased[len(cased) - length :], ())
         for number in sorted(fitting):

@@ -50,7 +50,7 @@ from qsproj.models.morphology.morphology import (
     known_lemmas,
 )
 from qsproj.training.choices import Choice, ChoiceTrainer
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 # Least count of a feature, as those of one word do not generalise; largest number of features.
@@ -250,50 +250,8 @@ def _add_inflections(
                 entries.setdefault((nearest[feats, upos], script), 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Example:
-    rows: NDArray[np.int32]
-    gold: NDArray[np.int64]
-    words: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-
-
-class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
-    """Trainer of the chain over analyses, by likelihood among each word's candidates. Mutable; final."""
-
-    def __init__(self, table: AnalysisTable, index: FeatureIndex, *, rate: float) -> None:
-        self._table = table
-        self._index = index
-        emissions = np.zeros((len(index.keys), table.n_parts), dtype=np.float32)
-        self._emissions = RowAdaGrad(emissions, rate=rate, counts_start=True)
-        self._transitions = RowAdaGrad(np.zeros((1, table.n_pairs)), rate=rate, counts_start=True)
-        self._support = RowAdaGrad(np.zeros((LEVELS, LEVELS)), rate=rate, counts_start=True)
-
-    def step(self, example: _Example) -> float:
-        slopes = (
-            np.empty((len(example.rows), self._table.n_parts)),
-            np.empty_like(self._transitions.weights),
-            np.empty_like(self._support.weights),
-        )
-        loss: float = analysis_gradient(
-            example.rows,
-            example.gold,
-            self._table.chain,
-            example.words,
-            self._emissions.weights,
-            self._transitions.weights,
-            self._support.weights,
-            PLACES,
-            slopes,
-        )
-        self._emissions.step(step_steep_rows, example.rows, slopes[0])
-        self._transitions.step(step_steep_rows, each_row(slopes[1]), slopes[1])
-        self._support.step(step_rows, each_row(slopes[2]), slopes[2])
-        return loss
-
-    def averaged(self) -> AnalysisWeights:
-        """Return the mean of all weights, faint ones dropped, with the precision of a model file."""
-        kept = strongest(self._index, without_faint(self._emissions.mean(), FAINT), least=FAINTEST)
-        return AnalysisWeights(*kept, self._transitions.mean(), self._support.mean())
+# Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them.
+_Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], ...]]
 
 
 def _train_chain(
@@ -305,22 +263,36 @@ def _train_chain(
     keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
     numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
-    examples = [
-        _Example(
+    examples: list[_Example] = [
+        (
             index.rows(rows),
             np.array([numbers[analysis] for analysis in analyses], dtype=np.int64),
             morphology.encoded(sentence.forms, sentence.upos),
         )
         for rows, (sentence, analyses) in zip(keys, analysed, strict=True)
     ]
-    return learn(
-        _ChainTrainer(morphology.table, index, rate=settings.rate),
-        examples,
-        epochs=settings.epochs,
-        rng=rng,
-        patience=None,
-        description="learning features",
-    )[0]
+    table, descent = morphology.table, partial(RowAdaGrad, rate=settings.rate, counts_start=True)
+    emissions = descent(np.zeros((len(index.keys), table.n_parts), dtype=np.float32))
+    transitions, support = descent(np.zeros((1, table.n_pairs))), descent(np.zeros((LEVELS, LEVELS)))
+
+    def step(example: _Example) -> float:
+        rows, gold, words = example
+        weights = emissions.weights, transitions.weights, support.weights
+        of_parts = np.empty((len(rows), table.n_parts))
+        of_pairs, of_support = np.empty_like(transitions.weights), np.empty_like(support.weights)
+        slopes = of_parts, of_pairs, of_support
+        loss: float = analysis_gradient(rows, gold, table.chain, words, *weights, PLACES, slopes)
+        emissions.step(step_steep_rows, rows, of_parts)
+        transitions.step(step_steep_rows, each_row(of_pairs), of_pairs)
+        support.step(step_rows, each_row(of_support), of_support)
+        return loss
+
+    def averaged() -> AnalysisWeights:
+        kept = strongest(index, without_faint(emissions.mean(), FAINT), least=FAINTEST)
+        return AnalysisWeights(*kept, transitions.mean(), support.mean())
+
+    trainer, what = Steps(step, averaged), "learning features"
+    return learn(trainer, examples, epochs=settings.epochs, rng=rng, patience=None, description=what)[0]
 
 
 def _train_lemmatizer(
