@@ -130,34 +130,6 @@ class SourceTreeLikelihood:
         return self.target_trees.expect(scores, values)[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ExpectedMatches(SourceTreeLikelihood):
-    """Minus the expected number of source arcs as seen, in place of the log-probability of all.
-
-    The derivative of this number by a message equals that of the belief in the target arc by a tilt of the
-    source scores towards the seen arcs: both are the same second derivative of log Z. Two runs, tilted by
-    ``step`` either way, approximate it up to the square of the step.
-
-    *Source*: thesis 5.3.2, which names it.
-    """
-
-    step: float = 0.1
-
-    def explain(self, scores: Scores) -> Explanation:
-        marginals = self.target_trees.infer(scores)[1]
-        free = self._beliefs(marginals)
-        loss, slopes, statuses = 0.0, np.zeros_like(free.target), [free.status]
-        for own in self.seen:
-            tilts = (sign * self.step * own.chances for sign in (1.0, -1.0))
-            tilted = [self._beliefs(marginals, replace(own, heads=None, forest=tilt)) for tilt in tilts]
-            loss -= own.weight * float((free.source * own.chances)[:, 1:].sum())
-            slopes += own.weight * (tilted[1].target - tilted[0].target) / (2.0 * self.step)
-            statuses += [one.status for one in tilted]
-        if Status.CONTRADICTION in statuses:
-            return Explanation(loss, np.zeros_like(scores), tuple(statuses))
-        return Explanation(loss, self._through_marginals(scores, marginals, slopes), tuple(statuses))
-
-
 def channel_structure(structure: JointStructure) -> JointStructure:
     """Return the graph of a pair, and after its factors one for each target arc, scored by its message.
 

@@ -176,9 +176,6 @@ class NoisyChannelOptions:
     # among these; ``agreement``, all, by their probabilities (the variable M of thesis 5.3.2)
     source_forest: str = "best"
     ranks: int = 5
-    # maximise the expected number of matching arcs instead of the probability that all match: no better on
-    # dev (docs/results/thesis.md)
-    matches: bool = False
     # subset of the bilingual parser's families; MONO alone is about as accurate as all, and faster
     # (docs/results/thesis.md)
     families: tuple[str, ...] = ("MONO",)
@@ -286,12 +283,10 @@ def source_tree_likelihood(
             seen = noisy_channel.ranked_evidence(arcs, trees, options.ranks)
         else:
             seen = (noisy_channel.forest_evidence(arcs, trees),)
-    objective = noisy_channel.ExpectedMatches if options.matches else noisy_channel.SourceTreeLikelihood
-    return objective(
+    return noisy_channel.SourceTreeLikelihood(
         structure=noisy_channel.channel_structure(prepared.structure),
         scores=replace(scores, source=source),
         seen=seen,
         target_trees=bilingual.target.inference,
-        # Differences of beliefs need a finer tolerance.
-        propagation=replace(options.propagation, tolerance=1e-4) if options.matches else options.propagation,
+        propagation=options.propagation,
     )

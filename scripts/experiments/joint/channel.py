@@ -37,7 +37,6 @@ EXPLAINED = {
     BEST: NoisyChannelOptions(),
     "its five best trees": NoisyChannelOptions(source_forest="ranked"),
     "agreement with all of its trees": NoisyChannelOptions(source_forest="agreement"),
-    "expected matches with all of its trees": NoisyChannelOptions(source_forest="agreement", matches=True),
     GOLD: NoisyChannelOptions(),
 }
 MONO = "MONO"
