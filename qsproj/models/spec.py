@@ -72,11 +72,10 @@ def check(options: Any) -> None:
 
 
 def restored(usual: Options, header: Any, *, among_others: bool = False) -> Options:
-    """Rebuild options from their fields in the header of a file.
+    """Rebuild options from a header; ``usual``: values for fields that it lacks, as older ones do.
 
-    ``usual``: values for fields that the header lacks, as older ones do. ``among_others``: whether the
-    header has other fields, too, and null for usual values. Raises ValueError when it is no object, or an
-    option is unknown, of another type, or out of range.
+    ``among_others``: the header has other fields, too. Raises ValueError for an unknown option or a bad
+    value.
     """
     checked(header, {})
     known = specs_of(type(usual))

@@ -153,11 +153,7 @@ class ModelFile(NamedTuple):
 
 @contextmanager
 def opened_model(path: str | Path) -> Iterator[ModelFile]:
-    """Open a model file.
-
-    Raises DataError when it is missing, no model of ours, or of an unknown version; in the block, when it
-    is damaged, or holds NaN or infinite numbers.
-    """
+    """Open a model file; DataError for another file, and in the block for a damaged one, NaN or inf."""
     with opened_archive(path) as archive:
         header = read_header(archive)
         _check_header(str(path), header)
@@ -187,11 +183,7 @@ def _check_header(path: str, header: Any) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Load a model of any kind; its header names the kind.
-
-    Raises DataError as :func:`opened_model`, and when a field or array of this kind is missing or does not
-    fit; UsageError when the kind is unknown.
-    """
+    """Load a model of any kind, named by its header; DataError for a bad file, UsageError for a new kind."""
     with opened_model(path) as file:
         if file.kind in KINDS:
             # A model of many small parts, such as a lexicon, loads three times as fast without garbage

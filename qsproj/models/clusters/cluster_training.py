@@ -28,8 +28,7 @@ def train_cluster_parser(
     """Train a parser with hidden clusters of arcs by the likelihood of the trees alone.
 
     Penalties are divided by the number of clusters: with equal clusters, every step equals that of training
-    without clusters by likelihood. ``rng`` draws the initial weights, then orders the sentences. The rest is
-    as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
+    without. The rest is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
     """
     if not 1 <= options.clusters <= cluster_parser.MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {cluster_parser.MOST_CLUSTERS}")

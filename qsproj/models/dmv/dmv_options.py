@@ -12,15 +12,11 @@ E_STEPS = ("sum", "viterbi")
 class DmvOptions:
     """Training of a DMV.
 
-    ``start``: initial parameters of EM: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``:
-    relative frequencies in the training sentences with all heads known. ``e_step``: ``sum`` over all
-    derivations, or ``viterbi``. ``keep_heads``: whether the E-step is constrained to the known heads of
-    training sentences (thesis 4.6.3.3). ``iterations``: maximum number of EM iterations; 0 returns the
-    initial parameters. ``tolerance``: relative gain, of held-out data or else of the objective, below which
-    EM has converged. ``smoothing``: added to every count (a symmetric Dirichlet prior). ``max_words``: longer
-    training sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or
-    ``strip``. ``sibling_pairs``: of projected arcs, as in
-    :class:`qsproj.models.qg_dmv.qg_dmv_options.QgOptions`.
+    ``start``: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in the
+    training sentences with all heads known. ``keep_heads``: whether the E-step is constrained to known heads
+    (thesis 4.6.3.3). ``iterations``: of EM, at most; 0 returns the initial parameters. ``tolerance``:
+    relative gain below which EM has converged. ``smoothing``: added to every count (a symmetric Dirichlet
+    prior). ``max_words``: punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
     """
 
     start: str = option_field("harmonic", known=("start", STARTS))

@@ -37,14 +37,11 @@ CERTAIN = 1e6
 class GraphOptions:
     """The structure of the graphs, and the number of iterations.
 
-    ``families``: of ``FAMILIES``; None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training
-    fills it in. ``hidden``: a hidden projective tree scores the arcs that both trees have (thesis 5.1.1).
-    ``iterations``: of belief propagation in parsing; in training, four at most. ``threshold``: minimum
-    first-order probability of a candidate arc outside the best tree. ``max_factors``: a sentence with more is
-    parsed first-order. ``constraint``: the hard constraint on the arcs, of ``CONSTRAINTS``. ``gain``: in
-    parsing, factors that would move first-order beliefs by fewer nats are left out
-    (:func:`qsproj.models.graph.graph_factors.by_gain`); 0: none are. Raises UsageError when a name is unknown
-    or a number is out of range.
+    ``families``: None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross. ``hidden`` among them: a
+    hidden projective tree scores the arcs that both trees have (thesis 5.1.1). ``iterations``: in training,
+    four at most. ``threshold``: minimum first-order probability of a candidate arc outside the best tree.
+    ``max_factors``: a sentence with more is parsed first-order. ``gain``: see
+    :func:`qsproj.models.graph.graph_factors.by_gain`. Raises UsageError.
     """
 
     families: tuple[str, ...] | None = option_field(None, known=("factors", graph_factors.FAMILIES))
@@ -133,12 +130,9 @@ class GraphParser(Parser):
         given: Constraints | None = None,
         decode: str = "mbr",
     ) -> ArcBeliefs:
-        """Return the beliefs about the arcs of a sentence.
+        """Return beliefs about the arcs of a sentence; ``decode``: ``map`` for max-product.
 
-        ``given``: the known part of the tree. ``decode``: ``map`` for max-product instead of sum-product.
-
-        Raises SentenceLengthError when the sentence exceeds the first-order parser's limit, SentenceError
-        when no tree has the known part, UsageError when ``decode`` is not one of DECODERS.
+        Raises SentenceLengthError, SentenceError when no tree has the known part, UsageError.
         """
         check_decoder(decode)
         inference = self.base.constrained(sentence, given)

@@ -45,16 +45,13 @@ class Propagation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
-    """The graph of a pair, stored with the model for training and parsing. Names are checked.
+    """The graph of a pair, stored with the model for training and parsing.
 
-    ``families``: the quasi-synchronous factors in use, and members of LINK_FAMILIES; or SYNCH.
-    ``source_tree``: ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``, that of
-    the source. ``propagation``: in parsing. ``least_probability``: an arc whose first-order probability is
-    below it has no variable, unless the best tree has it. Parsers that are unsure, as projected ones are,
-    keep a hundred times as many factors at the usual value. A second-order parser prunes by its own
-    threshold. ``link_threshold``: links of at least this probability are predicted; 0.5 gives the fewest
-    expected errors. ``tag_threshold``: an untagged target word with two or more tags this probable has a TAG
-    variable; None: none has.
+    ``source_tree``: ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``.
+    ``least_probability``: an arc whose first-order probability is below it has no variable, unless the best
+    tree has it. Unsure parsers, as projected ones are, keep a hundred times as many factors at the usual
+    value. A second-order parser prunes by its own threshold. ``tag_threshold``: an untagged target word with
+    two or more tags this probable has a TAG variable.
     """
 
     families: tuple[str, ...] = option_field(
@@ -114,12 +111,11 @@ TAGS = ("given", "links", "joint")
 class BiparseOptions:
     """Training of a joint parser. Raises UsageError when options are incompatible.
 
-    ``joint`` is stored with the parser, ``training`` is of the joint weights, ``target_training`` of the
-    target parser. ``order`` of the target parser: 1, or 2 with factors over several arcs, which join those of
-    the pair. ``labels``: ``joint``, relations are predicted with those of the source as evidence, or
-    ``after``, by the target's labeller. ``tags``: ``given``, those of the target's file; ``links``, the model
-    tags untagged target words, and is trained on trees with such tags; ``joint``, uncertain tags are decoded
-    together with the trees.
+    ``order`` of the target parser: 1, or 2 with factors over several arcs, which join those of the pair.
+    ``labels``: ``joint``, relations are predicted with those of the source as evidence, or ``after``, by the
+    target's labeller. ``tags``: ``given``, those of the target's file; ``links``, the model tags untagged
+    target words, and is trained on trees with such tags; ``joint``, uncertain tags are decoded together with
+    the trees.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)

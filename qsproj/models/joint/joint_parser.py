@@ -171,10 +171,9 @@ class JointParser(Wrapper[TreeParser]):
         A pair without candidate links, or whose messages contradict each other, gets the parses of the
         monolingual parsers and the aligner's links, with ``alone`` set.
 
-        Sentences have UPOS tags; the target's may be missing where the model tags. ``alignment``: candidate
-        links, best with weights; fitted to the sentences where it was read without sizes. None: both are one
-        sentence in two annotation styles. ``source_tree``: ``joint``, ``best`` or ``observed``. Links of at
-        least the probability ``link_threshold`` are predicted. Where these two are None, the options decide.
+        Target tags may be missing where the model tags. ``alignment``: candidate links, best with weights;
+        None: both are one sentence in two annotation styles. ``source_tree`` (``joint``, ``best`` or
+        ``observed``), ``link_threshold``: None: as in the options.
 
         Raises DataError when the alignment reaches past its sentences, or when there is none and their words
         differ; UsageError or SentenceLengthError when a tree is missing, a name unknown, or a sentence too

@@ -184,13 +184,10 @@ class LabelledPosterior:
 class LabelledParser(FirstOrderParser[ArcScorer]):
     """A trained first-order parser whose trees are labelled.
 
-    Its ``scorer`` scores arcs whatever their relation. Its ``labeller`` reads the predicted tree, and
-    predicts relations together with the earlier beliefs about them.
-
-    ``relations``: scores added for each relation. ``least``: arcs of a smaller probability by ``scorer``
-    alone are in no tree; 0: all may be. Scores of labelled arcs are divided by ``temperature``, and of
-    relations given a tree by ``relation_temperature``, before their probabilities are reported. Trees are
-    decoded from the unscaled scores, for which they were trained.
+    Its ``labeller`` reads the predicted tree, and predicts relations together with the earlier beliefs about
+    them. ``relations``: scores added for each relation. ``least``: arcs of a smaller probability by
+    ``scorer`` alone are in no tree; 0: all may be. Reported probabilities are those of scores divided by
+    ``temperature``, and of relations by ``relation_temperature``; trees are decoded from the unscaled scores.
     """
 
     labeller: Labeller

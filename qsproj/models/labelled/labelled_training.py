@@ -93,9 +93,8 @@ def train_labelled_parser(
 ) -> tuple[LabelledParser, TrainingReport]:
     """Train a parser on labelled trees; missing heads and relations are summed out.
 
-    As :func:`~qsproj.models.arc.arc_training.train_arc_parser`, except that the objective is a likelihood,
-    with or without a margin, which is 1 for each word whose head or relation differs. A second parser,
-    trained on four fifths of the sentences, calibrates the probabilities of the first.
+    The objective is a likelihood, with or without a margin, 1 for each wrong word. A second parser, trained
+    on four fifths of the sentences, calibrates the probabilities of the first.
     """
     options = options or TrainingOptions()
     summed = names_of(lambda one: one.margin is not None)
@@ -195,10 +194,9 @@ DOUBT = 1e-4
 
 
 def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> LabelledParser:
-    """Return a parser with the temperatures that fit its probabilities best to the gold trees.
+    """Return a parser with the temperatures that fit its probabilities best to trees that it has not seen.
 
-    The loss is the negative log-probability of the true outcome, for each word of the predicted trees:
-    whether the arc is right, and then, whether arc and relation are. The parser has not seen these trees.
+    The loss is the negative log-probability of whether the arc, then arc and relation, are right.
 
     *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """

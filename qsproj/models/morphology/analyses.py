@@ -58,8 +58,7 @@ class AnalysisTable:
     """The A analyses, sorted, and the arrays for scoring in :mod:`qsproj.kernels.tagging.analyses`.
 
     ``ranges``: first and last, exclusive, of the analyses under each UPOS. ``chain``: ``table`` of the
-    kernels. ``n_parts``, ``n_pairs``: lengths of a row of emission weights, and of the transitions.
-    ``fused``: whether the values of TOGETHER form an additional part, beside those of each attribute.
+    kernels. ``fused``: whether the values of TOGETHER form an additional part.
     """
 
     analyses: tuple[Analysis, ...]

@@ -92,10 +92,9 @@ class AnalysisWeights:
 class Morphology:
     """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
 
-    ``columns``: the members of COLUMNS that it fills. ``lexicon``: by form and UPOS, the treebank's analyses,
-    each with the number of its edit script or NO_SCRIPT, and count; 0 where only a list of lemmas has it.
-    ``weights``: None where UPOS alone determines the analysis. ``lemmatizer``: for words missing from the
-    lexicon; None where lemmas were not trained.
+    ``lexicon``: by form and UPOS, the treebank's analyses, each with the number of its edit script or
+    NO_SCRIPT, and count; 0 where only a list of lemmas has it. ``weights``: None where UPOS alone determines
+    the analysis. ``lemmatizer``: for words missing from the lexicon.
     """
 
     columns: tuple[str, ...]

@@ -67,9 +67,8 @@ class QgCorpus:
 def pair_nodes(
     pair: SentencePair, inventory: Sequence[str], source_inventory: Sequence[str], *, punctuation: str
 ) -> PairNodes:
-    """Return the nodes of one pair.
+    """Return the nodes of one pair: one for each linked source word, or one for NULL (thesis 4.6.3.1).
 
-    A target word has a node for each linked source word, or one for NULL without links (thesis 4.6.3.1).
     Stripped target punctuation has no nodes; that of the source stays in its tree.
     """
     return nodes_of(
@@ -203,8 +202,7 @@ class QgCounts(dmv.Counts):
     def without_source(self) -> dmv.DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
 
-        Dependents without a link, whose sense is NULL, are not counted: the source has no information on
-        their heads, and EM attaches them arbitrarily.
+        Dependents whose sense is NULL are not counted: EM attaches them arbitrarily.
         """
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 

@@ -11,16 +11,12 @@ STARTS = ("trees", "uniform")
 class QgOptions:
     """Training of a QG-DMV.
 
-    ``iterations``: maximum number of EM iterations; 0 returns the initial parameters. ``tolerance``: relative
-    gain, of held-out data or else of the objective, below which EM has converged. ``smoothing``,
+    ``iterations``: of EM, at most; 0 returns the initial parameters. ``tolerance``: relative gain, of
+    held-out data or else of the objective, below which EM has converged. ``smoothing``,
     ``monolingual_smoothing``: added to every count of the QG-DMV, and of the DMV that parses new text.
-    ``start``: initial parameters of EM: ``trees``, the relative frequencies in whole projected target trees,
-    equal in every sense (:mod:`qsproj.pipelines.projection.em_projection` counts them); or ``uniform``
-    (thesis 4.6.3.4). ``parent_child``: initial probability of the configuration parent-child; the others
-    share the rest. ``max_words``: pairs with a longer target sentence are left out. ``min_linked``: pairs
-    with a smaller :func:`linked_share` are left out, since unlinked words are learned from the target alone,
-    and badly (docs/notes/qg-dmv.md). ``punctuation``: of the target, ``keep`` or ``strip``.
-    ``sibling_pairs``: see its help.
+    ``start``: ``trees``, the relative frequencies in whole projected target trees, equal in every sense; or
+    ``uniform`` (thesis 4.6.3.4). ``parent_child``: initial probability of this configuration.
+    ``punctuation``: of the target, ``keep`` or ``strip``.
     """
 
     iterations: int = 1

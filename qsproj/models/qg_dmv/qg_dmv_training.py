@@ -44,12 +44,11 @@ def train_qg_dmv(
 ) -> tuple[qg_dmv.QgDmv, QgReport]:
     """Train on tagged target sentences, parsed source sentences and the links between them.
 
-    ``pairs``: source with UPOS and heads, target with UPOS. Links are the candidates, their weights the
-    priors. Consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``dev``: pairs whose
+    ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``dev``: pairs whose
     likelihood determines convergence; if the start is best on them, it is returned. ``start``: called after
-    all pairs have been read; returns a DMV of the target as the start of EM, or None for uniform parameters
-    with a preference for parent-child. Raises UsageError when no pair is usable or an option is wrong;
-    DataError when a checkpoint to resume from is of other data or options.
+    all pairs have been read; returns a DMV of the target, or None for uniform parameters with a preference
+    for parent-child. Raises UsageError when no pair is usable or an option is wrong; DataError when a
+    checkpoint is of other data or options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}

@@ -77,15 +77,12 @@ class FeatureExtractor:
 class Tagger(Stored):
     """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
 
-    ``tags``: the T tags, sorted. ``extractor``: templates and word classes. ``index``: the R features that
-    have weights. ``weights`` float32[R, T]: natural-log potentials, with the precision of
-    :func:`~qsproj.models.packing.in_half_the_bytes`; full precision in older models. ``transitions``
-    float64[T+1, T]: those of [previous tag, tag]; row T is for the first tag of a sentence. ``contractions``:
-    how the training treebanks split multiword tokens, lower-cased token to lower-cased words. ``language``:
-    its code, for tokenising plain text; None where it is unknown. ``tokenizer`` cuts plain text as the
-    treebanks do, ``splitter`` finds sentences in running text, ``morphology`` predicts lemmas, XPOS and FEATS
-    from the tags: each where the treebanks had these. ``judge``: scores candidate words where a
-    script puts no spaces between words; see :mod:`qsproj.models.tagging.segmentation_reranker`.
+    ``weights`` float32[R, T]: natural-log potentials of the R features in ``index``, with the precision of
+    :func:`~qsproj.models.packing.in_half_the_bytes`. ``transitions`` float64[T+1, T]: those of [previous tag,
+    tag]; row T is for the first tag. ``contractions``: lower-cased token to lower-cased words. ``language``:
+    its code; None where it is unknown. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks
+    had what it predicts. ``judge``: scores candidate words where a script puts no spaces between them; see
+    :mod:`qsproj.models.tagging.segmentation_reranker`.
     """
 
     tags: tuple[str, ...]
@@ -112,14 +109,10 @@ class Tagger(Stored):
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words and not yet tagged.
 
-        Text is cut as in the training treebank, contractions included. Without a trained tokeniser, or for a
-        ``language`` that is not that of the model, the rules of the language cut it.
-
-        ``split_contractions``: where rules cut, split tokens as the training treebanks did: zum to zu dem.
-        ``paragraphs``: whether lines hold several sentences, or parts of some: see
-        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: number of segmentations to
-        yield for each line, see :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. ``name``: name of the
-        text in messages.
+        Without a trained tokeniser, or for a ``language`` that is not that of the model, rules cut it;
+        ``split_contractions``: then split tokens as the training treebanks did. ``paragraphs``: see
+        :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: see
+        :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`.
 
         Raises UsageError when there is neither a trained tokeniser nor a language, or for several
         segmentations of text that is cut by rules or runs over lines; DataError at a line of a script that
@@ -180,12 +173,11 @@ class Tagger(Stored):
     ) -> Sentence:
         """Return the sentence with UPOS and other trained columns replaced; everything else is unchanged.
 
-        With ``confidence`` MISC has the probability of each word's tag, and of its features given the tag:
-        ``TagProb=0.9876``, ``FeatProb=0.9123``. ``columns``: replace only these of :attr:`columns`; without
-        ``upos``, by the tags of the sentence.
+        ``confidence``: ``TagProb=`` and ``FeatProb=`` (given the tag) in MISC. ``columns``: replace only
+        these; without ``upos``, by the tags of the sentence.
 
-        Raises UsageError when the model does not fill one of the columns; SentenceError when a word has no
-        tag and UPOS is not replaced.
+        Raises UsageError when the model does not fill a column; SentenceError when a word has no tag and UPOS
+        is not replaced.
         """
         check_sentence(sentence, most=None)
         wanted = self.columns if columns is None else tuple(columns)

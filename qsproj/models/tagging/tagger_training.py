@@ -50,12 +50,10 @@ Words = tuple[str, ...]
 class TaggerOptions:
     """Training of a tagger; defaults chosen on German treebanks (docs/notes/words-and-tags.md).
 
-    ``epochs``: with ``dev`` data at most. ``rate``: AdaGrad's step size. ``lower_classes``,
-    ``cased_classes``: sizes of the two sets of word classes, where there is raw text: few for lower-cased
-    words, many for words as written; 0 for none. ``self_training``: most raw sentences to tag and train on
-    again. ``self_strength``: weight of such a sentence against 1 for a treebank's. ``merge_contractions``:
-    train also on sentences whose multiword tokens are left whole, as plain text has them. ``templates``:
-    those other than of word classes.
+    ``epochs``: with ``dev`` data at most. ``lower_classes``, ``cased_classes``: sizes of the two sets of word
+    classes, where there is raw text. ``self_training``: most raw sentences to tag and train on again, each
+    with a weight of ``self_strength``. ``merge_contractions``: train also on sentences whose multiword tokens
+    are left whole, as plain text has them. ``templates``: those other than of word classes.
     """
 
     epochs: int = 10
@@ -87,10 +85,9 @@ def train_tagger(
 ) -> Tagger:
     """Train a tagger on sentences with UPOS on every word.
 
-    ``raw``: tokenised sentences of the language; their contractions are split as the treebank splits them.
-    ``rng`` orders the sentences and picks those of ``raw`` to tag. ``dev``: stop at the epoch after which
-    these are tagged best. ``language``: kept in the model, to tokenise plain text with. UsageError when there
-    is no sentence, or a word of ``treebank`` or ``dev`` has no UPOS.
+    ``raw``: tokenised sentences of the language, of which ``rng`` picks those to tag. ``dev``: stop at the
+    epoch after which these are tagged best. ``language``: kept in the model. UsageError when there is no
+    sentence, or a word has no UPOS.
     """
     settings = options or TaggerOptions()
     _check_tagged([*treebank, *dev])

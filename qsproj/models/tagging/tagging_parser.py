@@ -424,10 +424,9 @@ class TaggingParser(Parser):
         inference: TreeDecoder | None = None,
         spans: Sequence[tuple[int, int]] = (),
     ) -> TaggingFeatures:
-        """Prune and build the graph of a sentence.
+        """Prune and build the graph of a sentence, given distributions of tags and arcs.
 
-        ``distribution`` float64[n, K], ``marginals`` float64[n+1, n+1]: of tags and arcs by tagger and first
-        order. ``required_arcs``, ``required_tags`` bool of these shapes: exempt from pruning, in training.
+        ``required_arcs``, ``required_tags`` bool[n+1, n+1], bool[n, K]: exempt from pruning, in training.
         ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
         inference = inference or self.inference

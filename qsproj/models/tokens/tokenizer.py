@@ -192,12 +192,11 @@ class Tokenizer:
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of text that is not blank, cut into tokens and words.
 
-        ``sent_id`` is the number of the line; ``# newpar`` marks a line that follows a blank one.
-        ``segmentations``: the number of segmentations to yield for each line, see :meth:`segmentations`; the
-        second best of line 7 is *7.2*, and a comment has its probability. ``cut``: replaces :meth:`tokens`.
+        ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many to yield for each
+        line; the second best of line 7 is *7.2*, and a comment has its probability. ``cut``: replaces
+        :meth:`tokens`.
 
-        Raises DataError at a line without spaces between words, for a tokeniser of a language that has them;
-        ``name`` is its file's.
+        Raises DataError at a line without spaces between words, for a language that has them.
         """
         for number, line, begins in numbered(lines):
             if not self.known:
@@ -230,9 +229,9 @@ class Tokenizer:
     def segmentations(self, text: str, k: int) -> list[tuple[Tokens, float]]:
         """Return the k best segmentations of a line with single spaces, best first, with probabilities.
 
-        State sequences are listed, most probable first, until all others are less probable than the last of
-        k, at most MOST_SEQUENCES k of them; probabilities are exact: sums over all sequences that make the
-        same words. Fewer than k where there are no more. O(k log k) time for each character.
+        Sequences are listed until all others are less probable than the last of k, at most MOST_SEQUENCES k
+        of them; probabilities are exact: sums over all sequences that make the same words. O(k log k) a
+        character.
         """
         if not text:
             return [([], 1.0)]
