@@ -393,8 +393,7 @@ def learn_features(
         lines.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
-    many = len(drawn) == options.sentences
-    training = MorphologyOptions(epochs=options.epochs_of_many if many else options.epochs)
+    training = MorphologyOptions(epochs=options.epochs)
     morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections, options=training)
     return morphology and _cooled(morphology, options.temperature), lines
 
