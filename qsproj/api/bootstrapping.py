@@ -102,7 +102,7 @@ def bootstrap(
     annotated : as ``treebank``
         Target sentences with gold trees, if available; ``tagged``: sentences with UPOS alone.
     draws : int, optional
-        Number of parsers to average; None: 3 for fewer than 20,000 pairs, else 1.
+        Passes over the trees of the prior, translated anew for each; None: 6.
     jobs : int
         Number of processes; -1: one per core. It does not change the model.
     seed : int

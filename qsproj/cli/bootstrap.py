@@ -95,7 +95,7 @@ def add_arguments(parser: CommandParser) -> None:
         writes="",
     )
     advanced = parser.add_argument_group("advanced")
-    advanced.option("--draws N", "average N parsers (default: 3 below 20,000 pairs, else 1)")
+    advanced.option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)")
     advanced.option(
         "--cut WHEN",
         "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",

@@ -81,7 +81,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     soft.option(
         "--draws N",
-        "average N priors, each from its own translated trees (default: 3 below 20,000 pairs, else 1)",
+        "passes over the prior's trees, translated anew for each (default: 6)",
     )
     soft.option(
         "--annotated FILE ...", "target trees in the annotation style of the source, to fine-tune the parser"
@@ -191,8 +191,8 @@ def _sources(options: argparse.Namespace) -> Sources:
             f"found {len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
             f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
         )
-    if options.prior and (options.draws or 1) > 1:
-        raise UsageError("--draws averages parsers of several priors; leave out --prior, or --draws")
+    if options.prior and options.draws:
+        raise UsageError("--draws trains the prior; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(f"--method {options.method} reads one --source; only --method soft combines several")
     return tuple(

@@ -88,7 +88,7 @@ def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> 
         options=TrainingOptions(epochs=EPOCHS, template_set="delexicalised"),
     )
     rng = np.random.default_rng(seed)
-    soft = project_soft([pairs], priors=[[transferred]], rng=rng)
+    soft = project_soft([pairs], priors=[transferred], rng=rng)
     return {
         "every word on the previous one": attach_previous,
         "every word on the next one": attach_next,

@@ -9,7 +9,6 @@ from contextlib import redirect_stderr
 from html import escape
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from qsproj.cli.main import main
@@ -102,20 +101,6 @@ def test_step_by_step_gives_the_same_model(made, run_cli, tmp_path):
     assert links.read_bytes() == stage_file(work, "links", "pharaoh").read_bytes()
     assert_same_models(tagger, stage_file(work, "tagger", "model"))
     assert_same_models(whole, folder / "model")
-
-
-def test_from_many_pairs_one_parser_is_learned(made, monkeypatch, tmp_path, run_cli):
-    monkeypatch.setattr("qsproj.pipelines.projection.projected.LITTLE", 1)
-    work = shutil.copytree(made[0] / "work", tmp_path / "work")
-    outcome = run_cli("bootstrap", "--verbose", *options(made[0]), "--work", work, "-o", tmp_path / "model")
-    assert outcome.code == 0, outcome.err
-    assert re.search(r"^tagged: .*\(kept\)$", outcome.err, re.MULTILINE)
-    assert ": 1 of translated words" in outcome.err and any(
-        ": 3 of translated words" in line for line in made[2]
-    )
-    sentence = next(read_conllu(CORPORA / "de.conllu"))
-    one, of_three = (load_parser(path).base for path in (tmp_path / "model", made[0] / "model"))
-    assert not np.allclose(one.scores(sentence)[:, 1:], of_three.scores(sentence)[:, 1:], atol=0.1)
 
 
 def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):

@@ -9,7 +9,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.projection.priors import weighted_prior
+from qsproj.pipelines.projection import priors
+from qsproj.pipelines.projection.priors import train_on_draws, weighted_prior
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from tests.sentences import make_sentence
 
@@ -87,34 +88,47 @@ def as_they_are(sentences, rng):
     return sentences
 
 
-def test_draws_are_parsers_of_translations_drawn_anew():
+def test_each_pass_reads_trees_translated_anew():
     drawn = []
 
     def translated(sentences, rng):
-        drawn.append(f"word{rng.integers(1 << 30)}")
+        # Words with no affix in common.
+        drawn.append("".join(rng.permutation(list("abcdefgh"))))
         return [replace(one, forms=(drawn[-1], *one.forms[1:])) for one in sentences]
 
-    def priors(draws):
+    def prior(draws):
         rng, treebank = np.random.default_rng(1), Treebank("final", FINAL)
-        return weighted_prior([treebank], target=FINAL, rng=rng, translate=[translated], draws=draws)
+        return weighted_prior([treebank], target=FINAL, rng=rng, translate=[translated], draws=draws).members[
+            0
+        ]
 
-    def learned_of(parser, word):
+    def gain(parser, word):
         """Return what the right arc gains by a word."""
         known, unknown = (
             parser.scores(make_sentence(f"{form} b c", "NOUN ADV VERB"))[3, 1] for form in (word, "unseen")
         )
         return known - unknown
 
-    two, three = priors(2), priors(3)
-    # A draw does not depend on the number of draws; the first alone learns relations.
-    assert drawn[:2] == drawn[2:4] and len(set(drawn)) == 3
-    for one, same in zip(two.members, three.members, strict=False):
-        assert np.array_equal(one.scorer.weights, same.scorer.weights)
-    assert [parser.labeller is None for parser in three.members] == [False, True, True]
-    assert three.voters == [(parser,) for parser in three.members]
-    for place, parser in enumerate(three.members):
-        gains = [learned_of(parser, word) for word in drawn[2:]]
-        assert gains[place] == max(gains) > 0.1
+    parser = prior(3)
+    assert len(set(drawn)) == 3 and parser.labeller is not None
+    assert all(gain(parser, word) > 0.02 for word in drawn)
+    assert gain(prior(1), drawn[1]) == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_pass_reads_half_of_the_trees_of_a_large_treebank(monkeypatch):
+    monkeypatch.setattr(priors, "FEW_TREES", 3)
+    for count, read in ((2, 2), (5, 3), (8, 4)):
+        passes = []
+
+        def translated(sentences, rng, passes=passes):
+            passes.append([one.sent_id for one in sentences])
+            return sentences
+
+        trees = [replace(FINAL[0], sent_id=str(number)) for number in range(count)]
+        train_on_draws([(translated, trees)], rng=np.random.default_rng(1), draws=5)
+        assert [len(one) for one in passes] == [read] * 5
+        assert all(one == sorted(one) for one in passes)
+        assert (len({tuple(one) for one in passes}) > 1) == (read < count)
 
 
 def test_a_prior_of_translated_trees_reads_their_words():

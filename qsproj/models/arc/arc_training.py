@@ -18,7 +18,7 @@ from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.labeller import Labeller, train_labeller
+from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
@@ -58,15 +58,15 @@ def train_arc_parser(
     options: training_options.TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
-    relations: bool = True,
+    label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[ArcParser, training_options.TrainingReport]:
     """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
     ``dev``: trees for early stopping. ``weights``: weights of the sentences' arcs, 0 or more; relations are
-    learned without them, unless ``relations`` is false. ``unlabelled``: sentences without trees, for entropy
-    regularisation; those of more than MAX_WORDS words are left out. Raises UsageError when no sentence has a
-    head, an option has an unknown name, templates of tags alone find no tags, sentences have weights and the
-    objective no gradient, or the objective is that of the parser with clusters.
+    learned without them in ``label_epochs`` passes, not at all in 0. ``unlabelled``: sentences without trees,
+    for entropy regularisation; those of more than MAX_WORDS words are left out. Raises UsageError when no
+    sentence has a head, an option has an unknown name, templates of tags alone find no tags, sentences have
+    weights and the objective no gradient, or the objective is that of the parser with clusters.
     """
     options = options or training_options.TrainingOptions()
     training_options.check_unclustered(training_options.objective_named(options.objective))
@@ -89,7 +89,36 @@ def train_arc_parser(
                 "the parser can build no tree of the dev file, so probabilities are fitted on training trees",
             )
         scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
-    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, relations=relations)
+    return finished(
+        ArcParser,
+        scorer,
+        prepared,
+        records,
+        rng=rng,
+        remarks=remarks,
+        label_epochs=label_epochs,
+    )
+
+
+def train_on_passes(
+    passes: Iterable[Sequence[Sentence]],
+    *,
+    rng: np.random.Generator,
+    options: training_options.TrainingOptions,
+    label_epochs: int,
+) -> ArcParser:
+    """Train a parser on other trees in each pass, and its relations on those of the first.
+
+    The ``options`` name an objective with a gradient; all features count.
+    """
+    trainer: Any = None
+    for sentences in passes:
+        prepared = prepare(sentences, options=options)
+        if trainer is None:
+            first = prepared
+            trainer = arc_scorer.ArcTrainer(first.template_set, first.support, rule=options.rule())
+        learn(trainer, prepared.lessons, epochs=1, rng=rng, description="training arcs")
+    return finished(ArcParser, trainer.averaged(), first, (), rng=rng, label_epochs=label_epochs)[0]
 
 
 def finished(
@@ -100,16 +129,17 @@ def finished(
     *,
     rng: np.random.Generator,
     remarks: tuple[str, ...] = (),
-    relations: bool = True,
+    label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[Trained, training_options.TrainingReport]:
     """Train relations for a scorer, if asked; return the parser and the report of its training."""
     labeller = (
         None
-        if not relations
+        if not label_epochs
         else train_labeller(
             prepared.sentences,
             rng=rng,
             template_set=f"{prepared.template_set}{IN_TREE}",
+            epochs=label_epochs,
             ignored=prepared.ignored,
         )
     )

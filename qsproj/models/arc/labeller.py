@@ -21,6 +21,7 @@ from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 17
+LABEL_EPOCHS = 6
 ROOT_RELATION = "root"
 
 
@@ -179,7 +180,7 @@ def train_labeller(
     *,
     rng: np.random.Generator,
     template_set: str,
-    epochs: int = 6,
+    epochs: int = LABEL_EPOCHS,
     rate: float = 0.1,
     start: Labeller | None = None,
     ignored: tuple[str, ...] = (),

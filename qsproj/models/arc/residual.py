@@ -30,19 +30,24 @@ def train_residual(
     rng: np.random.Generator,
     options: TrainingOptions,
     trained_by: Callable[[ArcTrainer], Trainer[ArcExample, ArcScorer]] = lambda trainer: trainer,
+    repeats: int = 1,
 ) -> ArcParser:
     """Learn weights to add to those of a parser; return the parser with the sums.
 
     Examples are encoded for ``base``; their objectives are of the sums of its scores and the added ones.
-    ``trained_by`` wraps the trainer.
+    ``trained_by`` wraps the trainer. The weights are the mean of ``repeats`` trainings, each with other
+    orders of the examples.
     """
     above = []
     for example in examples:
         own = base.scorer.scores(base.scorer.features(example.encoded))
         above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
-    trainer = trained_by(ArcTrainer(base.scorer.template_set, rule=options.rule()))
-    added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
-    return with_added(base, added)
+    parser = base
+    for _ in range(repeats):
+        trainer = trained_by(ArcTrainer(base.scorer.template_set, rule=options.rule()))
+        added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
+        parser = with_added(parser, added, scale=repeats)
+    return parser
 
 
 def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> ArcParser:

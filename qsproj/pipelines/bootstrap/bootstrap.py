@@ -27,7 +27,7 @@ from qsproj.pipelines.bootstrap.workspace import (
     Workspace,
     digest_of,
 )
-from qsproj.pipelines.projection.projected import SoftProjectionOptions, usual_draws
+from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
 
 # Share of the evidence from links added to the prior where the raw text is far from the bitext.
 SHARE_OF_FAR_TEXT = 0.75
@@ -48,8 +48,8 @@ class BootstrapOptions:
     :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side written without spaces, by default the
     target if its language is; see :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each
     bitext, Pharaoh, one line for each pair; the bitext must then be tokenised, with spaces between words.
-    ``draws``: number of averaged parsers; None: see
-    :func:`qsproj.pipelines.projection.projected.usual_draws`. ``soft``: training of each parser.
+    ``draws``: see :func:`qsproj.pipelines.projection.priors.train_on_draws`. ``soft``: training of
+    the parser.
     """
 
     also: tuple[str, ...] = ()
@@ -137,13 +137,11 @@ def bootstrap(
         options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given
     )
     bitexts = _declare_bitexts([_given(text) for text in texts], workspace, options, workers)
-    draws = options.draws or usual_draws(sum(size.pairs for size in sizes))
     declare_parsers = partial(
         _declare_parsers,
         bitexts,
         workspace,
         options,
-        draws=draws,
         made=made or {},
         suggested_sentences=suggested_sentences if with_examples else None,
         workers=workers,
@@ -321,7 +319,6 @@ def _declare_parsers(
     options: BootstrapOptions,
     tagger: StageReport,
     *,
-    draws: int,
     made: Provenance,
     suggested_sentences: int | None,
     workers: Workers,
@@ -336,9 +333,9 @@ def _declare_parsers(
         sources=sources,
         others=options.also,
         unshared=unshared,
-        draws=draws,
+        draws=options.draws or DRAWS,
         seed=options.seed,
-        files=prior_files(options.also, draws=draws),
+        files=prior_files(options.also),
     )
     parser = declare(
         project,
@@ -348,7 +345,6 @@ def _declare_parsers(
         tagger=bitexts.tagger.file,
         options=soft,
         priors=prior.files,
-        draws=draws,
         seed=options.seed,
     )
     model = declare(

@@ -28,7 +28,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=10)
+@stage("prior", version=11)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -49,20 +49,17 @@ def train_priors(
     )
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
-    voters = (
-        f"{pluralise(len(prior.members), 'parser')} from {pluralise(words, 'word')}: {draws} of translated "
-        f"words, {len(prior.others)} of tags alone"
-    )
-    return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
+    of_tags = f", {len(prior.members) - 1} of tags alone" if others else ""
+    line = f"1 parser of translated words{of_tags}, from {pluralise(words, 'word')}"
+    return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=13, files=(".model", ".trees.conllu"))
+@stage("parser", version=14, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
-    draws: int,
     annotated: Sequence[str],
     unshared: Sequence[str],
     tagger: str,
@@ -71,14 +68,12 @@ def project(
 ) -> StageReport:
     """Train the parser of the target on projected evidence and priors; also write its training trees.
 
-    ``priors``: as many as ``draws``, then those that vote beside each. ``unshared``: conventions of the
-    sources that do not hold in the target. ``tagger``: of the target; it provides lemmas and features of the
-    words of these trees.
+    ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
+    provides lemmas and features of the words of these trees.
     """
-    members = [load_prior(path, reads_words=True) for path in priors]
     projected = project_soft(
         [Conventional(pairs, unshared) for pairs in corpora],
-        priors=[(drawn, *members[draws:]) for drawn in members[:draws]],
+        priors=[load_prior(path, reads_words=True) for path in priors],
         rng=np.random.default_rng(seed),
         options=options,
         annotated=list(read_all(annotated)),
@@ -89,6 +84,6 @@ def project(
     return StageReport(line="; ".join(projected.report), figures={})
 
 
-def prior_files(others: Sequence[str], *, draws: int) -> list[str]:
+def prior_files(others: Sequence[str]) -> list[str]:
     """Return the file suffixes of :func:`train_priors`, one for each prior."""
-    return [f".{number}.model" for number in range(1, draws + (3 if others else 1))]
+    return [f".{number}.model" for number in range(1, 4 if others else 2)]

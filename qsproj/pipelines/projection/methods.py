@@ -12,6 +12,7 @@ import numpy as np
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.sentence import SentencePair
 from qsproj.pipelines.projection.projected import (
+    DRAWS,
     EM_FROM_ARCS,
     EM_FROM_TAGS,
     HARD_EPOCHS,
@@ -19,7 +20,6 @@ from qsproj.pipelines.projection.projected import (
     Projected,
     ProjectedArcs,
     SoftProjectionOptions,
-    usual_draws,
 )
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
@@ -54,28 +54,28 @@ def _soft(
     from qsproj.pipelines.projection.soft_projection import project_soft
     from qsproj.pipelines.projection.source_priors import (
         TranslatedTreebanks,
-        facts_of,
         source_priors,
+        unshared_conventions,
     )
     from qsproj.pipelines.tagging.conventions import Conventional
 
     options = SoftProjectionOptions(**given, projective=not nonprojective)
-    facts = facts_of(chain.from_iterable(sources))
-    draws = 1 if prior else draws or usual_draws(facts.count)
-    conventional = [Conventional(pairs, facts.unshared) for pairs in sources]
+    unshared = unshared_conventions(chain.from_iterable(sources))
+    draws = draws or DRAWS
+    conventional = [Conventional(pairs, unshared) for pairs in sources]
     if treebank:
         priors = source_priors(
             [TranslatedTreebanks(*one) for one in zip(treebank, sources, strict=True)],
-            unshared=facts.unshared,
+            unshared=unshared,
             target=(pair.target for pairs in sources for pair in pairs),
             rng=np.random.default_rng(seed or 0),
             draws=draws,
-        )[0].voters
+        )[0].members
         rng = np.random.default_rng(seed or 0)
     elif prior:
-        priors = [tuple(map(load_prior, prior))]
+        priors = tuple(map(load_prior, prior))
     else:
-        priors = translated_priors(conventional, rng=rng, draws=draws)
+        priors = tuple(translated_priors(conventional, rng=rng, draws=draws))
     projected = project_soft(
         conventional, priors=priors, rng=rng, options=options, annotated=list(read_all(annotated))
     )

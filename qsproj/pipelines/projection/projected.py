@@ -45,15 +45,8 @@ class ProjectedArcs:
         check(self)
 
 
-# Below LITTLE pairs the prior is the mean of DRAWS, because each trains quickly. Gain over a single one:
-# docs/results/testament.md.
-LITTLE = 20_000
-DRAWS = 3
-
-
-def usual_draws(pairs: int) -> int:
-    """Return the default number of draws of the prior."""
-    return DRAWS if pairs < LITTLE else 1
+# Passes over the trees of the prior, translated anew for each.
+DRAWS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +78,7 @@ class SoftProjectionOptions:
         least=1,
         help=f"learn from the N best pairs (default: as many as have {ENOUGH_WORDS:,} words)",
     )
-    epochs: int = option_field(3, least=1)
+    epochs: int = option_field(2, least=1)
     l2: float = option_field(100.0, least=0.0)
     share: float | None = option_field(
         None,

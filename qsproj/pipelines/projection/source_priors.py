@@ -11,6 +11,7 @@ import numpy as np
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.projection.priors import WeightedPrior, weighted_prior
+from qsproj.pipelines.projection.projected import DRAWS
 from qsproj.pipelines.tagging.conventions import CONVENTIONS, Conventional, conventional
 from qsproj.pipelines.translated_trees import way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank
@@ -34,7 +35,7 @@ def source_priors(
     unshared: Sequence[str],
     target: Iterable[Sentence],
     rng: np.random.Generator,
-    draws: int = 1,
+    draws: int = DRAWS,
 ) -> tuple[WeightedPrior, int]:
     """Train parsers of other languages; return them with the number of training words.
 
@@ -58,21 +59,11 @@ def source_priors(
     return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
 
 
-@dataclass(frozen=True, slots=True)
-class PairFacts:
-    """Number of sentence pairs, and conventions of the source that the target lacks."""
-
-    count: int
-    unshared: tuple[str, ...]
-
-
-def facts_of(pairs: Iterable[SentencePair]) -> PairFacts:
-    """Return the facts of sentence pairs; the tags of linked words decide on conventions."""
+def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
+    """Return the conventions of the source that the target lacks, by the tags of linked words."""
     found: Counter[tuple[str, str]] = Counter()
     names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
-    count = 0
     for pair in pairs:
-        count += 1
         weights = pair.alignment.weights
         of_words = [names.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
         if not any(of_words):
@@ -81,5 +72,6 @@ def facts_of(pairs: Iterable[SentencePair]) -> PairFacts:
         for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
             if name := of_words[source - 1]:
                 found[name, pair.target.upos[target - 1]] += chance
-    unshared = [one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]]
-    return PairFacts(count, tuple(unshared))
+    return tuple(
+        one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]
+    )

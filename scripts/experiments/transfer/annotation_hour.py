@@ -229,7 +229,7 @@ def start_of(lab: Lab, target: str) -> tuple[Path, Path]:
         done = bootstrap(
             [texts_of(lab, target)],
             workspace=Workspace(folder / "work", run=target),
-            options=BootstrapOptions(seed=1, draws=1, text=(str(raw),)),
+            options=BootstrapOptions(seed=1, text=(str(raw),)),
         )
         shutil.copy(done.model, model)
     return raw, model

@@ -52,7 +52,7 @@ class SoftParsers:
 
     def _translated(self) -> Path:
         return self._kept(
-            "translated", lambda: translated_priors([self.pairs()], rng=np.random.default_rng(1))[0]
+            "translated", lambda: translated_priors([self.pairs()], rng=np.random.default_rng(1))
         )
 
     def untranslated(self) -> list[ArcParser]:
@@ -113,8 +113,8 @@ def project(
 ) -> dict[str, Any]:
     """Write a projected parser and its training trees; return its resources and report."""
     start, rng = time.process_time(), np.random.default_rng(1)
-    drawn = [priors] if priors else translated_priors([pairs], rng=rng)
-    projection = project_soft([pairs], priors=drawn, rng=rng, options=options)
+    priors = priors or translated_priors([pairs], rng=rng)
+    projection = project_soft([pairs], priors=priors, rng=rng, options=options)
     write_conllu(projection.trees(), trees_beside(path))
     projection.parser.save(path)
     return {"cpu": time.process_time() - start, "said": list(projection.report)}

@@ -14,7 +14,7 @@ from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
+from qsproj.models.arc.residual import FineTuningOptions, annotated_examples, fine_tuned, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 
@@ -55,6 +55,19 @@ def test_the_pull_keeps_arcs_near_what_they_were(parser, german):
         )
 
     assert moved(1e6) < 0.7 * moved(0.0)
+
+
+def test_weights_are_the_mean_of_trainings_in_other_orders(parser, german):
+    examples, options = annotated_examples(parser, german[:5])[1], TrainingOptions(epochs=1)
+
+    def learned(rng, **repeats):
+        return train_residual(parser, examples, rng=rng, options=options, **repeats).scorer.weights
+
+    mean = learned(np.random.default_rng(1), repeats=2)
+    rng = np.random.default_rng(1)
+    one, other = learned(rng), learned(rng)
+    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(mean, (one + other) / 2, atol=1e-6)
 
 
 def test_what_the_trees_teach_alone_is_added_in_part(parser, german):
