@@ -19,13 +19,14 @@ from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 
-# Options of the source models. The usual 10 epochs gain .02 UPOS, .06 UAS and .01 features on English dev.
-TAGS_OF_SOURCE = TaggerOptions(epochs=6)
-ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
-FEATURES_OF_SOURCE = MorphologyOptions(epochs=5)
+# Options of the source models.
+TAGS_OF_SOURCE = TaggerOptions(epochs=4)
+ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=4)
+LABEL_EPOCHS_OF_SOURCE = 3
+FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
 
 
-@stage("source", version=7)
+@stage("source", version=8)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train tagger and parser of the source, with features if the treebank has them, to be projected.
 
@@ -34,7 +35,9 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
     tagger = train_tagger(sentences, rng=rng, language=language, options=TAGS_OF_SOURCE)
-    parser, report = train_arc_parser(sentences, rng=rng, options=ARCS_OF_SOURCE)
+    parser, report = train_arc_parser(
+        sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS_OF_SOURCE
+    )
     if "feats" in columns_shown(sentences):
         # Separate generator: features must not change tags and trees.
         features = train_morphology(
