@@ -316,19 +316,17 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
 
     with serving(make_app) as client, windows(browser, client) as open_window:
         page = open_window()
-        show(page, "unsure")
         word(page, 4).focus()
         page.keyboard.press("Enter")
         word(page, 3).click()
         assert "Decided" not in path.read_text()
-        show(page, "sure")
+        show(page, "long")
         page.locator("#standing", has_text="4 words").wait_for()
         # The word, and those above, which were read.
         marks = misc_values(next(one for one in read_conllu(path) if one.sent_id == "unsure"), "Decided")
         assert marks == (*["UPOS,HEAD,DEPREL"] * 3, "UPOS,HEAD")
         assert heads(path, "unsure") == [2, 3, 0, 3]
         page.reload()
-        show(page, "unsure")
         said(page, "not confirmed yet")
         assert word(page, 4).locator(".head").inner_text() == "3 bellt"
         page.keyboard.press("u")

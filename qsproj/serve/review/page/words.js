@@ -67,8 +67,9 @@ export class Words {
     const questions = this.rows.filter((row) => row.words).length;
     $("decided").textContent = `${decided(false)} of ${this.rows.length - questions} words decided`
       + (questions ? `, ${decided(true)} of ${questions} questions answered` : "")
-      + ". A key assigns a tag, another one a second tag; Enter accepts the first tag of the model, or goes on; b: the context decides, and keys tag its lines; "
-      + "Backspace removes tags; Space shows contexts, or the words of a question.";
+      + ". One key assigns a tag, another key a second tag. Enter accepts the first tag of the model, and goes on. "
+      + "b keeps two tags, because the context decides, and lists the occurrences, to be tagged one by one. "
+      + "Space shows the contexts of a word, or the words of a question. Backspace removes tags.";
   }
 
   #decide(at, tags) {
