@@ -123,7 +123,7 @@ def bootstrap(
     >>> import qsproj
     >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> pairs = [(one.text, other.text) for one, other in zip(english, german)]
-    >>> made = qsproj.bootstrap(treebank=english, bitext=pairs, languages=("en", "de"), draws=1)
+    >>> made = qsproj.bootstrap(treebank=english, bitext=pairs, languages=("en", "de"))
     >>> made.model("Der Hund schläft im Garten.")[0].root
     <Token 3 'schläft' VERB>
     """
