@@ -44,7 +44,9 @@ def pooled_evidence(translations: Translations) -> Scores:
     """Return the evidence for each target arc from all translations, float64[n+1, n+1] in 0..1.
 
     The sum over translations, at most 1. On dev files the mean was worse than one translation alone; the
-    maximum was as good as the sum, and weighting by a quasi-synchronous grammar gained nothing.
+    maximum was as good as the sum, and weighting by a quasi-synchronous grammar gained nothing. Of five
+    translations into Wolof, shares of the sum lost 2.1 points of UAS and LAS with gold tags; weights by the
+    odds that a source agrees with the others, which were alike, changed shares by .1.
     """
     return np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
 
