@@ -19,14 +19,14 @@ from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 
-# Options of the source models.
-TAGS_OF_SOURCE = TaggerOptions(epochs=4)
-ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=4)
+# Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
+TAGS_OF_SOURCE = TaggerOptions(epochs=6)
+ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
 LABEL_EPOCHS_OF_SOURCE = 3
 FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
 
 
-@stage("source", version=8)
+@stage("source", version=9)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train tagger and parser of the source, with features if the treebank has them, to be projected.
 
