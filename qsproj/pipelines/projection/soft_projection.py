@@ -229,7 +229,8 @@ def _all_trees(
         if not 0 < len(translations[0].target) <= MAX_WORDS:
             yield translations[0].target
             continue
-        tree = best_tree(translations, strength * soft_evidence.pooled_evidence(translations), parser)
+        pooled = soft_evidence.pooled_evidence(translations)
+        tree = best_tree(translations, strength * soft_evidence.with_clauses(translations, pooled), parser)
         if labeller is not None:
             evidence = strength * soft_evidence.relation_evidence(translations, tree.heads, numbers)
             tree = soft_evidence.with_likely_relations(tree, labeller, evidence)
