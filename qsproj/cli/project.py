@@ -86,7 +86,7 @@ def add_arguments(parser: CommandParser) -> None:
     soft.option(
         "--annotated FILE ...", "target trees in the annotation style of the source, to fine-tune the parser"
     )
-    add_fields(soft, projected.SoftProjectionOptions(), "sentences")
+    add_fields(soft, projected.SoftProjectionOptions(), "sentences", "share")
     hard = parser.add_argument_group("--method hard")
     hard.option(
         "--completion NAME",

@@ -60,6 +60,13 @@ def test_a_prior_without_a_treebank_is_reported(run_cli, folder):
     assert hint not in outcome.err
 
 
+def test_the_weight_of_links_can_be_given(run_cli, folder):
+    outcome = project(run_cli, "--draws", "1", "--share", "1.25", "-o", folder / "weighed")
+    assert outcome.code == 0 and "evidence weight 1.25" in outcome.err
+    outcome = project(run_cli, "--share", "3", "-o", folder / "too_much")
+    assert outcome.code == 2 and "share" in outcome.err
+
+
 def test_conventions_of_the_target_hold_without_a_treebank(run_cli, folder):
     """English possessives are pronouns, Spanish ones determiners: the parser learns nothing else."""
     english = Path("corpora/en.conllu").read_text(encoding="utf-8")

@@ -9,17 +9,11 @@ from qsproj.models.tagging.tagger_training import FIGURES, NUMERAL, LogEvidence,
 # Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go so low
 # (DOUBT in link_noise); type sets and a confident tagger do.
 UNLIKELY = -3.0
-# Number of digit tokens from which the text itself shows how digits are used.
-ENOUGH_IN_DIGITS = 100
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return copies of at most ``most`` sentences with one unambiguous number word in digits.
-
-    Empty where the text itself has enough digits.
-    """
-    shown = sum(form[0].isdigit() for example in examples for form in example.forms)
-    if NUMERAL not in tags or shown >= ENOUGH_IN_DIGITS:
+    """Return copies of at most ``most`` sentences with one unambiguous number word in digits."""
+    if NUMERAL not in tags:
         return []
     found: list[SetExample] = []
     for example in examples:

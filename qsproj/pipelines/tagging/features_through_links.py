@@ -5,7 +5,7 @@ tag predict no better than the tag alone is not marked in the target and is not 
 attributes each word gets its likeliest combination; a model is then trained as on a treebank.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -44,18 +44,14 @@ TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
 # Shared attributes of the first tag require that words of the second show them.
 FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
 LONGEST_SUFFIX = 4
-# Minimum number of votes to test an attribute.
+# Minimum number of votes to test an attribute, or to find that a type has several tenses.
 FEWEST_VOTES = 20.0
-# Maximum number of votes of one type in the test of suffixes.
-MOST_OF_A_TYPE = 5.0
 # Entropy per vote added to the denominator, in nats: a value that nearly all words share is uninformative.
 LEAST_DOUBT = 0.1
 # Prior votes of all values in the estimate by tag alone, so that none is impossible.
 BARELY = 0.1
 BLOCK_WORDS = 50
 TENSE = "Tense"
-# Minimum number of votes to find that a type has several tenses.
-FEWEST_TENSES = 10.0
 # Probability of a value unknown in the source, relative to the likeliest value.
 UNTOLD = 0.5
 
@@ -76,14 +72,14 @@ class MarkedWords:
 
     ``types`` int64[N]. ``names``: tag and lower-cased form of each type. ``values``: values of each attribute
     that occurs; NONE is the first. ``votes``: votes of each attribute, float64[N, values]. ``together``: for
-    each tag, votes for combinations of values of a source word.
+    each tag, the combinations of values of its source words.
     """
 
     types: Numbers
     names: tuple[tuple[str, str], ...]
     values: Mapping[str, tuple[str, ...]]
     votes: Mapping[str, Counts]
-    together: Mapping[str, Mapping[tuple[str, ...], float]]
+    together: Mapping[str, Collection[tuple[str, ...]]]
 
     @cached_property
     def groups(self) -> list[Numbers]:
@@ -129,12 +125,10 @@ def marked_words(
             brought = np.array(value, dtype=np.int64)[marks]
             votes[name] = np.zeros((len(words), len(values[name])))
             np.add.at(votes[name], (at[brought >= 0], brought[brought >= 0]), weights[brought >= 0])
-    together: dict[str, dict[tuple[str, ...], float]] = {}
-    pairs, which = np.unique(types[at] * len(links.names) + marks, return_inverse=True)
-    for pair, vote in zip(pairs.tolist(), np.bincount(which, weights).tolist(), strict=True):
-        tag, mark = names[pair // len(links.names)][0], links.names[pair % len(links.names)]
-        of_tag = together.setdefault(tag, {})
-        of_tag[mark.values] = of_tag.get(mark.values, 0.0) + vote
+    together: dict[str, set[tuple[str, ...]]] = {}
+    for pair in np.unique(types[at] * len(links.names) + marks).tolist():
+        tag = names[pair // len(links.names)][0]
+        together.setdefault(tag, set()).add(links.names[pair % len(links.names)].values)
     return MarkedWords(types, names, values, votes, together)
 
 
@@ -185,7 +179,7 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
             leaning_chances(half, by_form, leaning),
             leaning_chances(half, groups[:1], BARELY),
         )
-        few = counts * np.minimum(1.0, MOST_OF_A_TYPE / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9))
+        few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
         by_suffix = leaning_chances(few, groups, leaning, others=True)
         others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
         for tag in sorted(TELLING.intersection(tags.tolist())):
@@ -249,7 +243,7 @@ def likeliest_features(
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
     for tag, names in written.items():
-        known = _together(words, tag, names, options.rarest)
+        known = _together(words, tag, names)
         at = np.nonzero(tags == tag)[0]
         if known and len(at):
             scores = np.zeros((len(at), len(known)))
@@ -273,18 +267,13 @@ def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
         return np.zeros(len(words.names), dtype=np.bool_)
     tenses = words.of_types(TENSE)[:, 1:]
     votes = tenses.sum(axis=1)
-    return (votes >= FEWEST_TENSES) & (tenses.max(axis=1) < one_tense * votes)
+    return (votes >= FEWEST_VOTES) & (tenses.max(axis=1) < one_tense * votes)
 
 
-def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:
-    """Return the combinations of values of ``names`` in source words of a tag, without rare ones."""
+def _together(words: MarkedWords, tag: str, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the combinations of values of ``names`` in source words of a tag."""
     columns = [CARRIED.index(name) for name in names]
-    found: dict[tuple[str, ...], float] = {}
-    for values, vote in words.together.get(tag, {}).items():
-        some = tuple(values[column] for column in columns)
-        found[some] = found.get(some, 0.0) + vote
-    total = sum(found.values())
-    return sorted(values for values, vote in found.items() if vote >= rarest * total)
+    return sorted({tuple(values[column] for column in columns) for values in words.together.get(tag, ())})
 
 
 def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> str:

@@ -29,8 +29,6 @@ from qsproj.pipelines.tagging.linked_text import LinkedText
 
 # Minimum number of tagged sentences to set some aside for testing.
 FEWEST = 50
-# Largest expected gain of word classes, in percentage points; with a larger deficit they are not tried.
-WORTH_OF_CLASSES = 2.0
 # Significance threshold in standard deviations: one difference in twenty exceeds it by chance.
 SURELY = 1.64
 # Tagged words needed to learn the features of a tag; probability from which their features count as certain.
@@ -174,16 +172,14 @@ def compare_with_tagged_alone(
     Both taggers learn from the same tagged sentences and are tested on those set ``aside``. Links win if
     there are none aside, or if the difference may be chance (sign test), because later rounds improve the
     tagger with links further by using them as evidence of each word. The tagger without links gets word
-    classes of the text where they could decide.
+    classes of the text.
     """
     if not aside:
         return False, []
     with_links = words_right(tagger, aside)
     options = TaggerOptions(self_training=0)
-    alone = words_right(train_tagger(learned_from.sentences, rng=rng, options=options), aside)
-    if 100.0 * alone.mean() > 100.0 * with_links.mean() - WORTH_OF_CLASSES:
-        richer = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, options=options)
-        alone = max(alone, words_right(richer, aside), key=np.mean)
+    without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, options=options)
+    alone = words_right(without_links, aside)
     differ = np.count_nonzero(alone != with_links)
     wins = bool(alone.sum() - with_links.sum() > SURELY * np.sqrt(differ))
     lines = [

@@ -14,9 +14,9 @@ class FeatureProjectionOptions:
     votes from the type beside the links of a word. ``shown``: share of an attribute's uncertainty given the
     tag that forms must remove. ``agreeing``: the same for attributes that adjectives share with nouns, whose
     endings often mark something else. ``precision``: minimum expected precision of written values.
-    ``rarest``: minimum share of a tag's votes for a combination of features. ``temperature``: divisor of the
-    potentials, because the training data is more certain than links are correct. ``one_tense``: minimum share
-    of a type's votes for its likeliest tense, which no neighbour determines, unlike number or gender.
+    ``temperature``: divisor of the potentials, because the training data is more certain than links are
+    correct. ``one_tense``: minimum share of a type's votes for its likeliest tense, which no neighbour
+    determines, unlike number or gender.
     """
 
     sentences: int = 12000
@@ -26,7 +26,6 @@ class FeatureProjectionOptions:
     shown: float = 0.03
     agreeing: float = 0.12
     precision: float = 0.6
-    rarest: float = 0.002
     temperature: float = 2.0
     one_tense: float = 0.75
 

@@ -23,8 +23,6 @@ from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.votes import Sets
 from qsproj.progress import track
 
-# Lower bound of the evidence from a tagger, natural log: no tag is excluded.
-MOST_DOUBTED = -12.0
 # Lower bound of a tag's frequency where probabilities are divided by it.
 RAREST = 0.03
 
@@ -147,8 +145,7 @@ def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     frequency = np.maximum(probabilities.mean(axis=0, dtype=np.float64), RAREST)
     with np.errstate(divide="ignore"):
         evidence = np.log(probabilities) - power * np.log(frequency)
-    evidence -= evidence.max(axis=1, keepdims=True)
-    return np.maximum(evidence, MOST_DOUBTED).astype(np.float32)
+    return (evidence - evidence.max(axis=1, keepdims=True)).astype(np.float32)
 
 
 def word_classes_of(text: LinkedText, raw: Sequence[Words], count: int) -> dict[str, Classes]:
