@@ -18,8 +18,10 @@ from qsproj.pipelines.tagging.votes import Shares, Words, normalised, words_of
 
 # Most untranslated words have one of these tags.
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})
-# Conjunctions are translated: a rarely linked word that is linked to *and* is no conjunction.
+# Conjunctions are translated: a rarely linked word with links to *and* is no conjunction (Wolof *di*), unless
+# they have this share of its votes (German *aber*).
 TRANSLATED = "CCONJ"
+SURELY_TRANSLATED = 0.75
 # Words with similar neighbours may be this many times rarer than frequent ones.
 RARER = 10
 
@@ -55,7 +57,8 @@ def rarely_linked(text: LinkedText, words: Words, options: TagProjectionOptions)
     few = words.votes.sum(axis=1) < options.rarely_linked * mean * words.counts
     spelled = np.zeros_like(words.frequent)
     spelled[words.of_types] = [any(map(str.isalpha, form)) for form in text.vocabulary]
-    agree = normalised(words.votes).max(axis=1) >= options.agreeing
+    enough = [SURELY_TRANSLATED if tag == TRANSLATED else options.agreeing for tag in text.tags]
+    agree = (normalised(words.votes) >= enough).any(axis=1)
     return words.frequent & spelled & few & ~agree & (mean >= options.rarely_linked)
 
 
