@@ -19,6 +19,7 @@ from qsproj.pipelines.bootstrap.bitext import track_from
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import tag_stream
 from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
 from qsproj.pipelines.treebank_weights import read_treebanks
@@ -28,7 +29,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=42)
+@stage("tagger", version=43)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -103,9 +104,9 @@ def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> 
     """Count the words of raw text that are in the target side of no bitext."""
     if not raw:
         return Compared(0, 0, 0)
-    known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
-    words = [form.lower() for one in raw for form in one.forms if any(map(str.isalpha, form))]
-    return Compared(len(raw), len(words), sum(word not in known for word in words))
+    known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
+    unknown, words = count_unknown((form for one in raw for form in one.forms), known)
+    return Compared(len(raw), words, unknown)
 
 
 @stage("tagged", version=2, files=(".conllu",))

@@ -10,12 +10,20 @@ from operator import itemgetter
 
 import numpy as np
 
+from qsproj.corpus.characters import feature_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags
 from qsproj.pipelines.tagging.votes import Sets
 
 Words = tuple[str, ...]
+
+
+def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int, int]:
+    """Count the words with letters that are not in a vocabulary in any case, and all with letters."""
+    known = {feature_form(form).lower() for form in vocabulary}
+    words = [feature_form(form).lower() for form in forms if any(map(str.isalpha, form))]
+    return sum(word not in known for word in words), len(words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +63,9 @@ class RawText:
 
     def share_unknown(self, vocabulary: Iterable[str]) -> float:
         """Return the share of words that are not in a vocabulary, whatever their case; 0 without words."""
-        known = {form.lower() for form in vocabulary}
-        words = [form.lower() for forms in self.sentences for form in forms if any(map(str.isalpha, form))]
-        return sum(word not in known for word in words) / max(len(words), 1)
+        words = [form for forms in self.sentences for form in forms]
+        unknown, words_of_letters = count_unknown(words, vocabulary)
+        return unknown / max(words_of_letters, 1)
 
     def frequent(self, share: float) -> list[str]:
         """Return the lower-cased words that make up at least a share of the text."""
