@@ -459,6 +459,23 @@ def test_bitexts_that_teach_nothing_are_told(tmp_path, run_cli):
     assert "found en as source and target language" in run_cli("bootstrap", "--verbose", *same).err
 
 
+def test_trees_without_use_are_refused_before_anything_is_learned(tmp_path, run_cli):
+    headless, untagged = (tmp_path / name for name in ("headless", "untagged"))
+    headless.write_text("1\tHund\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    untagged.write_text("1\tHund\t_\t_\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    again = tmp_path / "again"
+    again.write_bytes((CORPORA / "en.conllu").read_bytes())
+    for given, said in (
+        (("--also", CORPORA / "es.conllu", untagged), "untagged: found no sentence with UPOS on every word"),
+        (("--also", headless), "headless: found no head"),
+        (("--parsed-source", headless), "headless: found no tree"),
+        (("--parsed-source", CORPORA / "en.conllu", again), "again: found 90 sentences of 90 that "),
+    ):
+        outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), *given)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
+        assert said in outcome.err
+
+
 def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, run_cli):
     headless, untagged, lexicon = (tmp_path / name for name in ("headless", "untagged", "lexicon"))
     headless.write_text("1\tHund\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
-from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_raw
+from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, parse_examples
 from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
@@ -41,10 +41,10 @@ class BootstrapOptions:
 
     ``also``: treebanks of other languages, which vote on tags and in the prior. ``tagged``, ``annotated``:
     target sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some
-    lines of the source sides, CoNLL-U. ``lexicon``: target words with allowed tags, or with lemmas.
-    ``lemmatizer``: see :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw target text,
-    one sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be split into
-    sentences. ``learn_text``: whether taggers learn from it; None: see
+    lines of the source sides, CoNLL-U; several files count as one. ``lexicon``: target words with allowed
+    tags, or with lemmas. ``lemmatizer``: see :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw
+    target text, one sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be
+    split into sentences. ``learn_text``: whether taggers learn from it; None: see
     :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side written without spaces, by default the
     target if its language is; see :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each
     bitext, Pharaoh, one line for each pair; the bitext must then be tokenised, with spaces between words.
@@ -77,11 +77,10 @@ class BootstrapOptions:
 class Bootstrapped:
     """Results of a bootstrap, as files of its workspace.
 
-    ``trees``: target sentences of the bitext with the trees that the parser, or the first of several, was
-    trained on. ``examples``: target sentences parsed by the model, with the probability of each arc.
-    ``suggested``: parsed sentences of these or of raw text to annotate next, best first. ``suggested_words``:
-    words for a lexicon, best first, see
-    :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. These three are None unless
+    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``examples``:
+    target sentences parsed by the model, with the probability of each arc. ``suggested``: parsed sentences of
+    these or of raw text to annotate next, best first. ``suggested_words``: words for a lexicon, best first,
+    see :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. These three are None unless
     requested. ``corpora``: for each bitext its parsed source, its tagged target, and links.
     """
 
@@ -127,6 +126,7 @@ def bootstrap(
         options.lemmatizer,
         language=texts[0].languages[1],
     )
+    check_other_trees(options.also, options.parsed)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     given: dict[str, Any] = {

@@ -9,9 +9,11 @@ import numpy as np
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import is_conllu
+from qsproj.conventions import is_whole
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
-from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
@@ -39,6 +41,8 @@ LEAST_KNOWN = 0.5
 VOCABULARY_TO_ASK = 3000
 # Share of shifted blocks that makes an error; fewer are local passages out of step.
 SHIFTED_SHARE = 0.25
+# Greatest share of the trees of a file of --parsed-source that earlier files may have as well.
+REPEATED_SHARE = 0.5
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
@@ -77,6 +81,30 @@ def check_annotated(
         if path in annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
     lexicon_of(lexicon, lemmatizer, language)
+
+
+def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
+    """Check, before the first stage, treebanks of other languages, and trees of the source side.
+
+    Raises DataError when one has no usable tree, or repeats the trees of an earlier file of the source side.
+    """
+    for path in also:
+        if not any(len(one) and UNSPECIFIED not in one.upos for one in read_sentences(path)):
+            found, remedy = "no sentence with UPOS on every word", "tag it first (qsproj tag)"
+            raise DataError(path, None, found, "a treebank after --also", remedy)
+    if also and not any(map(has_tree, read_all(also))):
+        raise DataError(also[0], None, "no head", "trees after --also", "parse it first (qsproj parse)")
+    before: dict[str, str] = {}
+    for path in parsed:
+        trees = {_letters("".join(one.forms)) for one in read_sentences(path) if is_whole(one.heads)}
+        if not trees:
+            raise DataError(path, None, "no tree", "trees after --parsed-source", "leave it out")
+        again = sorted(trees & before.keys())
+        # Different verses may have the same words.
+        if len(again) > REPEATED_SHARE * len(trees):
+            found = f"{pluralise(len(again), 'sentence')} of {len(trees)} that {before[again[0]]} has as well"
+            raise DataError(path, None, found, "each tree in one file", "leave one of the files out")
+        before |= dict.fromkeys(trees, path)
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
