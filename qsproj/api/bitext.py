@@ -218,6 +218,7 @@ def project_tags(
     lexicon: PathOrFile | Mapping[str, Sequence[str]] | None = None,
     columns: Sequence[str] | None = None,
     seed: int = 1,
+    also: Iterable[Sentence] | Sequence[Iterable[Sentence]] = (),
 ) -> Tagger:
     """Train a tagger by projecting tags through word links.
 
@@ -245,6 +246,9 @@ def project_tags(
         Columns learned beside UPOS: ``feats``, ``lemma``; None: all that are available.
     seed : int
         The same seed gives the same tagger.
+    also : iterable of Sentence
+        A treebank of a related language, whose tags vote on the target's words if they agree with links; for
+        several, a list of lists.
 
     Examples
     --------
@@ -261,6 +265,7 @@ def project_tags(
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
     from qsproj.pipelines.tagging.tags_through_links import project_tags as train
     from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
+    from qsproj.pipelines.treebank_weights import Treebank
 
     if language is not None:
         check_known_language(language)
@@ -281,12 +286,15 @@ def project_tags(
         else read_lexicon(lexicon)
     )
     few = validation.sentences_of(tagged, "tagged", least=0)
+    given = list(also)
+    relatives = [given] if given and isinstance(given[0], Sentence) else given
     tagger = train(
         join_same_targets(pairs),
         rng=validation.generator_of(seed),
         tagged=few,
         raw=map(validation.words_in, validation.texts_of(raw, "raw")),
         lexicon=known,
+        relatives=[Treebank("also", validation.sentences_of(one, "also")) for one in relatives],
         language=language,
         columns=PROJECTED_COLUMNS if columns is None else columns,
     ).tagger

@@ -75,6 +75,7 @@ def bootstrap(
     lemmatizer: str | None = None,
     unspaced: str | None = None,
     suggest_sentences: int = 20,
+    learn_text: bool | None = None,
 ) -> Bootstrap:
     """Train a model that tokenizes, tags and parses a language without a treebank.
 
@@ -108,7 +109,7 @@ def bootstrap(
     seed : int
         The same seed gives the same model.
     also, parsed_source : as ``treebank``
-        Treebanks of other languages, whose parsers vote; trees of the source side of the bitext itself.
+        Treebanks of other languages, which vote on tags and trees; trees of the source side of the bitext.
     paired_by : str
         ``line``, or ``verse``: two files of reference, tab, text, or two Bibles.
     cut : bool, optional
@@ -117,6 +118,8 @@ def bootstrap(
         ``simplemma``; ``source``, ``target`` or ``both``: the side written without spaces.
     suggest_sentences : int
         Number of sentences in ``suggested``.
+    learn_text : bool, optional
+        Whether tags are learned from ``text``; None: if it has unknown words.
 
     Examples
     --------
@@ -152,6 +155,7 @@ def bootstrap(
             lemmatizer=lemmatizer,
             text=inputs.texts(text, "text"),
             paragraphs=paragraphs,
+            learn_text=learn_text,
             unspaced=unspaced,
             draws=count,
             seed=validation.whole_number(seed, "seed", least=0),

@@ -10,6 +10,7 @@ import pytest
 import qsproj
 from qsproj import Document
 from qsproj.cli.main import main
+from qsproj.pipelines.bootstrap.call import BootstrapCall
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +116,15 @@ def test_what_does_not_fit_is_told_before_anything_is_learned(mistake):
         qsproj.bootstrap(**{**PAIR, **change})
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_options_are_those_of_the_command(tmp_path):
+    """The call is kept before its inputs are found to be too few."""
+    with pytest.raises(qsproj.QsprojError, match="1 pair to learn from"):
+        qsproj.bootstrap(**PAIR, work=tmp_path, learn_text=False, also="corpora/es.conllu")
+    options = BootstrapCall.load(tmp_path, "de").options
+    assert options.learn_text is False
+    assert [Path(path).name for path in options.also] == ["es.conllu"]
 
 
 def test_several_sources_are_lists():

@@ -86,6 +86,10 @@ def test_tags_are_projected_with_one_source_and_with_several(english, german, tm
         english, words, links, lexicon={"hund": ["VERB"], "Hund": ["VERB"]}, columns=[]
     )
     assert listed.tag(words[0]).upos[1] == "VERB"
+    related = qsproj.project_tags(english, words, links, columns=[], also=[german, english])
+    assert accuracy(related) > accuracy(one)
+    with pytest.raises(UsageError, match="also: found no sentence with UPOS on every word"):
+        qsproj.project_tags(english, words, links, columns=[], also=words)
     with pytest.raises(UsageError, match="unknown column that links carry 'xpos'"):
         qsproj.project_tags(english, words, links, columns=["xpos"])
     with pytest.raises(UsageError, match="found element 2 in source and none in alignments"):

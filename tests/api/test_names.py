@@ -35,7 +35,7 @@ SIGNATURES = {
     "bootstrap": (
         "(*, treebank, bitext, languages, work=None, text=(), lexicon=None, annotated=(), draws=None, "
         "jobs=1, seed=1, tagged=(), also=(), parsed_source=(), paired_by='line', cut=None, "
-        "paragraphs=False, lemmatizer=None, unspaced=None, suggest_sentences=20)"
+        "paragraphs=False, lemmatizer=None, unspaced=None, suggest_sentences=20, learn_text=None)"
     ),
 }
 DOCUMENTED = [name for name in qsproj.__all__ if not name.startswith("__")]
