@@ -162,7 +162,7 @@ def train_tagger(
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging import tagger_training
-    from qsproj.pipelines.tagging.treebank_tokens import learn_tokens
+    from qsproj.pipelines.tagging.target_words import treebank_tokens
 
     if language is not None:
         check_known_language(str(language))
@@ -170,9 +170,9 @@ def train_tagger(
     tagger = tagger_training.train_tagger(
         treebank, raw=map(words_in, texts_of(raw, "raw")), language=language, rng=generator_of(seed)
     )
-    tokens = learn_tokens(treebank, language=language, seed=whole_number(seed, "seed", least=0))
+    tokens = treebank_tokens(treebank, language=language, seed=whole_number(seed, "seed", least=0))
     morphology = train_morphology(treebank, rng=generator_of(seed))
-    return replace(tagger, morphology=morphology, **tokens.parts())
+    return replace(tagger, morphology=morphology, **tokens)
 
 
 def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:

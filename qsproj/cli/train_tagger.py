@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-    from qsproj.pipelines.tagging.treebank_tokens import learn_tokens
+    from qsproj.pipelines.tagging.target_words import treebank_tokens
 
     lexicon = _lemmas_of(options)
     rng = np.random.default_rng(options.seed)
@@ -90,8 +90,8 @@ def run(options: argparse.Namespace) -> None:
     sentences = list(read_tagged(options.treebanks))
     if lexicon.more is not None and "lemma" in columns_shown(sentences):
         raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
-    tokens = learn_tokens(sentences, language=options.language, seed=options.seed, rules=options.rules)
-    tokenizer = tokens.tokenizer
+    tokens = treebank_tokens(sentences, language=options.language, seed=options.seed, rules=options.rules)
+    tokenizer = tokens.get("tokenizer")
     tagger = train_tagger(
         sentences,
         rng=rng,
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
         columns=columns,
         inflections=lexicon.inflections_of(sentences),
     )
-    tagger = replace(tagger, morphology=morphology, **tokens.parts())
+    tagger = replace(tagger, morphology=morphology, **tokens)
     words = sum(map(len, sentences))
     how = (
         "as the treebank shows"

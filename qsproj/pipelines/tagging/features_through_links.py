@@ -26,7 +26,7 @@ from qsproj.models.morphology.morphology_training import (
 )
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
-from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
+from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, numbered
 from qsproj.pipelines.tagging.options import FeatureProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
 from qsproj.pipelines.tagging.votes import normalised, summed
@@ -94,22 +94,14 @@ def marked_words(
     text: LinkedText, links: MarkedLinks, sentences: Sequence[int], tags: Sequence[Sequence[str]]
 ) -> MarkedWords:
     """Collect the feature votes of links whose two tags agree, for the words of ``sentences``."""
-    words = np.concatenate([np.arange(one.start, one.stop) for one in map(text.words_of, sentences)])
-    numbers: dict[tuple[str, str], int] = {}
-    for number, of_sentence in zip(sentences, tags, strict=True):
-        for tag, form in zip(of_sentence, text.sentences[number], strict=True):
-            numbers.setdefault((tag, form.lower()), len(numbers))
-    types = np.array(
-        [
-            numbers[tag, form.lower()]
-            for number, of_sentence in zip(sentences, tags, strict=True)
-            for tag, form in zip(of_sentence, text.sentences[number], strict=True)
-        ],
-        dtype=np.int64,
-    )
-    names = tuple(numbers)
+    tagged = [
+        (tag, form.lower())
+        for number, of_sentence in zip(sentences, tags, strict=True)
+        for tag, form in zip(of_sentence, text.sentences[number], strict=True)
+    ]
+    types, names = numbered(tagged)[0], tuple(dict.fromkeys(tagged))
     places = np.full(len(text.types), -1, dtype=np.int64)
-    places[words] = np.arange(len(words))
+    places[text.places(sentences)] = np.arange(len(tagged))
     at, marks = places[links.words], links.marks
     alike = np.array([ALIKE.get(tag, tag) for tag, _ in names])
     of_marks = np.array([ALIKE.get(mark.upos, mark.upos) for mark in links.names])
@@ -121,9 +113,9 @@ def marked_words(
         found = {mark.values[column] for mark in links.names} - {NONE, UNKNOWN}
         if found:
             values[name] = (NONE, *sorted(found))
-            value = [_place(values[name], mark.values[column]) for mark in links.names]
-            brought = np.array(value, dtype=np.int64)[marks]
-            votes[name] = np.zeros((len(words), len(values[name])))
+            number = {value: place for place, value in enumerate(values[name])}
+            brought = np.array([number.get(mark.values[column], -1) for mark in links.names])[marks]
+            votes[name] = np.zeros((len(tagged), len(values[name])))
             np.add.at(votes[name], (at[brought >= 0], brought[brought >= 0]), weights[brought >= 0])
     together: dict[str, set[tuple[str, ...]]] = {}
     for pair in np.unique(types[at] * len(links.names) + marks).tolist():
@@ -132,16 +124,10 @@ def marked_words(
     return MarkedWords(types, names, values, votes, together)
 
 
-def _place(values: Sequence[str], value: str) -> int:
-    return values.index(value) if value in values else -1
-
-
 def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
     """Return the group of each type by tag alone, then by longer and longer suffixes, int64[types] each."""
     return [
-        np.unique(
-            [f"{tag} {form[max(len(form) - length, 0) :]}" for tag, form in names], return_inverse=True
-        )[1]
+        numbered((tag, form[max(len(form) - length, 0) :]) for tag, form in names)[0]
         for length in range(LONGEST_SUFFIX + 1)
     ]
 
@@ -182,27 +168,17 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
         few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
         by_suffix = leaning_chances(few, groups, leaning, others=True)
         others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
+        # Values that are written: the likeliest of each type, except NONE.
+        best = own[1].argmax(axis=1)
+        is_written = best >= (name not in SHARED)
         for tag in sorted(TELLING.intersection(tags.tolist())):
-            right, said = _right(own[0][tags == tag], own[1][tags == tag], is_marked=name not in SHARED)
+            of_tag = np.flatnonzero((tags == tag) & is_written)
+            right, said = float(own[0][of_tag, best[of_tag]].sum()), float(own[0][of_tag].sum())
             if said >= FEWEST_VOTES:
-                shown = _shown(*(array[tags == tag] for array in (others if tag in OPEN else own)))
+                tested, *chances = (array[tags == tag] for array in (others if tag in OPEN else own))
+                left, doubt = (-float((tested * np.log(one)).sum()) for one in chances)
+                shown = (doubt - left) / (doubt + LEAST_DOUBT * float(tested.sum()))
                 yield Judged(tag, name, shown, right / said)
-
-
-def _shown(votes: Counts, by_form: Counts, by_tag: Counts) -> float:
-    """Return the share of the uncertainty given the tag that forms remove."""
-    doubt, left = (-float((votes * np.log(chances)).sum()) for chances in (by_tag, by_form))
-    return (doubt - left) / (doubt + LEAST_DOUBT * float(votes.sum()))
-
-
-def _right(votes: Counts, chances: Counts, *, is_marked: bool) -> tuple[float, float]:
-    """Count the votes for the likeliest value of their type, and all votes.
-
-    ``is_marked``: the first value is NONE; types for which it is the likeliest are not counted.
-    """
-    best = chances.argmax(axis=1)
-    said = best >= is_marked
-    return float(votes[said, best[said]].sum()), float(votes[said].sum())
 
 
 def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptions) -> dict[str, list[str]]:
@@ -243,14 +219,16 @@ def likeliest_features(
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
     for tag, names in written.items():
-        known = _together(words, tag, names)
+        place_of = [CARRIED.index(name) for name in names]
+        known = sorted({tuple(one[place] for place in place_of) for one in words.together.get(tag, ())})
         at = np.nonzero(tags == tag)[0]
         if known and len(at):
             scores = np.zeros((len(at), len(known)))
             for place, name in enumerate(names):
                 of_name = logs[name][at]
                 open_to_all = of_name.max(axis=1, keepdims=True) + np.log(UNTOLD)
-                columns = [_place(words.values[name], values[place]) for values in known]
+                number = {value: column for column, value in enumerate(words.values[name])}
+                columns = [number.get(values[place], -1) for values in known]
                 scores += np.hstack([of_name, open_to_all])[:, columns]
             best = scores.argmax(axis=1)
             made, tenseless = (
@@ -268,12 +246,6 @@ def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
     tenses = words.of_types(TENSE)[:, 1:]
     votes = tenses.sum(axis=1)
     return (votes >= FEWEST_VOTES) & (tenses.max(axis=1) < one_tense * votes)
-
-
-def _together(words: MarkedWords, tag: str, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the combinations of values of ``names`` in source words of a tag."""
-    columns = [CARRIED.index(name) for name in names]
-    return sorted({tuple(values[column] for column in columns) for values in words.together.get(tag, ())})
 
 
 def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> str:

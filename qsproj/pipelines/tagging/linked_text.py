@@ -1,9 +1,9 @@
 """The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 LIKELY = 0.15
 
 Words = tuple[str, ...]
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,20 +71,8 @@ class LinkedText:
         return np.split(rows, np.cumsum(np.diff(self.starts)[list(sentences)])[:-1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Linked:
-    """Words of a target sentence, and place, tag, mark and vote of each link to a tagged source word."""
-
-    words: Words
-    places: NDArray[np.int64]
-    tags: NDArray[np.int64]
-    marks: NDArray[np.int64]
-    votes: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """The links of a text in parallel arrays: target word, numbers of tag and mark, vote."""
+class _Links(NamedTuple):
+    """Links in parallel arrays: place of the target word, numbers of tag and mark, vote."""
 
     words: NDArray[np.int64]
     tags: NDArray[np.int64]
@@ -112,37 +102,88 @@ def read_linked_text(
     probability in its vote; None: as in TagProjectionOptions.
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
-
-    *Source*: algorithm R of Vitter (1985).
     """
     # Tags are numbered in order of appearance and sorted at the end.
     tags: dict[str, int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
-    kept: list[tuple[int, _Linked]] = []
     power = TagProjectionOptions().sureness if sureness is None else sureness
-    number = -1
-    for number, translations in enumerate(corpus):
-        place = len(kept)
-        if most is not None and rng is not None and number >= most:
-            place = int(rng.integers(number + 1))
-            if place >= most:
-                continue
-        linked = (number, _linked(translations, tags, marks, contractions or {}, power))
-        kept[place : place + 1] = [linked]
-    sentences = [linked for _, linked in sorted(kept, key=itemgetter(0)) if linked.words]
-    if not sentences:
+    read, n_read = sampled(
+        corpus, lambda one: _linked(one, tags, marks, contractions or {}, power), most=most, rng=rng
+    )
+    linked = [(words, links) for words, links in read if words]
+    if not linked:
         raise NothingToLearnError("the target has no word; check that it is the right file")
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
-    return _numbered(
-        sentences,
-        tags,
-        more_tags,
-        known or {},
-        marks=marks,
-        language=language,
-        left_out=number + 1 - len(kept),
+    sentences = tuple(words for words, _ in linked)
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    vocabulary = tuple(dict.fromkeys(form for words in sentences for form in words))
+    types = numbered(form for words in sentences for form in words)[0].astype(np.int32)
+    at, of_links, of_marks, weights = map(np.concatenate, zip(*(links for _, links in linked), strict=True))
+    at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
+
+    def votes_for(tag: str, groups: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the votes of the links for a tag in each group, float64[V]."""
+        found = np.bincount(groups, weights * (of_links == tags[tag]), minlength=len(vocabulary))
+        return found.astype(np.float64)
+
+    # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
+    lowered = numbered(form.lower() for form in vocabulary)[0][types[at]]
+    for pair, other in MAJORITY.items():
+        name = either_name(*pair)
+        if name in tags and other in tags:
+            most_other = votes_for(other, lowered) > votes_for(name, lowered)
+            of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
+    sums = np.bincount(types[at], weights, minlength=len(vocabulary))
+    shares = {
+        one.name: np.divide(votes_for(one.name, types[at]), sums, out=np.zeros_like(sums), where=sums > 0.0)
+        for one in CONVENTIONS
+        if one.name in tags
+    }
+    settled = settled_names(vocabulary, shares, known or {}, language=language)
+    own = {either_name(*pair): pair[0] for pair in (*EITHER, *MAJORITY)}
+    of_source = [own.get(tag) or settled.get(tag, tag) for tag in tags]
+    names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
+    column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
+    votes = np.zeros((len(types), len(names)), dtype=np.float32)
+    np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
+    for pair, other in EITHER.items():
+        name = either_name(*pair)
+        if name in tags and other in names:
+            of_name = of_links == tags[name]
+            np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
+    if not (column >= 0).any():
+        raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
+    return LinkedText(
+        tags=names,
+        sentences=sentences,
+        starts=starts,
+        vocabulary=vocabulary,
+        types=types,
+        votes=votes,
+        links=int((column >= 0).sum()),
+        left_out=n_read - len(read),
+        unshared=tuple(name for name, tag in settled.items() if not name.startswith(tag)),
+        marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
+
+
+def sampled(
+    items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
+) -> tuple[list[Made], int]:
+    """Return the results of ``make`` for a sample of at most ``most`` items, and the number of all items.
+
+    *Source*: algorithm R of Vitter (1985).
+    """
+    kept: list[tuple[int, Made]] = []
+    number = -1
+    for number, item in enumerate(items):
+        if most is None or rng is None or number < most:
+            place = number
+        elif (place := int(rng.integers(number + 1))) >= most:
+            continue
+        kept[place : place + 1] = [(number, make(item))]
+    return [made for _, made in sorted(kept, key=itemgetter(0))], number + 1
 
 
 def _linked(
@@ -151,80 +192,27 @@ def _linked(
     marks: dict[Mark, int] | None,
     contractions: Contractions,
     sureness: float,
-) -> _Linked:
+) -> tuple[Words, _Links]:
     """Return a sentence with the links of its translations; adds new ones to ``tags`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[Any], ...]] = []
     for pair in translations:
-        found = np.array(
-            [tags.setdefault(tag, len(tags)) for tag in source_tags(pair.source)], dtype=np.int64
-        )
-        mark = np.zeros(len(found), dtype=np.int64)
         links, weights = pair.alignment.links, pair.alignment.weights
-        place, source = places[links[:, 1] - 1], links[:, 0] - 1
+        source, place = links[:, 0] - 1, places[links[:, 1] - 1]
         weight = np.ones(len(links)) if weights is None else weights
+        tag = np.array([tags.setdefault(one, len(tags)) for one in source_tags(pair.source)], dtype=np.int64)
+        mark = np.zeros(len(tag), dtype=np.int64)
         if marks is not None:
-            linked = _likeliest(len(found), source, place, weight)
-            mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, linked)]
+            likeliest = np.full(len(tag), NO_LINK, dtype=np.int64)
+            order = np.argsort(weight, kind="stable")
+            order = order[weight[order] >= LIKELY]
+            likeliest[source[order]] = place[order]
+            found = marks_of(pair.source, likeliest.tolist())
+            mark[:] = [marks.setdefault(one, len(marks)) for one in found]
         vote = weight**sureness * trust_in_tags(pair.source)[source]
         kept = place >= 0
-        columns.append((place[kept], found[source][kept], mark[source][kept], vote[kept]))
-    return _Linked(words, *(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _likeliest(
-    n_words: int, source: NDArray[np.integer], place: NDArray[np.int64], weight: NDArray[np.float64]
-) -> list[int]:
-    """Return the likeliest linked place of each source word; NO_LINK below the probability LIKELY."""
-    best = np.full(n_words, NO_LINK, dtype=np.int64)
-    order = np.argsort(weight, kind="stable")
-    order = order[weight[order] >= LIKELY]
-    best[source[order]] = place[order]
-    return best.tolist()
-
-
-def _numbered(
-    sentences: Sequence[_Linked],
-    tags: dict[str, int],
-    more_tags: Iterable[str],
-    known: Mapping[str, Mapping[str, int]],
-    *,
-    marks: Mapping[Mark, int] | None,
-    language: str | None,
-    left_out: int,
-) -> LinkedText:
-    """Number the words of sentences and sum their votes."""
-    vocabulary: dict[str, int] = {}
-    numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
-    types = np.array(numbers, dtype=np.int32)
-    starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
-    links = _of_majority(_links(sentences, starts), types, vocabulary, tags)
-    shares = _shares(links, types, tags, len(vocabulary))
-    settled = settled_names(vocabulary, shares, known, language=language)
-    own = {either_name(*pair): pair[0] for pair in (*EITHER, *MAJORITY)}
-    of_source = {tag: own.get(tag) or settled.get(tag, tag) for tag in tags}
-    names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
-    columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
-    votes, n_links = _dense(links, len(types), columns, len(names))
-    for pair, other in EITHER.items():
-        name = either_name(*pair)
-        if name in tags and other in names:
-            of_name = links.tags == tags[name]
-            np.add.at(votes, (links.words[of_name], names.index(other)), links.votes[of_name])
-    if not n_links:
-        raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
-    return LinkedText(
-        tags=names,
-        sentences=tuple(linked.words for linked in sentences),
-        starts=starts,
-        vocabulary=tuple(vocabulary),
-        types=types,
-        votes=votes,
-        links=n_links,
-        left_out=left_out,
-        unshared=tuple(name for name, tag in settled.items() if not name.startswith(tag)),
-        marked=None if marks is None else MarkedLinks(links.words, links.marks, links.votes, tuple(marks)),
-    )
+        columns.append((place[kept], tag[source][kept], mark[source][kept], vote[kept]))
+    return words, _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:
@@ -242,62 +230,7 @@ def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np
     return tuple(words), places
 
 
-def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
-    """Return the links of all sentences: words of the text, tag numbers and votes."""
-    return _Links(
-        words=np.concatenate(
-            [linked.places + start for linked, start in zip(sentences, starts, strict=False)]
-        ),
-        tags=np.concatenate([linked.tags for linked in sentences]),
-        marks=np.concatenate([linked.marks for linked in sentences]),
-        votes=np.concatenate([linked.votes for linked in sentences]),
-    )
-
-
-def numbered(names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+def numbered(names: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
     """Return the number of each name in order of first appearance, and the count of distinct names."""
-    numbers: dict[str, int] = {}
+    numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
-
-
-def _of_majority(
-    links: _Links, types: NDArray[np.int32], vocabulary: Iterable[str], tags: Mapping[str, int]
-) -> _Links:
-    """Give links of MAJORITY the second tag where the lower-cased type has more votes for it."""
-    lowered, count = numbered(form.lower() for form in vocabulary)
-    of_type = lowered[types[links.words]]
-    found = links.tags.copy()
-    for pair, other in MAJORITY.items():
-        name = either_name(*pair)
-        if name in tags and other in tags:
-            own, others = (
-                np.bincount(of_type, links.votes * (links.tags == tags[tag]), minlength=count)
-                for tag in (name, other)
-            )
-            found[(links.tags == tags[name]) & (others > own)[of_type]] = tags[other]
-    return replace(links, tags=found)
-
-
-def _shares(
-    links: _Links, types: NDArray[np.int32], tags: Mapping[str, int], n_types: int
-) -> dict[str, NDArray[np.float64]]:
-    """Return, for each convention whose words occur, its share of the votes of each type, float64[V]."""
-    of_type = types[links.words]
-    sums = np.bincount(of_type, links.votes, minlength=n_types)
-    shares = {}
-    for name in (one.name for one in CONVENTIONS if one.name in tags):
-        of_name = links.tags == tags[name]
-        own = np.bincount(of_type[of_name], links.votes[of_name], minlength=n_types)
-        shares[name] = np.divide(own, sums, out=np.zeros(n_types), where=sums > 0.0)
-    return shares
-
-
-def _dense(
-    links: _Links, n_words: int, columns: Sequence[int], n_tags: int
-) -> tuple[NDArray[np.float32], int]:
-    """Return the votes, float32[N, T], and the number of links; ``columns`` of tag numbers, -1 for none."""
-    tags = np.array(columns, dtype=np.int64)[links.tags]
-    known = tags >= 0
-    votes = np.zeros((n_words, n_tags), dtype=np.float32)
-    np.add.at(votes, (links.words[known], tags[known]), links.votes[known])
-    return votes, int(known.sum())

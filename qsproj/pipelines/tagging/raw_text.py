@@ -4,19 +4,17 @@ A New Testament lacks most modern words; raw text has them in context, so each t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 
 from qsproj.corpus.characters import feature_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
+from qsproj.pipelines.tagging.linked_text import Words, sampled
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags
 from qsproj.pipelines.tagging.votes import Sets
-
-Words = tuple[str, ...]
 
 
 def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int, int]:
@@ -31,8 +29,7 @@ class RawText:
     """Raw sentences of the target language."""
 
     sentences: tuple[Words, ...]  # words of each sentence; none is empty
-    rows: dict[str, int]  # row of each word in ``allowed``
-    allowed: Sets  # bool[V, T], tags that script and lexicon allow
+    allowed: Mapping[str, Sets]  # bool[T] of each word: tags that script and lexicon allow
 
     @classmethod
     def of(
@@ -45,21 +42,16 @@ class RawText:
         most: int,
         rng: np.random.Generator,
     ) -> "RawText":
-        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
-
-        *Source*: algorithm R of Vitter (1985).
-        """
-        kept: list[tuple[int, Words]] = []
-        for number, tokens in enumerate(filter(len, sentences)):
-            place = number if number < most else int(rng.integers(number + 1))
-            if place < most:
-                kept[place : place + 1] = [(number, tuple(split_contractions(tokens, contractions)[0]))]
-        words = tuple(forms for _, forms in sorted(kept, key=itemgetter(0)))
-        rows: dict[str, int] = {}
-        for forms in words:
-            for form in forms:
-                rows.setdefault(form, len(rows))
-        return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
+        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
+        words, _ = sampled(
+            filter(len, sentences),
+            lambda tokens: tuple(split_contractions(tokens, contractions)[0]),
+            most=most,
+            rng=rng,
+        )
+        rows = dict.fromkeys(form for forms in words for form in forms)
+        allowed = allowed_tags(tuple(rows), tags, lexicon)
+        return cls(tuple(words), dict(zip(rows, allowed, strict=True)))
 
     def share_unknown(self, vocabulary: Iterable[str]) -> float:
         """Return the share of words that are not in a vocabulary, whatever their case; 0 without words."""
@@ -74,7 +66,7 @@ class RawText:
 
     def sets_of(self, forms: Words) -> Sets:
         """Return the allowed tags of the words of a sentence, bool[n, T]."""
-        return self.allowed[[self.rows[form] for form in forms]]
+        return np.array([self.allowed[form] for form in forms])
 
     def drawn(self, most: int, rng: np.random.Generator) -> list[Words]:
         """Return a sample of at most ``most`` sentences, in text order."""

@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from qsproj.features.tagging import Classes, word_classes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, mean_tagger, train_on_sets
-from qsproj.pipelines.tagging.digits import in_digits
+from qsproj.models.tagging.tagger_training import (
+    FIGURES,
+    NUMERAL,
+    LogEvidence,
+    SetExample,
+    mean_tagger,
+    train_on_sets,
+)
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
@@ -25,8 +31,9 @@ from qsproj.progress import track
 
 # Lower bound of a tag's frequency where probabilities are divided by it.
 RAREST = 0.03
-
-Words = tuple[str, ...]
+# Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go this
+# low; type sets and a confident tagger do.
+UNLIKELY = -3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,22 @@ class SelfTraining:
             options=options.tuning,
             start=tagger,
         )
+
+
+def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
+    """Return copies of sentences whose first unambiguous number word is in digits, at most ``most``.
+
+    They are for texts without digits, such as a Testament.
+    """
+    found: list[SetExample] = []
+    for example in examples if NUMERAL in tags else ():
+        possible = example.log_evidence >= UNLIKELY
+        numbers = np.flatnonzero(possible[:, tags.index(NUMERAL)] & (possible.sum(axis=1) == 1))
+        if len(numbers) and len(found) < most:
+            forms = list(example.forms)
+            forms[numbers[0]] = FIGURES[len(found) % len(FIGURES)]
+            found.append(replace(example, forms=tuple(forms)))
+    return found
 
 
 def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,6 @@ def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
-    """Train a tokenizer of the target if :func:`learns_to_cut` allows it; else return None."""
     if not learns_to_cut(tagged, language):
         return None
     return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
@@ -52,14 +52,6 @@ def showing_words(
     return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
 
 
-def reader_of_target(
-    tagged: Sequence[Sentence], *, language: str | None, seed: int, name: str
-) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    """Return a function that tokenizes target lines, learned from tagged sentences or by rules."""
-    tokenizer = target_tokenizer(tagged, language=language, seed=seed)
-    return target_reader(tokenizer, known_contractions(language, tagged), language=language, name=name)
-
-
 def target_reader(
     tokenizer: Tokenizer | None, contractions: Contractions, *, language: str | None, name: str
 ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
@@ -76,8 +68,10 @@ def raw_sentences(
     found: dict[tuple[str, ...], Sentence] = {}
     splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
     starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
+    tokenizer = target_tokenizer(tagged, language=language, seed=seed) if paths else None
+    contractions = known_contractions(language, tagged)
     for path in paths:
-        read = reader_of_target(tagged, language=language, seed=seed, name=path)
+        read = target_reader(tokenizer, contractions, language=language, name=path)
         with open_text(path) as lines:
             sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
             for sentence in track(sentences, "reading raw text"):
@@ -97,11 +91,27 @@ def with_target_words(
 
     ``shown``: sentences that show word boundaries (:func:`showing_words`).
     """
-    tokenizer = target_tokenizer(shown, language=language, seed=seed)
-    return replace(
-        tagger,
-        tokenizer=tokenizer,
-        splitter=None if tokenizer is None else train_splitter(tagged, language=language),
-        judge=segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language),
-        contractions=known_contractions(language, tagged),
-    )
+    parts = _learned_parts(shown, tagged, language, seed) if learns_to_cut(shown, language) else {}
+    return replace(tagger, contractions=known_contractions(language, tagged), **parts)
+
+
+def treebank_tokens(
+    sentences: Sequence[Sentence], *, language: str | None, seed: int, rules: bool = False
+) -> dict[str, Any]:
+    """Return the parts of a tagger that tokenize as a treebank does.
+
+    Contractions alone if the treebank does not show tokens, or with ``rules``, those of the language.
+    """
+    if rules or not shows_tokens(sentences):
+        return {"contractions": known_contractions(language, sentences)}
+    return _learned_parts(sentences, sentences, language, seed)
+
+
+def _learned_parts(
+    shown: Sequence[Sentence], tagged: Sequence[Sentence], language: str | None, seed: int
+) -> dict[str, Any]:
+    """Learn tokens and words from ``shown``, ends of sentences from ``tagged``."""
+    # Separate generators: learning tokens must not change the tags.
+    tokenizer = train_tokenizer(shown, rng=np.random.default_rng(seed), language=language)
+    judge = segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language)
+    return {"tokenizer": tokenizer, "splitter": train_splitter(tagged, language=language), "judge": judge}

@@ -10,16 +10,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
-from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, pooled, summed
+from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
+from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
-SIGNS = frozenset({"PUNCT", "SYM"})
-NUMERAL = frozenset({"NUM"})
-PROPER_NOUN = "PROPN"
 # Votes that all forms of a lower-cased form, and of a stem, add to those of a form.
 ALIKE = 2.0
 # A stem drops the last ENDING letters, but keeps at least SHORTEST_STEM.
@@ -28,38 +24,27 @@ ENDING, SHORTEST_STEM = 3, 4
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
     """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
-    allowed = tags_by_script(vocabulary, tags)
-    for form, row in zip(vocabulary, allowed, strict=True):
-        listed = lexicon.get(form) or lexicon.get(form.lower())
-        if listed:
-            row[:] = [tag in listed for tag in tags]
-    return allowed
-
-
-def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np.bool_]:
-    """Return the tags that the script allows each type, bool[V, T].
-
-    Types made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM; in scripts with capitals, lower-case words are not PROPN. Rules that leave none of ``tags`` are
-    skipped.
-    """
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
-        found = allowed_by_script(form, tags)
+        found = lexicon.get(form) or lexicon.get(form.lower()) or allowed_by_script(form, tags)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
 
 def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
-    """Return the tags of ``tags`` that the script allows a word, possibly none."""
+    """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
+
+    Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
+    are NUM; in scripts with capitals, lower-case words are not PROPN.
+    """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
-        return SIGNS.intersection(tags)
+        return frozenset({"PUNCT", "SYM"}).intersection(tags)
     # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
     if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
-        return NUMERAL.intersection(tags)
+        return frozenset({"NUM"}).intersection(tags)
     others = frozenset(tags) - {"PUNCT"}
-    return others - {PROPER_NOUN} if form.islower() else others
+    return others - {"PROPN"} if form.islower() else others
 
 
 def stem(form: str) -> str:
@@ -75,7 +60,10 @@ def type_shares(text: LinkedText, allowed: Sets) -> Shares:
     taggers of Armenian, Wolof and Ukrainian gain .9, .3 and .3 UPOS on development files.
     """
     counts = summed(text.votes, text.types, len(allowed)) * allowed
-    alike = sum(pooled(counts, map(name, text.vocabulary)) for name in (str.lower, stem))
+    alike = np.zeros_like(counts)
+    for name in (str.lower, stem):
+        groups, n_groups = numbered(map(name, text.vocabulary))
+        alike += normalised(summed(counts, groups, n_groups))[groups]
     return normalised(counts + ALIKE * alike * allowed)
 
 

@@ -1,6 +1,5 @@
 """Sums of the votes of links, by type and by lower-cased word."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +37,7 @@ def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: in
     return sums
 
 
-def pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
-    """Return for each type the tag shares in the pooled counts of its name, float64[V, T]."""
-    group, n_groups = numbered(names)
-    return normalised(summed(counts, group, n_groups))[group]
-
-
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows divided by their sums; rows of zeros are unchanged."""
     sums = counts.sum(axis=1, keepdims=True)
-    quotients = np.zeros_like(counts)
-    np.divide(counts, sums, out=quotients, where=sums > 0.0)
-    return quotients
+    return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0.0)
