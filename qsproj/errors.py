@@ -51,6 +51,10 @@ class DataError(QsprojError, ValueError):
         """Return the same error for another line or file."""
         return DataError(self.path if path is None else path, line, **self._facts)
 
+    def with_remedy(self, remedy: str) -> "DataError":
+        """Return the same error with another remedy."""
+        return DataError(self.path, self.line, **self._facts | {"remedy": remedy})
+
 
 class UsageError(QsprojError, ValueError):
     """An argument is wrong: an unknown name, a missing file, conflicting options."""

@@ -21,7 +21,7 @@ from qsproj.alignment.unspaced import SIDES, carry_to_words, cut_pair, known_wor
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import QsprojError, UsageError, check_name, unknown_name
+from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.parallel import THIS_PROCESS, Workers
 
 Links = NDArray[np.bool_]
@@ -116,8 +116,8 @@ def align_words(
     check_name("alignment method", method, METHODS)
     name = METHODS[method] if symmetrization is None else symmetrization
     check_symmetrization(name, threshold)
-    if unspaced is not None and unspaced not in SIDES:
-        raise unknown_name("side", unspaced, SIDES)
+    if unspaced is not None:
+        check_name("side", unspaced, SIDES)
     if method == "eflomal":
         if name == THRESHOLD:
             raise UsageError(

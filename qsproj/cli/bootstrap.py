@@ -73,7 +73,7 @@ def add_arguments(parser: CommandParser) -> None:
         action="append",
     )
     more.option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed")
-    more.option("--paragraphs", "--text is running text, to be split into sentences")
+    running = more.option("--paragraphs", "--text is running text, to be split into sentences")
     more.option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees")
     more.option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U")
     more.option("--annotated FILE ...", "target sentences with UPOS and trees")
@@ -84,7 +84,7 @@ def add_arguments(parser: CommandParser) -> None:
     also.option("--trees FILE", "the target trees used for training", writes="")
     also.option("--report FILE", "HTML page with stages, scores and example pairs", writes="")
     also.option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes="")
-    also.option(
+    count = also.option(
         "--suggest-sentences N",
         "number of sentences; an hour is about 55, plus 100 words (default: 20)",
         default=20,
@@ -108,7 +108,8 @@ def add_arguments(parser: CommandParser) -> None:
         "learn tags from --text: always, never (default: if it has unknown words)",
         choices=list(WHEN),
     )
-    only_with("text", learn)
+    only_with("text", running, learn)
+    only_with("suggest", count)
     advanced.option(
         "--unspaced SIDE", "sides written without spaces: source, target or both (default: by language)"
     )

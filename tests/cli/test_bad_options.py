@@ -84,6 +84,19 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
     assert there.read_text() == "what was there"
 
 
+@pytest.mark.parametrize("command", [("bootstrap", "--work", "w/x"), (*PROJECT, "--checkpoint", "w/x")])
+@pytest.mark.parametrize("output", ["w/x", "w"])
+def test_an_output_that_is_also_a_folder_to_make(run_cli, tmp_path, monkeypatch, command, output):
+    monkeypatch.chdir(tmp_path)
+    more = ("--treebank", "t", "--bitext", "b", "--languages", "en", "de") * (command[0] == "bootstrap")
+    method = ("--method", "em") * (command[0] == "project")
+    outcome = run_cli(*command, *more, *method, "-o", "m", "--trees", output)
+    if output == "w/x":
+        Path("w").mkdir()
+        outcome = run_cli(*command, *more, *method, "-o", "m", "--trees", output)
+    assert_one_line(outcome, f"found {output} as a folder and as a file to write; name another")
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

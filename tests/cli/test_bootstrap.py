@@ -418,6 +418,8 @@ def test_features_come_along(tmp_path, run_cli):
         (("--report", "no/such/folder/r.html"), "r.html: cannot be written"),
         (("--work", "/dev/null/x"), "/dev/null/x: cannot be made"),
         (("--features",), "--show-features belongs to --report; leave it out"),
+        (("--paragraphs",), "--paragraphs belongs to --text; leave it out"),
+        (("--suggest-sentences", "3"), "--suggest-sentences belongs to --suggest; leave it out"),
         (("--paired-by", "chapter"), "unknown pairing 'chapter'; known: line, verse"),
         (("--paired-by", "verse"), "en.txt:1: found a line that begins with"),
     ],
@@ -477,7 +479,10 @@ def test_trees_without_use_are_refused_before_anything_is_learned(tmp_path, run_
 
 
 def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, run_cli):
-    headless, untagged, lexicon = (tmp_path / name for name in ("headless", "untagged", "lexicon"))
+    headless, untagged, lexicon, text = (
+        tmp_path / name for name in ("headless", "untagged", "lexicon", "text")
+    )
+    text.write_text("Der Hund schläft.\n", encoding="utf-8")
     headless.write_text("1\tHund\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     untagged.write_text("1\tHund\t_\t_\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     lexicon.write_text("Hund\tDOG\n", encoding="utf-8")
@@ -485,6 +490,10 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
         ("--annotated", headless, "headless: found no head"),
         ("--tagged", untagged, "untagged:1: found word 1 ('Hund') without UPOS"),
         ("--lexicon", lexicon, "lexicon:1: found"),
+        ("--unspaced", "left", "unknown side 'left'; known: source, target, both"),
+        ("--also", text, "text:1: found the text 'Der Hund schläft.'"),
+        ("--parsed-source", text, "text:1: found the text 'Der Hund schläft.'"),
+        ("--alignment", text, "between spaces; write links i-j that count from 0"),
     ):
         outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), option, path)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err

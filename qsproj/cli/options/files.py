@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,11 +29,13 @@ class Output(NamedTuple):
 
 
 def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    inputs, outputs = list[str](), list[Output]()
+    inputs, outputs, folders = list[str](), list[Output](), list[str]()
     for action in parser._actions:
+        writes, paths = getattr(action, "writes", None), paths_in(getattr(options, action.dest, None))
+        if action.metavar == "DIR":
+            folders += paths
         if action.metavar not in FILES:
             continue
-        writes, paths = getattr(action, "writes", None), paths_in(getattr(options, action.dest))
         if writes is None:
             inputs += paths
             continue
@@ -40,6 +43,9 @@ def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace)
         replaced = tuple(paths_in(getattr(options, writes, None)))
         outputs += [Output(path, replaced, option) for path in paths]
     check_files(inputs, outputs, kind=getattr(options, "kind_of_inputs", "file"))
+    for folder, output in product(map(resolved, folders), outputs):
+        if resolved(output.path) in (folder, *folder.parents):
+            raise UsageError(f"found {output.path} as a folder and as a file to write; name another")
 
 
 def paths_in(value: Any) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """Run the stages of a bootstrap in order: from treebank and bitext to one model of the target language."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from qsproj.alignment.unspaced import SIDES
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
-from qsproj.errors import UsageError, pluralise
+from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
@@ -117,6 +120,8 @@ def bootstrap(
     for path in options.files:
         # Some files are read in late stages only; report missing ones before the first stage.
         digest_of(path)
+    if options.unspaced is not None:
+        check_name("side", options.unspaced, SIDES)
     if options.alignment:
         _check_alignment(texts, options)
     check_annotated(
@@ -171,6 +176,11 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
             "the links of --alignment refer to unchanged lines; leave it out, or leave out --cut, "
             "--paired-by verse and --parsed-source"
         )
+    for path in options.alignment:
+        try:
+            deque(read_alignments(path), maxlen=0)
+        except DataError as error:
+            raise error.with_remedy("write links i-j that count from 0, as qsproj align does") from error
 
 
 def _given(text: SourceText) -> SourceText:

@@ -89,7 +89,8 @@ def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
     Raises DataError when one has no usable tree, or repeats the trees of an earlier file of the source side.
     """
     for path in also:
-        if not any(len(one) and UNSPECIFIED not in one.upos for one in read_sentences(path)):
+        # The sum reads the whole file, for errors of its format.
+        if not sum(len(one) > 0 and UNSPECIFIED not in one.upos for one in read_sentences(path)):
             found, remedy = "no sentence with UPOS on every word", "tag it first (qsproj tag)"
             raise DataError(path, None, found, "a treebank after --also", remedy)
     if also and not any(map(has_tree, read_all(also))):
