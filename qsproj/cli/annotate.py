@@ -59,8 +59,9 @@ def run(options: argparse.Namespace) -> None:
     check_installed()
     folder = Path(options.work)
     call = BootstrapCall.load(folder, options.language)
-    check_files(call.options.files, [Output(options.output, model_option="-o")])
     lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")
+    decisions = Output(lexicon, replaces=[call.options.lexicon or ""])
+    check_files(call.files, [Output(options.output, model_option="-o"), decisions])
     learning = Relearning(call, folder, options.output, lexicon)
     with listen(options.host, options.port) as listening:
         made = learning.begin(lambda line: print(f"qsproj annotate: {line}", file=sys.stderr, flush=True))

@@ -20,8 +20,10 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
+from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.relearning import Relearning
@@ -51,6 +53,21 @@ def test_a_call_is_kept_with_absolute_paths(work):
     again.mkdir()
     call.save(again)
     assert BootstrapCall.load(again, "de") == call
+
+
+@pytest.mark.parametrize("option", ["-o", "--lexicon"])
+@pytest.mark.parametrize("name", ["trees", "pairs"])
+def test_inputs_of_the_bootstrap_are_not_overwritten(tmp_path, run_cli, option, name):
+    path = tmp_path / name
+    path.write_text("what was there")
+    text = SourceText(
+        treebanks=(str(tmp_path / "trees"),), bitext=(str(tmp_path / "pairs"),), languages=("en", "de")
+    )
+    BootstrapCall((text,), BootstrapOptions()).save(tmp_path)
+    outcome = run_cli("annotate", "--work", tmp_path, "-o", tmp_path / "model", option, path)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
+    assert f"found {path} as a file to read and as one to write; name another" in outcome.err
+    assert path.read_text() == "what was there"
 
 
 def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):

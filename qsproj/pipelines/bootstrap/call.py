@@ -24,6 +24,11 @@ class BootstrapCall:
     def language(self) -> str:
         return self.texts[0].languages[1]
 
+    @property
+    def files(self) -> list[str]:
+        read = [path for text in self.texts for path in (*text.treebanks, *text.bitext)]
+        return [*read, *self.options.files]
+
     def save(self, folder: Path) -> None:
         """Write the call to a workspace, with absolute paths and without the options of parser training."""
         options = _absolute(asdict(self.options), _FILES)
