@@ -135,7 +135,8 @@ class Parser(Stored):
         if known is not None:
             check_takes_parts(self)
         plain = decode == "mbr" and not confidence and known is None
-        for block in blocks_of(map(length_checked, sentences), self.block):
+        # An error about a known part concerns the sentence taken last, so that these are taken one by one.
+        for block in blocks_of(map(length_checked, sentences), self.block if known is None else 1):
             found = self.parsed_block(block) if plain else None
             if found is not None:
                 yield from found

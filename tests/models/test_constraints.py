@@ -186,6 +186,23 @@ def test_spans_are_read():
     assert spans_of(partly()) == set()
 
 
+@pytest.mark.parametrize("kind", ["arc-parser", "graph-parser", "labelled-parser", "text-parser"])
+def test_an_error_concerns_the_sentence_taken_last(kind):
+    words, tags = ["Dogs", "bark", "loudly", "today"], ["NOUN", "VERB", "ADV", "ADV"]
+    trees = [[2, 0, 2, 2], [3, 4, 0, 3], [2, 0, 2, 2]]
+    sentences = [Sentence.from_words(words, upos=tags, heads=heads) for heads in trees]
+    taken = []
+
+    def noted():
+        for sentence in sentences:
+            taken.append(sentence)
+            yield sentence
+
+    with pytest.raises(SentenceError, match="arcs that cross"):
+        list(kept(kind).parse_all(noted(), known=known_part))
+    assert len(taken) == 2
+
+
 def test_the_command_completes_a_file_and_names_the_line_that_it_cannot(run_cli, tmp_path):
     path, out = tmp_path / "half.conllu", tmp_path / "whole.conllu"
     gold = [one for one in read_conllu("corpora/de.conllu") if not crossing_arcs(one.heads).any()][:10]

@@ -176,7 +176,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         Blocks of BLOCK sentences are scored, then decoded, then labelled, so that each table of weights is
         read while it is in the cache.
         """
-        for block in blocks_of(map(length_checked, sentences), BLOCK):
+        for block in blocks_of(map(length_checked, sentences), BLOCK if known is None else 1):
             yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
 
     def _parsed(
