@@ -37,8 +37,10 @@ def add_arguments(parser: CommandParser) -> None:
     way = parser.add_mutually_exclusive_group(required=True)
     way.option("-m, --model MODEL", "convert by a model of qsproj adapt")
     way.option("--to STYLE", "convert by rules to this style")
-    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
-    parser.add_argument("--source", dest="given_input", help=argparse.SUPPRESS)
+    parser.option(
+        "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input given_input"
+    )
+    parser.add_argument("--source", dest="given_input", metavar="FILE", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
     group = parser.add_argument_group("by a converter (-m)")
     group.option("--confidence", "add ArcProb=, the probability of each arc, to MISC")

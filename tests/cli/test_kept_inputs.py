@@ -28,6 +28,7 @@ USES = (
     "adapt --source <source> --target <target> -o <>model>",
     "adapt --parser <parser> --source <source> --target <target> -o <>model>",
     "convert -m <model> <source> -o <>output=source> --least-sure <>sheet>",
+    "convert -m <model> --source <source> -o <>output=source> --least-sure <>sheet>",
     f"train-biparser {PAIR} --source-model <model> -o <>model>",
     "join-biparser -m <model> --source-model <source> --target-model <target> -o <>model>",
     f"biparse -m <model> {PAIR} -o <>output=target> --source-output <>other=source>"

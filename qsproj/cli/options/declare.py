@@ -34,7 +34,7 @@ class Options(argparse._ActionsContainer):
 
         N, K and PIXELS are whole numbers of at least ``least``, P is a probability, any value with a float as
         ``least`` a number. ``former``: an old name, still accepted; help and messages show the present one.
-        ``writes``: it is an output, as always for ``-o``, and may overwrite that of the named option, if any.
+        ``writes``: it is an output, as always for ``-o``, and may replace those of the named options, if any.
         ``more``: as for ``add_argument``.
         """
         words = [word.removesuffix(",") for word in written.split()]

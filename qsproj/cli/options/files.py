@@ -40,7 +40,7 @@ def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace)
             inputs += paths
             continue
         option = action.option_strings[0] if action.metavar == MODEL else ""
-        replaced = tuple(paths_in(getattr(options, writes, None)))
+        replaced = tuple(paths_in([getattr(options, name) for name in writes.split()]))
         outputs += [Output(path, replaced, option) for path in paths]
     check_files(inputs, outputs, kind=getattr(options, "kind_of_inputs", "file"))
     for folder, output in product(map(resolved, folders), outputs):
