@@ -233,8 +233,8 @@ def _readable_twice(path: str, *, kept: bool) -> Files:
 def _check_something_scored(
     options: argparse.Namespace, paths: list[str], scores: tuple[AttachmentScores, ...]
 ) -> None:
-    pluralise, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
-    if scores[0].total(pluralise) == 0:
+    count, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
+    if scores[0].total(count) == 0:
         raise DataError(
             options.gold,
             None,

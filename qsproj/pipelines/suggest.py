@@ -19,12 +19,6 @@ from qsproj.models.parser import Parser
 from qsproj.pipelines.adapt import check_tree
 from qsproj.progress import track
 
-# Fixed cost of a sentence in words, for limits in sentences. Lower costs prefer short sentences. Of 2, 5, 10,
-# 20, 50 all but the smallest are about equally good, on development files of German and Swedish
-# (python -m scripts.experiments.transfer.review --dev).
-SENTENCE_COST = 10.0
-
-
 # Corrections for each wrong tag or arc: the page infers the rest of a sentence after each correction, which
 # saves a third of them (docs/results/few-trees.md).
 CORRECTIONS = 0.7

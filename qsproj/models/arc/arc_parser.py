@@ -10,8 +10,8 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence, columns_read
-from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights, aligned_weights
-from qsproj.models.arc.labeller import Labeller, mean_labeller
+from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.constraints import Constraints, decode_blocks
 from qsproj.models.packing import joined
 from qsproj.models.parser import (
@@ -216,14 +216,3 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "ArcParser":
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])
-
-
-def mean_parser(parsers: Sequence[ArcParser]) -> ArcParser:
-    """Return the parser of the mean scores of parsers that share templates and inference."""
-    first = parsers[0]
-    weights = np.mean([parser.scorer.weights for parser in parsers], axis=0)
-    temperature = float(np.mean([parser.temperature for parser in parsers]))
-    scorer = replace(first.scorer, weights=aligned_weights(weights))
-    labellers = [parser.labeller for parser in parsers if parser.labeller is not None]
-    labeller = mean_labeller(labellers) if labellers else None
-    return replace(first, scorer=scorer, labeller=labeller, temperature=temperature)

@@ -261,13 +261,6 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
     return replace(with_relations(prior, relations), template_set=f"{template_set}{in_tree}")
 
 
-def mean_labeller(labellers: Sequence[Labeller]) -> Labeller:
-    """Return the labeller with the relations of all labellers and the mean of their scores."""
-    relations = {relation for labeller in labellers for relation in labeller.relations}
-    alike = [with_relations(labeller, relations) for labeller in labellers]
-    return replace(alike[0], weights=np.mean([one.weights for one in alike], axis=0))
-
-
 def train_on_evidence(
     start: Labeller, trees: Sequence[Sentence], evidence: Sequence[Floats], *, rng: np.random.Generator
 ) -> Labeller:

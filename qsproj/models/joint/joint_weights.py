@@ -28,8 +28,6 @@ from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
 MAX_LINK_LOG_ODDS = 4.0
-# Of a word in a bitext.
-MOST_COUNT = 1e15
 
 Buckets = NDArray[np.int32]
 

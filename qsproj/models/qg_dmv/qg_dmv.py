@@ -25,7 +25,6 @@ from qsproj.parallel import THIS_PROCESS, Workers
 
 # A link to which the aligner gave weight 0 remains a candidate.
 LEAST_PRIOR = 1e-3
-NULL_TAG = "NULL"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -9,7 +9,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.arc_parser import BLOCK, mean_parser
+from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_training import richest_template_set, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
@@ -72,22 +72,6 @@ def test_blocks_give_what_steps_one_by_one_give(parser, decode, projective, scal
         heads = one.heads(one.scores(sentence), decode=decode)
         np.testing.assert_array_equal(parsed.heads, heads)
         assert parsed.deprels == one.labeller.label(one.encode(sentence), heads)
-
-
-def test_the_mean_of_parsers_has_their_mean_scores(parser):
-    less = replace(
-        parser.labeller, relations=parser.labeller.relations[1:], weights=parser.labeller.weights[:, 1:]
-    )
-    scorer = replace(parser.scorer, weights=-3.0 * parser.scorer.weights)
-    mean = mean_parser([parser, replace(parser, scorer=scorer, labeller=less, temperature=2.0)])
-    sentence = next(read_conllu("corpora/es.conllu"))
-    np.testing.assert_allclose(mean.scores(sentence)[:, 1:], -parser.scores(sentence)[:, 1:], rtol=1e-4)
-    assert mean.temperature == 1.5
-    assert set(mean.labeller.relations) == set(parser.labeller.relations)
-    # What only one of them knows has half of its scores, what both know all of them.
-    columns = [mean.labeller.relations.index(name) for name in parser.labeller.relations]
-    halved = parser.labeller.weights * np.array([0.5] + [1.0] * (len(columns) - 1), dtype=np.float32)
-    np.testing.assert_array_equal(mean.labeller.weights[:, columns], halved)
 
 
 def test_a_sentence_of_one_word_hangs_on_the_root(parser):
