@@ -71,7 +71,7 @@ def add_arguments(parser: CommandParser) -> None:
     soft = parser.add_argument_group("--method soft")
     soft.option(
         "--prior MODEL",
-        "prior: a parser trained with --features delexicalised; several vote (default: two)",
+        "a parser trained with --features delexicalised; several vote (default: none)",
         action="append",
     )
     soft.option(

@@ -67,7 +67,7 @@ def test_help_fits_on_a_screen(command):
 
 
 def test_what_nobody_would_turn_is_not_offered():
-    gone = "limit support l1 entropy strength share min-weight min-attached min-linked longest sibling-pairs"
+    gone = "limit support l1 entropy strength min-weight min-attached min-linked longest sibling-pairs"
     offered = {
         name
         for command, _ in COMMANDS

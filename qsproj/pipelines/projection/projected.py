@@ -84,8 +84,7 @@ class SoftProjectionOptions:
         None,
         least=0.0,
         most=2.0,
-        help="weight of the evidence from links added to the prior (default: 0.75 to 1.25, higher the more "
-        "projected arcs the prior confirms)",
+        help="weight of evidence from links (default: 0.75 to 1.25, more if the prior agrees)",
     )
     projective: bool = True
 
