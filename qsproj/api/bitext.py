@@ -247,8 +247,8 @@ def project_tags(
     seed : int
         The same seed gives the same tagger.
     also : iterable of Sentence
-        A treebank of a related language, whose tags vote on the target's words if they agree with links; for
-        several, a list of lists.
+        A treebank of a related language, whose tags vote on the target's words if they agree with the tagger;
+        for several, a list of lists.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.option(
         "--also FILE ...",
-        "treebanks of related languages: their tags vote on the target's words, if they agree with links",
+        "treebanks of related languages: their tags vote on the target's words if they agree with the tagger",
     )
     running = parser.option("--paragraphs", "--text is running text, to be split into sentences")
     only_with("text", running)

@@ -63,7 +63,7 @@ def voter_of(*treebanks):
 def test_agreement_with_the_tagger_decides_who_votes():
     voter, (line,) = voter_of(RELATIVE)
     assert voter.power > 0.0
-    assert line == "relative: 100% of words would be tagged as linked, votes on tags with power 0.30"
+    assert line == "relative: agrees with the tagger on 100% of words, votes on tags with power 0.30"
     found = voter.probabilities(("rugla", "tofiq", "mesum", "rugent"), ("DET", "X", "X", "X"))
     assert [voter.tags[tag] for tag in found.argmax(axis=1)] == ["DET", "ADJ", "NOUN", "VERB"]
     voter, (line,) = voter_of(UNRELATED)
