@@ -46,17 +46,24 @@ class FactorGroup(ABC):
 
     @abstractmethod
     def log_partition(self, incoming: Messages) -> float:
-        """Return the sum over factors of the log of their total, state 0 (or a certain one) weighing 1."""
+        """Return the sum over factors of log sum over assignments of F times the incoming weights.
+
+        State 0 has weight 1; after +inf, the states that it leaves have.
+        """
 
     @abstractmethod
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return the gradient of :meth:`log_partition` by ``scores``, of their shape; 0 at -inf."""
+        """Return the gradient of :meth:`log_partition` by ``scores``, of their shape; 0 at -inf.
+
+        It is the probability, under the factor's belief, that each score is counted.
+        """
 
     @abstractmethod
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """Return the sum of log F for given states int32[E], written for clarity: tests enumerate it."""
+        """Return the sum of log F for given states of the edges' variables, int32[E]; tests enumerate it."""
 
     def tempered(self, temperature: float) -> Self:
+        """Return the group with every factor raised to the power 1 / ``temperature``."""
         own: Any = self
         tempered: Self = replace(own, scores=self.scores / temperature)
         return tempered

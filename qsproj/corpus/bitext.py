@@ -1,7 +1,7 @@
 """Bitext: sentences and their translations, one pair per line, so that line numbers stay aligned.
 
 Four forms: two files, one sentence per line; one file with ``source ||| target`` lines; one file with
-``source TAB target`` lines; TMX (:mod:`qsproj.corpus.bitext`). Further columns of a line are ignored.
+``source TAB target`` lines; TMX (:func:`read_tmx`). Further columns of a line are ignored.
 """
 
 import re

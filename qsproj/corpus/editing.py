@@ -21,7 +21,10 @@ FEATURE_PROBABILITY = "FeatProb"
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
-    """Return the sentence with new heads, int[n+1], copied, and, unless None, n new relations."""
+    """Return the sentence with new heads, int[n+1], copied, and, unless None, n new relations.
+
+    Does not check that the heads form a tree. Raises ValueError for a wrong length or a head out of range.
+    """
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")

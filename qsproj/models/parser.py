@@ -76,7 +76,7 @@ class Parser(Stored):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns that the model reads; of ``upos`` and ``xpos`` one must be filled if listed."""
+        """Columns that the model reads, ``heads`` for trees; of ``upos``, ``xpos`` one must be filled."""
         return ()
 
     @property
@@ -90,6 +90,7 @@ class Parser(Stored):
         return None
 
     def layers(self) -> "list[Parser]":
+        """Return the parser, its inner parser, the inner parser of that, and so on."""
         return [self, *([] if self.base is None else self.base.layers())]
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
@@ -148,6 +149,7 @@ class Parser(Stored):
     def parsed(
         self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
     ) -> Sentence:
+        """Return one sentence parsed, with the known part ``given``; see :meth:`parse`."""
         raise NotImplementedError
 
     def parsed_block(self, sentences: list[Sentence]) -> Iterable[Sentence] | None:
@@ -171,6 +173,7 @@ class Parser(Stored):
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
     def allowing_crossings(self) -> "Parser | None":
+        """Return a parser of the same weights with crossing arcs; None if arcs may cross or there is none."""
         return None
 
     def retagging(self) -> "Parser | None":

@@ -103,7 +103,11 @@ def check_count(name: str, number: int, least: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFamily:
-    """Kernels of a family of trees, and inference; ``single_root``: the root has just one dependent."""
+    """Kernels of a family of trees, and inference; ``single_root``: the root has just one dependent.
+
+    Methods take arc scores float64[n+1, n+1], [head, dependent], natural log; -inf forbids an arc, column 0
+    and the diagonal are not read. Raise NoTreeError where no tree is left, ValueError for other scores.
+    """
 
     # (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none
     find_best: Callable[[Scores, bool], tuple[Heads, float]]
@@ -177,7 +181,7 @@ class TreeFamily:
     def sample(
         self, scores: ArrayLike, size: int, rng: np.random.Generator, *, single_root: bool = False
     ) -> NDArray[np.int32]:
-        """Draw independent trees from the distribution: heads int32[size, n+1]; column 0 is -1."""
+        """Draw independent trees exactly: heads int32[size, n+1], column 0 is -1; ``rng`` is advanced."""
         arcs = check_scores(scores)
         check_count("size", size, 0)
         heads, _ = self._best(arcs, single_root)
@@ -212,7 +216,7 @@ class TreeFamily:
         return max((posterior(alpha * relative).log_z - alpha * result.log_z) / (1.0 - alpha), 0.0)
 
     def max_marginals(self, scores: ArrayLike, *, single_root: bool = False) -> Scores:
-        """Return the best score of a tree with each arc, exact, in O(n^3); -inf where none has it."""
+        """Return the best score of a tree with each arc, float64[n+1, n+1], -inf where none has; O(n^3)."""
         arcs = check_scores(scores)
         heads, score = self._best(arcs, single_root)
         _, with_arc = self.sum_in_logs(arcs - tree_shifts(arcs, heads), single_root, True)

@@ -127,7 +127,7 @@ class Drawing:
         return svg_document([self])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a .svg, .png, .pdf or .html file."""
+        """Write a .svg, .png, .pdf or .html file; UsageError for others, or without their converter."""
         save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
     def _repr_html_(self) -> str:

@@ -151,7 +151,10 @@ def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactlyOne(graph.HardGroup):
-    """Hard factors: one boolean (``allow_none``: at most) of ``starts`` is true; O(d); thesis 2.5.2."""
+    """Hard factors: exactly one boolean is true, or with ``allow_none`` at most one; O(d) (thesis 2.5.2).
+
+    ``edges`` int32[E]: the booleans, grouped by factor with ``starts`` int64[F+1].
+    """
 
     edges: graph.Variables
     starts: NDArray[np.int64]
@@ -187,7 +190,10 @@ def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synch(graph.HardGroup):
-    """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each; see :func:`synch`."""
+    """Hard factors over two links and two arcs, as in :func:`synch` (thesis 4.7.2.4); O(1) each.
+
+    Where the dependents are linked, exactly two of the other three may not be true.
+    """
 
     edges: graph.Variables
     messages = staticmethod(bp_booleans.synch_messages)
