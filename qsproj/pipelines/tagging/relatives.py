@@ -99,13 +99,23 @@ def distribution_with(
     return tagger.distribution_given(forms, evidence)
 
 
+def tagged_sentences(treebank: Treebank) -> Treebank:
+    """Leave out sentences with words without UPOS; UsageError without others."""
+    usable = [one for one in treebank.sentences if len(one) and UNSPECIFIED not in one.upos]
+    if not usable:
+        raise UsageError(
+            f"{treebank.name}: found no sentence with UPOS on every word; tag it first (qsproj tag)"
+        )
+    return replace(treebank, sentences=usable)
+
+
 def relative_voter(
     treebanks: Sequence[Treebank], tagger: Tagger, sentences: Sequence[Words], *, rng: np.random.Generator
 ) -> tuple[RelativeVoter | None, tuple[str, ...]]:
     """Train a voter on treebanks of other languages, each weighted by its agreement with the tagger.
 
     Returns also a report line for each treebank; None if all are unrelated. ``sentences``: of the target.
-    Sentences with words without UPOS are left out; a treebank without others is a UsageError.
+    They have sentences with UPOS alone, see :func:`tagged_sentences`.
     """
     # A copy: treebanks that do not vote change nothing.
     rng = deepcopy(rng)
@@ -132,16 +142,7 @@ def _trained(
     treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, rng: np.random.Generator
 ) -> RelativeVoter:
     """Train a classifier of each word by its ending and the tags around it; treebanks have weights."""
-    usable = [
-        (one, strength)
-        for treebank, strength in treebanks
-        for one in treebank.sentences
-        if len(one) and UNSPECIFIED not in one.upos
-    ]
-    if not usable:
-        raise UsageError(
-            f"{treebanks[0][0].name}: found no sentence with UPOS on every word; tag it first (qsproj tag)"
-        )
+    usable = [(one, strength) for treebank, strength in treebanks for one in treebank.sentences]
     tags = sorted({tag for one, _ in usable for tag in one.upos})
     known = [np.array([tags.index(tag) for tag in one.upos], dtype=np.int32) for one, _ in usable]
     keys = [features_of(one.forms, one.upos, latin=latin) for one, _ in usable]

@@ -31,7 +31,7 @@ from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
-from qsproj.pipelines.tagging.relatives import relative_voter
+from qsproj.pipelines.tagging.relatives import relative_voter, tagged_sentences
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
     deal_out,
@@ -93,10 +93,11 @@ def project_tags(
     PROJECTED_COLUMNS: FEATS are learned where the sources have them
     (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
 
-    Raises UsageError when the target is empty, the source has no UPOS, or no word has a link. Memory: about
-    800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
+    Raises UsageError when the target is empty, the source or a relative has no UPOS, or no word has a link.
+    Memory: about 800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
     """
     options, lexicon = options or TagProjectionOptions(), lexicon or Lexicon()
+    relatives = list(map(tagged_sentences, relatives))
     few = FewTagged.of(tagged)
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),

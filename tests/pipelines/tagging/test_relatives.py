@@ -112,10 +112,12 @@ def test_relatives_reach_the_tagger_and_its_report_others_only_the_report():
     assert np.array_equal(found[0].tagger.weights, found[2].tagger.weights)
 
 
-def test_treebanks_without_tags_are_an_error():
+def test_treebanks_without_tags_are_an_error_before_the_bitext_is_read():
     bare = Treebank("bare.conllu", [Sentence.from_words(["a", "b"])])
+    unread = iter([(pair,) for pair in made_pairs(1)])
     with pytest.raises(UsageError, match=r"bare\.conllu: found no sentence with UPOS"):
-        voter_of(bare)
+        project_tags(unread, rng=np.random.default_rng(1), relatives=[RELATIVE, bare])
+    assert len(list(unread)) == 1
 
 
 @pytest.mark.parametrize(
