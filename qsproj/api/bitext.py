@@ -209,7 +209,7 @@ def _pairs(
 
 def project_tags(
     source: Iterable[Sentence] | Sequence[Iterable[Sentence]],
-    target: Iterable[Sentence],
+    target: Iterable[Sentence] | Sequence[Iterable[Sentence]],
     alignments: Iterable[Alignment] | Sequence[Iterable[Alignment]],
     *,
     language: str | None = None,
@@ -228,10 +228,10 @@ def project_tags(
     Parameters
     ----------
     source : iterable of Sentence
-        Sentences with UPOS, best with features and trees. For several sources: a list of lists, over the
-        same target.
+        Sentences with UPOS, best with features and trees. For several sources: a list of lists.
     target : iterable of Sentence
-        Their translations; only words are read.
+        Their translations; only words are read. For several sources: the same for all, or a list for each,
+        joined by sentences, or by the verse or line in ``sent_id``.
     alignments : iterable of Alignment
         Links, best with weights from 0.1 upwards; for several sources, a list for each.
     language : str, optional
@@ -271,13 +271,17 @@ def project_tags(
         check_known_language(language)
     for column in columns or ():
         check_name("column that links carry", column, ("upos", *PROJECTED_COLUMNS))
-    targets = validation.sentences_of(target, "target")
     sources, links = list(source), list(alignments)
     several = bool(sources) and not isinstance(sources[0], Sentence)
     if several:
         validation.check_same_number(source=sources, alignments=links)
     sides: list[Any] = list(zip(sources, links)) if several else [(sources, links)]
-    pairs = [_pairs(one, targets, of_one) for one, of_one in sides]
+    if several and _holds_lists(target):
+        targets = [validation.sentences_of(one, "target") for one in target]
+        validation.check_same_number(source=sources, target=targets)
+    else:
+        targets = [validation.sentences_of(target, "target")] * len(sides)
+    pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
     known = (
         Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
         if isinstance(lexicon, Mapping)
@@ -286,8 +290,7 @@ def project_tags(
         else read_lexicon(lexicon)
     )
     few = validation.sentences_of(tagged, "tagged", least=0)
-    given = list(also)
-    relatives = [given] if given and isinstance(given[0], Sentence) else given
+    relatives: Any = also if _holds_lists(also) else [also] if also else []
     tagger = train(
         join_same_targets(pairs),
         rng=validation.generator_of(seed),
@@ -298,8 +301,13 @@ def project_tags(
         language=language,
         columns=PROJECTED_COLUMNS if columns is None else columns,
     ).tagger
-    shown = showing_words(few, targets, language=language)
+    shown = showing_words(few, targets[0], language=language)
     return with_target_words(tagger, few, shown=shown, language=language, seed=seed)
+
+
+def _holds_lists(given: object) -> bool:
+    """Return whether an argument is a list of lists of sentences."""
+    return isinstance(given, list | tuple) and bool(given) and not isinstance(given[0], Sentence)
 
 
 def cotrain(

@@ -86,6 +86,12 @@ def test_tags_are_projected_with_one_source_and_with_several(english, german, tm
         english, words, links, lexicon={"hund": ["VERB"], "Hund": ["VERB"]}, columns=[]
     )
     assert listed.tag(words[0]).upos[1] == "VERB"
+    # Targets of each source are joined by their words: two halves are as good as the whole.
+    halves = [(english[:45], words[:45], links[:45]), (english[45:], words[45:], links[45:])]
+    joined = qsproj.project_tags(*map(list, zip(*halves, strict=True)), columns=[])
+    assert accuracy(joined) > 0.75
+    with pytest.raises(UsageError, match="found element 2 in source and none in target"):
+        qsproj.project_tags([english, english], [words], [links, links])
     related = qsproj.project_tags(english, words, links, columns=[], also=[german, english])
     assert accuracy(related) > accuracy(one)
     with pytest.raises(UsageError, match="also: found no sentence with UPOS on every word"):
