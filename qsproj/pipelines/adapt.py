@@ -1,7 +1,7 @@
 """Adapt treebanks and parsers to another annotation style, from sentences annotated in both."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,13 +78,8 @@ def train_adaptation(
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     found = train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
-    _notice_unseen(source_trees)
-    return found
-
-
-def _notice_unseen(sources: Sequence[Sentence]) -> None:
-    """Warn about common UD relations that no source tree has, if the source style is UD's."""
-    seen = Counter(bare_relation(relation) for tree in sources for relation in tree.deprels)
+    # Only if the source style is UD's.
+    seen = Counter(bare_relation(relation) for tree in source_trees for relation in tree.deprels)
     universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)
     unseen = sorted(UNIVERSAL_RELATIONS - _RARE - set(seen))
     if unseen and universal > _MOSTLY * (seen.total() - seen[UNSPECIFIED]):
@@ -92,6 +87,7 @@ def _notice_unseen(sources: Sequence[Sentence]) -> None:
             f"no source tree has {', '.join(unseen)}: the converter knows no relations of the new style for "
             "these, and keeps them"
         )
+    return found
 
 
 def train_adapted_parser(

@@ -1,6 +1,6 @@
 """Demo on the sample in ``corpora/``: train a German parser from English trees and a bitext."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,11 +51,18 @@ class DemoResult:
 
 def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     """Project the sample's English trees to German, train on them, and test on held-out German trees."""
-    pairs = list(_pairs(corpora))
+    english, german, links = (corpora / name for name in ("en.conllu", "de.conllu", "en-de.pharaoh"))
+    for path in (english, german, links):
+        if not path.is_file():
+            raise UsageError(f"found no {path}; name the folder of the sample with --corpora")
+    pairs = list(pair_aligned(read_sentences(english), read_sentences(german), read_alignments(links)))
     # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)
-    trees = [_tags_only(tree) for tree in projection]
+    trees = [
+        with_columns(tree, **dict.fromkeys(("lemmas", "xpos", "feats"), ("_",) * len(tree)))
+        for tree in projection
+    ]
     gold = list[Sentence]()
     parsed: dict[str, list[Sentence]] = {}
     for fold in range(FOLDS):
@@ -96,16 +103,3 @@ def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> 
         "hard projection": hard.parse,
         "soft projection": soft.parser.parse,
     }
-
-
-def _pairs(corpora: Path) -> Iterator[SentencePair]:
-    english, german, links = (corpora / name for name in ("en.conllu", "de.conllu", "en-de.pharaoh"))
-    for path in (english, german, links):
-        if not path.is_file():
-            raise UsageError(f"found no {path}; name the folder of the sample with --corpora")
-    return pair_aligned(read_sentences(english), read_sentences(german), read_alignments(links))
-
-
-def _tags_only(tree: Sentence) -> Sentence:
-    unknown = ("_",) * len(tree)
-    return with_columns(tree, lemmas=unknown, xpos=unknown, feats=unknown)

@@ -71,7 +71,6 @@ def source_kinds(sentence: Sentence) -> list[Kind]:
 
 
 def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
-    """Return :func:`source_kinds` for a converter, which reads trees, and :func:`tag_kinds` for others."""
     return source_kinds if "heads" in parser.reads else tag_kinds
 
 
@@ -119,8 +118,7 @@ def rank(
 
     Greedily maximises the sum over words of uncertainty x occurrences of the kind among the candidates /
     (1 + occurrences in annotated or yielded sentences), per word or second of cost. Ties go to the earlier
-    candidate.
-    Values only decrease, so only those at the top are updated.
+    candidate. Values only decrease, so only those at the top are updated.
 
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
     words in total; sentences too long for the rest are skipped. ``sentence_cost``: fixed annotation cost per
@@ -139,11 +137,23 @@ def rank(
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
     if words is not None and shortest > words:
         raise UsageError(f"words is {words}, expected at least {shortest}, as the shortest sentence has")
-    counts = _KindCounts(candidates, annotated, kinds) if kinds else None
+    numbers: dict[Kind, int] = {}
+    kinds_of = [
+        np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds(candidate.sentence)])
+        for candidate in candidates
+        if kinds
+    ]
+    occurrences, known = np.zeros(len(numbers)), np.zeros(len(numbers))
+    for of_candidate in kinds_of:
+        np.add.at(occurrences, of_candidate, 1.0)
+    if kinds:
+        for sentence in annotated:
+            np.add.at(known, [numbers[kind] for kind in kinds(sentence) if kind in numbers], 1.0)
 
     def gain(index: int) -> float:
         candidate = candidates[index]
-        weights = 1.0 if counts is None else counts.weights(index)
+        of_candidate = kinds_of[index] if kinds else None
+        weights = 1.0 if of_candidate is None else occurrences[of_candidate] / (1.0 + known[of_candidate])
         worth = float((candidate.uncertainties * weights).sum())
         if costs is None:
             return worth / (len(candidate.sentence) + sentence_cost)
@@ -164,36 +174,6 @@ def rank(
             continue
         count_left -= 1
         words_left -= len(candidates[index].sentence)
-        if counts is not None:
-            counts.add(index)
+        if kinds:
+            np.add.at(known, kinds_of[index], 1.0)
         yield candidates[index]
-
-
-class _KindCounts:
-    """Counts of the kinds of words in candidates and annotated sentences. Mutable; final."""
-
-    def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        annotated: Iterable[Sentence],
-        kinds_in: Callable[[Sentence], list[Kind]],
-    ) -> None:
-        numbers: dict[Kind, int] = {}
-        self._words = [
-            np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds_in(candidate.sentence)])
-            for candidate in candidates
-        ]
-        self._occurrences = np.zeros(len(numbers))
-        for words in self._words:
-            np.add.at(self._occurrences, words, 1.0)
-        self._known = np.zeros(len(numbers))
-        for sentence in annotated:
-            known = [numbers[kind] for kind in kinds_in(sentence) if kind in numbers]
-            np.add.at(self._known, known, 1.0)
-
-    def weights(self, index: int) -> NDArray[np.float64]:
-        words = self._words[index]
-        return np.asarray(self._occurrences[words] / (1.0 + self._known[words]))
-
-    def add(self, index: int) -> None:
-        np.add.at(self._known, self._words[index], 1.0)

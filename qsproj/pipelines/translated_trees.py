@@ -150,7 +150,6 @@ LEAST_SHARE = 0.2
 MOST_TRANSLATIONS = 20
 # Tags of words that are the same in most languages and not translated.
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
-NAME = "PROPN"
 
 # Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
 LEXICON_PAIRS = 20_000
@@ -210,17 +209,14 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
 
 
 def lexicon_of(counts: LinkedWords) -> Lexicon:
-    found = {word: _translations(word[1], linked) for word, linked in counts.items()}
-    return {word: translations for word, translations in found.items() if translations is not None}
-
-
-def _translations(tag: str, linked: Counter[TaggedWord]) -> WordTranslations | None:
-    alike = Counter({word: weight for word, weight in linked.items() if word[1] == tag})
-    best = alike.most_common(MOST_TRANSLATIONS)
-    if alike.total() < LEAST_SHARE * linked.total() or best[0][1] < LEAST_LINKS:
-        return None
-    weights = np.array([weight for _, weight in best])
-    return WordTranslations(tuple(word for word, _ in best), weights / weights.sum())
+    found = {}
+    for word, linked in counts.items():
+        alike = Counter({other: weight for other, weight in linked.items() if other[1] == word[1]})
+        best = alike.most_common(MOST_TRANSLATIONS)
+        if alike.total() >= LEAST_SHARE * linked.total() and best[0][1] >= LEAST_LINKS:
+            weights = np.array([weight for _, weight in best])
+            found[word] = WordTranslations(tuple(other for other, _ in best), weights / weights.sum())
+    return found
 
 
 def translated_trees(
@@ -228,16 +224,12 @@ def translated_trees(
 ) -> Iterator[Sentence]:
     """Yield sentences with translations drawn from a lexicon, ``_`` for missing words; trees stay."""
     for sentence in sentences:
-        words = zip(sentence.forms, sentence.upos, strict=True)
-        translated = [_translated(form, tag, lexicon, rng) for form, tag in words]
-        forms, tags = (tuple(word[part] for word in translated) for part in (0, 1))
+        words = list(zip(sentence.forms, sentence.upos, strict=True))
+        for place, (form, tag) in enumerate(words):
+            translations = lexicon.get((form.lower(), tag))
+            if translations is not None and tag not in WRITTEN_ALIKE:
+                words[place] = translations.draw(rng)
+            elif tag not in WRITTEN_ALIKE and tag != "PROPN":
+                words[place] = UNSPECIFIED, tag
+        forms, tags = (tuple(word[part] for word in words) for part in (0, 1))
         yield replace(sentence, forms=forms, upos=tags, layout=None)
-
-
-def _translated(form: str, tag: str, lexicon: Lexicon, rng: np.random.Generator) -> TaggedWord:
-    if tag in WRITTEN_ALIKE:
-        return form, tag
-    translations = lexicon.get((form.lower(), tag))
-    if translations is not None:
-        return translations.draw(rng)
-    return (form if tag == NAME else UNSPECIFIED), tag

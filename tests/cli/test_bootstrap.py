@@ -301,7 +301,7 @@ def test_who_stops_the_work_is_told_how_to_go_on(made, tmp_path, monkeypatch, ca
     def stopped(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("qsproj.pipelines.projection.source_priors.weighted_prior", stopped)
+    monkeypatch.setattr("qsproj.pipelines.projection.priors.weighted_prior", stopped)
     for work, said in (
         (("--work", folder / "work"), "work: 6 stages kept; the same command continues from here"),
         ((), "nothing is kept; with --work DIR, the same command would continue"),

@@ -118,21 +118,10 @@ def train_joint_parser(
     )
 
 
-def parse_pairs(
-    parser: JointParser,
-    pairs: Iterable[SentencePair],
-    *,
-    source_tree: str | None = None,
-    link_threshold: float | None = None,
-    counts: ParsingCounts | None = None,
-) -> Iterator[ParsedPair]:
+def parse_pairs(parser: JointParser, pairs: Iterable[SentencePair], **options: Any) -> Iterator[ParsedPair]:
+    """Yield the results of :meth:`JointParser.parse_pair`, which takes the ``options``."""
     for pair in pairs:
-        parsed = parser.parse_pair(
-            pair.source, pair.target, pair.alignment, source_tree=source_tree, link_threshold=link_threshold
-        )
-        if counts is not None:
-            counts.add(parsed)
-        yield parsed
+        yield parser.parse_pair(pair.source, pair.target, pair.alignment, **options)
 
 
 # Block size for other processes: small, because a pair takes much longer than a sentence.

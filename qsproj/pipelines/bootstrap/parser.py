@@ -13,10 +13,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
-from qsproj.pipelines.projection.priors import load_prior
+from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.projection.source_priors import TranslatedTreebanks, source_priors
 from qsproj.pipelines.tagging.conventions import Conventional
 
 
@@ -40,7 +39,7 @@ def train_priors(
 ) -> StageReport:
     """Train the priors of a target (:func:`source_priors`)."""
     prior, words = source_priors(
-        [TranslatedTreebanks(source.treebanks, source.pairs) for source in sources],
+        [(source.treebanks, source.pairs) for source in sources],
         others,
         unshared=unshared,
         target=read_all([source.pairs.target for source in sources]),

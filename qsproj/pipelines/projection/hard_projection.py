@@ -3,7 +3,7 @@
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 
 import numpy as np
@@ -201,20 +201,18 @@ def _depths(heads: Heads) -> NDArray[np.int32]:
     return depths
 
 
+@dataclass(slots=True)
 class ProjectedTrees:
     """Iterate once over the target sentences of pairs with projected trees; ``counts`` sums the counts."""
 
-    def __init__(
-        self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
-    ) -> None:
-        self.counts = ProjectionCounts()
-        self._pairs = pairs
-        self._completion = completion
-        self._min_weight = min_weight
+    pairs: Iterable[SentencePair]
+    completion: str = "none"
+    min_weight: float = MIN_WEIGHT
+    counts: ProjectionCounts = field(default_factory=ProjectionCounts)
 
     def __iter__(self) -> Iterator[Sentence]:
-        for pair in with_trees_and_tags(track(self._pairs, "projecting", unit="pair")):
-            tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
+        for pair in with_trees_and_tags(track(self.pairs, "projecting", unit="pair")):
+            tree, more = project_tree(pair, completion=self.completion, min_weight=self.min_weight)
             self.counts += more
             yield tree
 

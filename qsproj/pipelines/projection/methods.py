@@ -50,14 +50,9 @@ def _soft(
     **given: Any,
 ) -> Projected:
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` names its treebanks."""
-    from qsproj.pipelines.projection.priors import load_prior, translated_priors
+    from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_priors
     from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.projection.source_priors import (
-        TranslatedTreebanks,
-        source_priors,
-        unshared_conventions,
-    )
-    from qsproj.pipelines.tagging.conventions import Conventional
+    from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
 
     options = SoftProjectionOptions(**given, projective=not nonprojective)
     unshared = unshared_conventions(chain.from_iterable(sources))
@@ -65,7 +60,7 @@ def _soft(
     conventional = [Conventional(pairs, unshared) for pairs in sources]
     if treebank:
         priors = source_priors(
-            [TranslatedTreebanks(*one) for one in zip(treebank, sources, strict=True)],
+            list(zip(treebank, sources, strict=True)),
             unshared=unshared,
             target=(pair.target for pairs in sources for pair in pairs),
             rng=np.random.default_rng(seed or 0),

@@ -5,10 +5,12 @@ They read tags alone, or words translated through the links of a bitext as well.
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -19,6 +21,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection.projected import DRAWS
+from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
@@ -122,10 +125,6 @@ def train_on_draws(
     return train_on_passes(passes, rng=rng, options=options, label_epochs=DRAWN_LABEL_EPOCHS)
 
 
-# Number of target sentences that suffices to estimate tag trigrams.
-TARGET_SENTENCES = 20_000
-
-
 class WeightedPrior(NamedTuple):
     """Parsers of other languages, and report lines.
 
@@ -148,10 +147,10 @@ def weighted_prior(
     """Train the prior of a target language on treebanks of other languages.
 
     Without ``others`` there is one parser, of the sources. With them three vote: one of the sources; one of
-    all treebanks, weighted by similarity to the first TARGET_SENTENCES of ``target``, which have tags; and
-    one of the others, unweighted. With ``translate``, one function for each of ``sources``, the parser of the
-    sources reads words as well, and is trained on ``draws`` of translations. Raises UsageError when the
-    target or a treebank has no sentence with UPOS on every word, or no treebank of a parser has a head.
+    all treebanks, weighted by similarity to ``target``, which has tags; and one of the others, unweighted.
+    With ``translate``, one function for each of ``sources``, the parser of the sources reads words as well,
+    and is trained on ``draws`` of translations. Raises UsageError when the target or a treebank has no
+    sentence with UPOS on every word, or no treebank of a parser has a head.
     """
     first = [
         Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
@@ -177,9 +176,45 @@ def weighted_prior(
     if not others:
         return WeightedPrior((of_sources,), ())
     everything = [*first, *others]
-    alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
+    alike = treebank_weights(everything, target)
     weights = [one.weight for one in alike for _ in range(one.sentences)]
     # Relations come from the first prior that knows any.
     of_all = trained(everything, weights, 0 if of_sources.labeller else LABEL_EPOCHS)
     of_others = trained(others, None, 0)
     return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))
+
+
+# Number of target sentences to measure the similarity of tags.
+LIKENESS_SENTENCES = 5000
+
+
+def source_priors(
+    sources: Sequence[tuple[Sequence[str], Iterable[SentencePair]]],
+    others: Sequence[str] = (),
+    *,
+    unshared: Sequence[str],
+    target: Iterable[Sentence],
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+) -> tuple[WeightedPrior, int]:
+    """Train the :func:`weighted_prior` of files; return it with the number of training words.
+
+    ``sources``: for each source, its treebanks, which are translated through links, and its pairs with the
+    target, tagged on both sides. ``others``: treebanks of any other languages. ``unshared``: conventions of
+    the sources that do not hold in the target.
+    """
+    source, other = (
+        [
+            Treebank(Path(path).name, [conventional(one, unshared) for one in read_sentences(path)])
+            for path in paths
+        ]
+        for paths in ([path for paths, _ in sources for path in paths], others)
+    )
+    translate = [
+        by
+        for paths, pairs in sources
+        for by in [way_to_translate(Conventional(pairs, unshared))] * len(paths)
+    ]
+    tagged = itertools.islice(target, LIKENESS_SENTENCES)
+    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate, draws=draws)
+    return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)

@@ -12,7 +12,6 @@ from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
 
@@ -116,13 +115,8 @@ REMEDIES = {
 }
 
 
-def coverage(evidence: Scores) -> float:
-    """Return the mean evidence for the head of a word, between 0 and 1."""
-    return float(evidence.sum()) / (len(evidence) - 1)
-
-
 class DensestPairs:
-    """The added targets of highest coverage; ties go to the earlier. Mutable; final.
+    """The added targets with most evidence a word; ties go to the earlier. Mutable; final.
 
     ``sentences``: maximum number; None: as few as have ``words`` together, or all. Only the chosen ones are
     held in memory. Choosing pairs whose evidence agrees with the prior instead only repeats the prior: of
@@ -142,45 +136,35 @@ class DensestPairs:
             self._left_out[UNUSUAL_LENGTH] += 1
             return
         evidence = pooled_evidence(translations)
-        covered = coverage(evidence)
+        covered = float(evidence.sum()) / (len(evidence) - 1)
         if not covered:
             self._left_out[NO_EVIDENCE] += 1
             return
         # Distinct numbers, so that translations are never compared.
         heapq.heappush(self._best, (covered, -self._added, translations, evidence))
         self._held += len(translations[0].target)
-        while self._too_many():
+        while (
+            len(self._best) > self._sentences
+            if self._sentences
+            else self._held - len(self._best[0][2][0].target) >= self._words
+        ):
             self._held -= len(heapq.heappop(self._best)[2][0].target)
             self._left_out[LESS_EVIDENCE] += 1
-
-    def _too_many(self) -> bool:
-        if self._sentences:
-            return len(self._best) > self._sentences
-        return self._held - len(self._best[0][2][0].target) >= self._words
 
     @property
     def chosen(self) -> list[Translations]:
         """Return the chosen translations in the order of addition."""
-        return [translations for _, _, translations, _ in self._in_order()]
+        return [entry[2] for entry in sorted(self._best, key=lambda entry: -entry[1])]
 
     @property
     def evidence(self) -> list[Scores]:
         """Return the :func:`pooled_evidence` of the chosen translations, :func:`with_clauses`."""
-        return [with_clauses(translations, evidence) for *_, translations, evidence in self._in_order()]
-
-    def _in_order(self) -> list[tuple[float, int, Translations, Scores]]:
-        return sorted(self._best, key=lambda entry: -entry[1])
+        return [with_clauses(*entry[2:]) for entry in sorted(self._best, key=lambda entry: -entry[1])]
 
     @property
     def left_out(self) -> dict[str, int]:
         """Return the number of translations left out, by reason."""
         return {reason: count for reason, count in self._left_out.items() if count}
-
-
-def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:
-    """Build the error of an empty choice, with a remedy for the commonest reason."""
-    commonest = max(left_out, key=left_out.__getitem__)
-    return NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {REMEDIES[commonest]}")
 
 
 # English compounds precede their heads. Where the target word follows its head, it is an nmod, an appos or a
@@ -247,5 +231,5 @@ def learn_relations(
 
 
 def with_likely_relations(tree: Sentence, labeller: Labeller, evidence: NDArray[np.float64]) -> Sentence:
-    """Return the tree with its best relations given their log evidence, that of :func:`relation_evidence`."""
+    """Return the tree with its best relations given their log :func:`relation_evidence`."""
     return with_heads(tree, tree.heads, labeller.label(labeller.encode(tree), tree.heads, evidence))

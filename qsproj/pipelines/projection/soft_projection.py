@@ -10,7 +10,7 @@ projection, 3.2.5 for latent arcs).
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import listed_reasons, pluralise
+from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.labeller import Labeller
@@ -108,27 +108,22 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     ]
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return Fit()
-    wrong = _projected_probabilities(parser, observed, FLATTENING)
+
+    def projected(temperature: float) -> NDArray[np.float64]:
+        """Return the probabilities of the projected arcs."""
+        infer = parser.inference.infer
+        return np.concatenate([infer(one / temperature)[1][of > MIN_EVIDENCE] for one, of in observed])
+
+    wrong = projected(FLATTENING)
     # Mean log-likelihood of the projected arcs at each temperature and share of correct ones.
     likelihoods = [
         np.log(PRECISIONS[:, None] * right + (1.0 - PRECISIONS[:, None]) * wrong).mean(axis=1)
-        for right in (_projected_probabilities(parser, observed, float(value)) for value in TEMPERATURES)
+        for right in map(projected, TEMPERATURES.tolist())
     ]
     usual = USUAL_PRECISION * np.log(PRECISIONS) + (1.0 - USUAL_PRECISION) * np.log1p(-PRECISIONS)
     posterior = likelihoods + USUAL_ARCS / len(wrong) * usual
     best, right = np.unravel_index(np.argmax(posterior), (len(TEMPERATURES), len(PRECISIONS)))
     return Fit(float(TEMPERATURES[best]), float(PRECISIONS[right]), len(wrong))
-
-
-def _projected_probabilities(
-    parser: ArcParser, observed: list[tuple[Scores, Scores]], temperature: float
-) -> NDArray[np.float64]:
-    return np.concatenate(
-        [
-            parser.inference.infer(scores / temperature)[1][evidence > MIN_EVIDENCE]
-            for scores, evidence in observed
-        ]
-    )
 
 
 # Trainings with other orders of the pairs whose mean is taken: it makes probabilities less overconfident. One
@@ -173,7 +168,8 @@ def project_soft(
         (learned_from if number % HELD_OUT else held_out).add(translations)
     chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
-        raise soft_evidence.nothing_chosen(left_out)
+        remedy = soft_evidence.REMEDIES[max(left_out, key=left_out.__getitem__)]
+        raise NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {remedy}")
     evidence = [options.strength * one for one in learned_from.evidence]
     examples = [
         ArcExample(
@@ -274,11 +270,18 @@ def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Transl
 
 def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) -> str:
     """Describe differences in style between two sets of trees; empty without clear differences."""
-    theirs, ours = map(_clear_choices, (annotated, sources))
+    theirs, ours = (
+        {
+            entry.dimension: entry.choice
+            for entry in detect_style(trees).evidence
+            if entry.choice is not None and entry.places >= LEAST_PLACES and entry.share >= LEAST_AGREEING
+        }
+        for trees in (annotated, sources)
+    )
     found = [
-        f"{name}: {theirs[name]}, not {ours[name]}"
-        for name in ours
-        if theirs.get(name, ours[name]) != ours[name]
+        f"{name}: {theirs[name]}, not {choice}"
+        for name, choice in ours.items()
+        if theirs.get(name, choice) != choice
     ]
     names = [bare_relation(name) for tree in annotated for name in tree.deprels if name != UNSPECIFIED]
     known = {bare_relation(name) for tree in sources for name in tree.deprels}
@@ -286,12 +289,3 @@ def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) 
     if strange and len(strange) > (1.0 - LEAST_KNOWN) * len(names):
         found.append(f"relations such as {max(sorted(set(strange)), key=strange.count)}")
     return "; ".join(found)
-
-
-def _clear_choices(trees: Sequence[Sentence]) -> Mapping[str, str]:
-    """Return the dimensions of style that trees clearly determine, each with its choice."""
-    return {
-        entry.dimension: entry.choice
-        for entry in detect_style(trees).evidence
-        if entry.choice is not None and entry.places >= LEAST_PLACES and entry.share >= LEAST_AGREEING
-    }

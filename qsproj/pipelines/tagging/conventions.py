@@ -5,6 +5,7 @@ ADJ. Links cannot decide this. Tagged sentences of the target can; without them,
 treebanks or of most languages is the best guess.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -125,6 +126,24 @@ def settled_names(
                     counts[tag] += share * found.get(tag, 0)
         settled[one.name] = max((elsewhere, one.tag), key=lambda tag: counts[tag])
     return settled
+
+
+def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
+    """Return the conventions of the source that the target lacks, by the tags of linked words."""
+    found: Counter[tuple[str, str]] = Counter()
+    names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
+    for pair in pairs:
+        weights = pair.alignment.weights
+        of_words = [names.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
+        if not any(of_words):
+            continue
+        chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
+        for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
+            if name := of_words[source - 1]:
+                found[name, pair.target.upos[target - 1]] += chance
+    return tuple(
+        one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]
+    )
 
 
 @dataclass(frozen=True, slots=True)

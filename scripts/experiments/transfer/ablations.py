@@ -16,7 +16,7 @@ from qsproj.pipelines.bootstrap import bootstrap, tagger
 from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
-from qsproj.pipelines.projection import soft_evidence, soft_projection, source_priors
+from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 
@@ -59,7 +59,7 @@ ABLATIONS = {
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tag_options(sureness=1.0),
     "translated words": Ablation(
-        train_priors, ((source_priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
+        train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
     ),
     "reordered trees": Ablation(
         train_priors, ((translated_trees, "FEW_PAIRS", 0), (translated_trees, "LIKE_ORDER", 1.0))

@@ -163,7 +163,9 @@ def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
     pair = pairs[33]
     bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
     counts = ParsingCounts()
-    (parsed, _) = parse_pairs(parser, [bare, pair], counts=counts)
+    (parsed, other) = parse_pairs(parser, [bare, pair])
+    counts.add(parsed)
+    counts.add(other)
     assert parsed.alone
     assert parsed.target.heads.tolist() == parser.parse(pair.target).heads.tolist()
     assert not len(parsed.alignment.links)
@@ -178,7 +180,8 @@ def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, tra
     beliefs = replace(parser.infer(parser.prepare(pairs[33])), status=Status.CONTRADICTION)
     monkeypatch.setattr(JointParser, "infer", lambda self, prepared: beliefs)
     counts = ParsingCounts()
-    (parsed,) = parse_pairs(parser, [pairs[33]], counts=counts)
+    (parsed,) = parse_pairs(parser, [pairs[33]])
+    counts.add(parsed)
     assert parsed.alone
     assert parsed.target.heads.tolist() == parser.parse(pairs[33].target).heads.tolist()
     assert parsed.source.heads.tolist() == parser.source.parse(pairs[33].source).heads.tolist()
