@@ -161,8 +161,6 @@ def bootstrap(
             seed=validation.whole_number(seed, "seed", least=0),
         )
         texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
-        if work is not None:
-            BootstrapCall(texts, options).save(folder)
         made = run(
             texts,
             workspace=workspace,
@@ -173,6 +171,8 @@ def bootstrap(
             workers=workers,
             say=notice,
         )
+        if work is not None:
+            BootstrapCall(texts, options).save(folder)
         return Bootstrap(
             model=cast("TextParser", load_model(made.model)),
             trees=Document(list(read_conllu(made.trees))),

@@ -145,8 +145,6 @@ def run(options: argparse.Namespace) -> None:
             call = BootstrapCall(
                 texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
             )
-            if options.work:
-                call.save(workspace.folder)
             made = bootstrap(
                 texts,
                 workspace=workspace,
@@ -157,6 +155,8 @@ def run(options: argparse.Namespace) -> None:
                 workers=workers,
                 say=_say if options.verbose else _first_of(_say),
             )
+            if options.work:
+                call.save(workspace.folder)
         for made_file, path in (
             (made.model, options.output),
             (made.trees, options.trees),

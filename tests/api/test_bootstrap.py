@@ -10,7 +10,7 @@ import pytest
 import qsproj
 from qsproj import Document
 from qsproj.cli.main import main
-from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -118,11 +118,17 @@ def test_what_does_not_fit_is_told_before_anything_is_learned(mistake):
     assert "\n" not in str(error.value)
 
 
-def test_options_are_those_of_the_command(tmp_path):
-    """The call is kept before its inputs are found to be too few."""
-    with pytest.raises(qsproj.QsprojError, match="1 pair to learn from"):
+def test_options_are_those_of_the_command(tmp_path, monkeypatch):
+    given = []
+
+    def kept(texts, *, options, **more):
+        given.append(options)
+        raise UsageError("seen")
+
+    monkeypatch.setattr("qsproj.pipelines.bootstrap.bootstrap.bootstrap", kept)
+    with pytest.raises(UsageError, match="seen"):
         qsproj.bootstrap(**PAIR, work=tmp_path, learn_text=False, also="corpora/es.conllu")
-    options = BootstrapCall.load(tmp_path, "de").options
+    (options,) = given
     assert options.learn_text is False
     assert [Path(path).name for path in options.also] == ["es.conllu"]
 

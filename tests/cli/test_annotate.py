@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import qsproj
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
@@ -53,6 +54,17 @@ def test_a_call_is_kept_with_absolute_paths(work):
     again.mkdir()
     call.save(again)
     assert BootstrapCall.load(again, "de") == call
+
+
+def test_a_call_that_fails_does_not_replace_the_record_of_an_earlier_one(tmp_path, run_cli):
+    arguments = [str(word) for word in options(tmp_path, count=20)]
+    text = SourceText(treebanks=(arguments[1],), bitext=(arguments[3], arguments[4]), languages=("en", "de"))
+    BootstrapCall((text,), BootstrapOptions(draws=7)).save(tmp_path)
+    outcome = run_cli("bootstrap", *arguments, "--work", tmp_path)
+    assert (outcome.code, "found 20 pairs to learn from" in outcome.err) == (2, True), outcome.err
+    with pytest.raises(qsproj.QsprojError, match="found 20 pairs to learn from"):
+        qsproj.bootstrap(treebank=arguments[1], bitext=arguments[3:5], languages=("en", "de"), work=tmp_path)
+    assert BootstrapCall.load(tmp_path, "de").options.draws == 7
 
 
 @pytest.mark.parametrize("option", ["-o", "--lexicon"])
