@@ -29,7 +29,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=43)
+@stage("tagger", version=44)
 def tag_target(
     paths: Sequence[Path],
     *,

@@ -199,9 +199,11 @@ def in_latin(form: str) -> str:
 def _in_latin(character: str) -> str:
     if character.isascii() or not character.isalpha():
         return "" if unicodedata.category(character)[0] == "M" else character
-    *_, name = unicodedata.name(character, character).partition(" WITH ")[0].split()
+    words = unicodedata.name(character, character).partition(" WITH ")[0].split()
+    name = words[-1]
     if name == "SIGN":
         return ""
-    # EL, EM, EN, ER, ES and EF are consonants; YA, YI, YU, IE and IO vowels.
-    second = len(name) == 2 and (name[0] in "YI" or (name[0] == "E" and name[1] not in "AEIOU"))
+    # Cyrillic EL, EM, EN, ER, ES and EF are consonants; YA, YI, YU, IE and IO vowels.
+    is_second = name[0] in "YI" or (name[0] == "E" and name[1:] not in tuple("AEIOU"))
+    second = words[0] == "CYRILLIC" and len(name) == 2 and is_second
     return name[second] if character.isupper() else name[second].lower()

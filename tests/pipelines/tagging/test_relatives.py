@@ -122,7 +122,15 @@ def test_treebanks_without_tags_are_an_error_before_the_bitext_is_read():
 
 @pytest.mark.parametrize(
     ("form", "expected"),
-    [("якого", "akogo"), ("ЖИТТЯ", "ZITTA"), ("день", "den"), ("kterého", "kterého"), ("Łódź", "Łódź")],
+    [
+        ("якого", "akogo"),
+        ("ЖИТТЯ", "ZITTA"),
+        ("день", "den"),
+        ("ენის", "enis"),
+        ("էջ", "ej"),
+        ("kterého", "kterého"),
+        ("Łódź", "Łódź"),
+    ],
 )
 def test_letters_by_their_names(form, expected):
     assert in_latin(form) == in_latin(expected)
