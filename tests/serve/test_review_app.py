@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -719,3 +721,27 @@ def test_a_body_that_is_too_large_is_answered(page):
     """Also a client that sends all of it before it reads."""
     for size in (100_001, 8 << 20):
         assert page.ask("search", content={"pattern": "x" * size}).status == 413
+
+
+def test_a_sentence_that_is_gone_once_the_request_has_arrived(tmp_path):
+    from qsproj.serve.requests import Limits
+    from qsproj.serve.review.app import review_app
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.tokens import Edit
+
+    path = tmp_path / "two.conllu"
+    write_conllu(islice(read_conllu("corpora/en.conllu"), 2), path)
+    session = Session(draft=Draft(str(path)))
+    app, answers = review_app(session, None, Limits()), []
+
+    async def receive():
+        session.edit(0, Edit("join next"), version=session.draft.version(0))
+        return {"type": "http.request", "body": b'{"version": "0"}', "more_body": False}
+
+    async def send(message):
+        answers.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/api/sentences/1/undo", "headers": []}
+    asyncio.run(app({**scope, "query_string": b"", "root_path": ""}, receive, send))
+    assert answers[0]["status"] == 404

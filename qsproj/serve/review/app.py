@@ -250,7 +250,7 @@ class _Sentences:
         return shown_sentence(self._session, self._index(request))
 
     def _index(self, request: Request) -> int:
-        """Return the index of the sentence in the request's path."""
+        """Return the index of the sentence in a request's path, once its body is read: there may be fewer."""
         text, count = request.path_params["index"], len(self._session.draft.sentences)
         if not text.isdecimal() or number_of(text) >= count:
             raise RequestError(404, f"found no sentence {text[:20]!r}, expected 0 to {count - 1}")
@@ -260,15 +260,13 @@ class _Sentences:
         return report(self._session)
 
     async def confirm(self, request: Request) -> Content:
-        index, (tree, rest, given) = self._index(request), await self._correction(request)
+        (tree, rest, given), index = await self._correction(request), self._index(request)
         sure = given.get("sure") is not False
         return self._changed(index, partial(self._session.confirm, index, tree, sure=sure, **rest))
 
     async def keep(self, request: Request) -> Content:
-        index, (tree, rest, given) = (
-            self._index(request),
-            await self._correction(request, {"decided": {bool}}),
-        )
+        tree, rest, given = await self._correction(request, {"decided": {bool}})
+        index = self._index(request)
         return self._changed(index, partial(self._session.keep, index, tree, given["decided"], **rest))
 
     async def _correction(
@@ -282,7 +280,7 @@ class _Sentences:
 
     async def rest(self, request: Request) -> Content:
         kinds = {"heads": [int], "relations": [str], "upos": [str], "tags": [bool]}
-        index, given = self._index(request), await _fields(request, self._limits, kinds)
+        given, index = await _fields(request, self._limits, kinds), self._index(request)
         fixed = Fixed(**{name: tuple(given[name]) for name in kinds})
         if self._inference is None:
             raise RequestError(
@@ -297,20 +295,18 @@ class _Sentences:
 
     async def tag(self, request: Request) -> Content:
         kinds = {"word": int, "form": str, "tag": str}
-        index, given = self._index(request), await _fields(request, self._limits, kinds)
+        given, index = await _fields(request, self._limits, kinds), self._index(request)
         change = partial(self._session.tag, index, given["word"], given["form"], given["tag"])
         return self._changed(index, change)
 
     async def undo(self, request: Request) -> Content:
-        index, given = self._index(request), await _fields(request, self._limits, {"version": str})
+        given, index = await _fields(request, self._limits, {"version": str}), self._index(request)
         return self._changed(index, partial(self._session.undo, index, version=given["version"]))
 
     async def edit(self, request: Request) -> Content:
         kinds = {"version": str, "action": str, "word": int, "last": int, "texts": [str]}
-        index, given = (
-            self._index(request),
-            await _fields(request, self._limits, kinds, word=1, last=1, texts=[]),
-        )
+        given = await _fields(request, self._limits, kinds, word=1, last=1, texts=[])
+        index = self._index(request)
         edit = Edit(given["action"], given["word"], given["last"], tuple(given["texts"]))
         return self._changed(index, partial(self._session.edit, index, edit, version=given["version"]))
 
