@@ -98,7 +98,6 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
 
 
 def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
-    """Yield the candidates' sentences with their uncertainty in a comment, parsed with ``predict``."""
     for candidate in candidates:
         sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
         yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")

@@ -184,7 +184,6 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
 def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
-    """Return a function that translates trees, learned from the first pairs."""
     order = WordOrder()
     lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
     moves = order.pairs < FEW_PAIRS or order.difference > LIKE_ORDER

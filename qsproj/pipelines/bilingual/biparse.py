@@ -119,7 +119,6 @@ def train_joint_parser(
 
 
 def parse_pairs(parser: JointParser, pairs: Iterable[SentencePair], **options: Any) -> Iterator[ParsedPair]:
-    """Yield the results of :meth:`JointParser.parse_pair`, which takes the ``options``."""
     for pair in pairs:
         yield parser.parse_pair(pair.source, pair.target, pair.alignment, **options)
 

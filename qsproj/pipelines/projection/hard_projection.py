@@ -55,7 +55,6 @@ class ProjectionCounts:
         return percentage(self.right, self.gold)
 
     def summary(self) -> tuple[str, ...]:
-        """Return lines with the number of projected arcs and, with gold heads, precision and recall."""
         share = 100 * self.arcs / max(self.words, 1)
         projected = (
             f"{pluralise(self.pairs, 'pair')}, {pluralise(self.words, 'target word')}: "
@@ -69,10 +68,7 @@ class ProjectionCounts:
 
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
-    """Return the one-to-one linked source word of each target word, int32[n_target + 1], -1 for none.
-
-    The root is linked to the root.
-    """
+    """Return the one-to-one linked source word of each target word, int32[n_target + 1], -1 for none."""
     partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
     partners[0] = ROOT
     sources, targets = alignment.links[:, 0], alignment.links[:, 1]
@@ -93,11 +89,7 @@ def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
 
 
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
-    """Project arcs through one-to-one links alone: high precision, low recall (thesis table 4.2).
-
-    A target word gets a head if it and the head of its source word are both linked one-to-one; otherwise -1
-    and ``_``.
-    """
+    """Project arcs with two one-to-one linked ends alone: high precision, low recall (thesis table 4.2)."""
     partners = one_to_one(pair.alignment)
     return _copied(pair.source.heads, pair.source.deprels, partners, _inverse(partners, len(pair.source)))
 
@@ -178,9 +170,9 @@ def _copied(
     partners: NDArray[np.int32],
     stands_for: NDArray[np.int32],
 ) -> tuple[Heads, tuple[str, ...]]:
-    """Copy the source arcs with two linked ends."""
     heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
     relations = [UNLABELLED] * (len(partners) - 1)
+    # Only arcs with two linked ends.
     for word in range(1, len(partners)):
         source_head = source_heads[partners[word]] if partners[word] > 0 else NO_HEAD
         if source_head == NO_HEAD or stands_for[source_head] in (NO_HEAD, word):
@@ -224,7 +216,6 @@ def train_on_projection(
     selection: HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
-    """Train a parser on the densest projected trees; return also their number."""
     chosen = densest_of_each_length(
         trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
     )

@@ -126,12 +126,9 @@ def train_on_draws(
 
 
 class WeightedPrior(NamedTuple):
-    """Parsers of other languages, and report lines.
+    """Parsers of other languages, and report lines."""
 
-    ``members``: a parser of the sources, and those of other treebanks that vote beside it.
-    """
-
-    members: tuple[ArcParser, ...]
+    members: tuple[ArcParser, ...]  # a parser of the sources, and those of other treebanks that vote too
     report: tuple[str, ...]
 
 

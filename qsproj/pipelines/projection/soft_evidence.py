@@ -91,7 +91,6 @@ def clause_evidence(pair: SentencePair) -> Scores:
 
 
 def _first_words(heads: Heads) -> list[int]:
-    """Return the first word of the subtree of each word."""
     first = list(range(len(heads)))
     for word in range(1, len(heads)):
         above = int(heads[word])
@@ -163,7 +162,6 @@ class DensestPairs:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Return the number of translations left out, by reason."""
         return {reason: count for reason, count in self._left_out.items() if count}
 
 

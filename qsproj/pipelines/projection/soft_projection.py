@@ -80,7 +80,6 @@ class Fit(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the evidence share for the prior of this fit."""
         if self.arcs < ENOUGH_ARCS:
             return USUAL_SHARE
         return float(np.interp(self.precision, (FREE, LITERAL), (LEAST_SHARE, MOST_SHARE)))
@@ -212,7 +211,6 @@ def project_soft(
 
 
 def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
-    """Yield the translations of each target sentence of corpora with trees and tags."""
     return join_same_targets([with_trees_and_tags(pairs) for pairs in corpora])
 
 

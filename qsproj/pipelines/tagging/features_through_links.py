@@ -18,7 +18,7 @@ from qsproj.corpus.language.lexicon import Inflection, Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
-from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
+from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.morphology.morphology_training import (
     MorphologyOptions,
     columns_shown,
@@ -86,7 +86,6 @@ class MarkedWords:
         return suffix_groups(self.names)
 
     def of_types(self, attribute: str) -> Counts:
-        """Return the summed votes of each type, float64[types, values]."""
         return summed(self.votes[attribute], self.types, len(self.names))
 
 
@@ -255,25 +254,6 @@ def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> s
     )
 
 
-def with_projected_features(
-    text: LinkedText,
-    sentences: Sequence[int],
-    tags: Sequence[Sequence[str]],
-    options: FeatureProjectionOptions,
-) -> tuple[list[Sentence], list[str]]:
-    """Return tagged sentences with projected features, and report lines."""
-    assert text.marked is not None
-    words = marked_words(text, text.marked, sentences, tags)
-    judged = list(judged_attributes(words, options.leaning))
-    written = written_attributes(judged, options)
-    cells = iter(likeliest_features(words, written, options))
-    made = []
-    for number, upos in zip(sentences, tags, strict=True):
-        forms = text.sentences[number]
-        made.append(with_columns(Sentence.from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
-    return made, [*_report(judged, written)]
-
-
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
     """Restrict the features of listed words to the values of a lexicon.
 
@@ -332,23 +312,29 @@ def learn_features(
     those of links. ``columns``: feats, lemma, both or none. None without any source of them; sources without
     features add no line.
     """
-    marked = text.marked is not None and any(any(mark.known_values) for mark in text.marked.names)
-    tagged = few.sentences if few.shows_features and "feats" in columns else ()
+    links = text.marked
+    if links is not None and not any(mark.known_values for mark in links.names):
+        links = None
+    tagged = few.sentences if "feats" in columns and "feats" in columns_shown(few.sentences) else ()
     with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.has_lemmas)
-    if not (marked or tagged or with_lemmas):
+    if not (links or tagged or with_lemmas):
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
     tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
     lines: list[str] = []
-    if marked:
-        made, lines = with_projected_features(text, drawn, tags, options)
+    made = [
+        Sentence.from_words(text.sentences[number], upos=upos)
+        for number, upos in zip(drawn, tags, strict=True)
+    ]
+    if links:
+        words = marked_words(text, links, drawn, tags)
+        judged = list(judged_attributes(words, options.leaning))
+        written = written_attributes(judged, options)
+        lines += _report(judged, written)
+        cells = iter(likeliest_features(words, written, options))
+        made = [with_columns(one, feats=[next(cells) for _ in one.forms]) for one in made]
         if lexicon.inflections:
             made = with_listed_features(made, lexicon.inflections)
-    else:
-        made = [
-            Sentence.from_words(text.sentences[number], upos=upos)
-            for number, upos in zip(drawn, tags, strict=True)
-        ]
     if tagged:
         made = [*with_tagged_features(made, tagged, rng=rng), *tagged]
         lines.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
@@ -356,21 +342,15 @@ def learn_features(
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
     training = MorphologyOptions(epochs=options.epochs)
     morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections, options=training)
-    return morphology and _cooled(morphology, options.temperature), lines
-
-
-def _cooled(morphology: Morphology, temperature: float) -> Morphology:
-    """Divide all potentials by a temperature: the same features with flatter probabilities."""
-    weights = morphology.weights
-    if weights is None:
-        return morphology
-    cooled = AnalysisWeights(
-        weights.index,
-        (weights.emissions / temperature).astype(np.float32),
-        weights.transitions / temperature,
-        weights.support / temperature,
-    )
-    return replace(morphology, weights=cooled)
+    if morphology is not None and (weights := morphology.weights) is not None:
+        cooled = replace(
+            weights,
+            emissions=(weights.emissions / options.temperature).astype(np.float32),
+            transitions=weights.transitions / options.temperature,
+            support=weights.support / options.temperature,
+        )
+        morphology = replace(morphology, weights=cooled)
+    return morphology, lines
 
 
 def _report(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:

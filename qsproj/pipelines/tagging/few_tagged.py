@@ -22,9 +22,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError, pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
-from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import LogEvidence, SetExample, TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import SetExample, TaggerOptions, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
 
 # Minimum number of tagged sentences to set some aside for testing.
@@ -83,10 +83,6 @@ class FewTagged:
         return [inflection for inflection, _ in found.most_common()]
 
     @property
-    def shows_features(self) -> bool:
-        return "feats" in columns_shown(self.sentences)
-
-    @property
     def tags(self) -> set[str]:
         return {tag for sentence in self.sentences for tag in sentence.upos}
 
@@ -97,10 +93,10 @@ class FewTagged:
             versions: list[tuple[Words, Words]] = [(sentence.forms, sentence.upos)]
             if multiword_tokens(sentence):
                 versions.append(merge_contractions(sentence))
-            examples += [
-                SetExample(forms, settled(upos, tags), strength / len(versions), trusted=True)
-                for forms, upos in versions
-            ]
+            for forms, upos in versions:
+                wrong = np.array(upos)[:, None] != np.array(tags)
+                evidence = np.where(wrong, np.float32(-np.inf), np.float32(0.0))
+                examples.append(SetExample(forms, evidence, strength / len(versions), trusted=True))
         return examples
 
 
@@ -145,16 +141,7 @@ def with_tagged_features(
     return corrected
 
 
-def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
-    """Return the evidence of words with known tags, float32[n, T]: 0 for the tag, -inf for the others."""
-    columns = [tags.index(tag) for tag in upos]
-    evidence = np.full((len(columns), len(tags)), -np.inf, dtype=np.float32)
-    evidence[np.arange(len(columns)), columns] = 0.0
-    return evidence
-
-
 def words_right(tagger: Tagger, sentences: Iterable[Sentence]) -> Mask:
-    """Return which of the N words of all sentences are tagged correctly, bool[N]."""
     found = [np.array(tagger.tag_words(one.forms)) == np.array(one.upos) for one in sentences]
     return np.concatenate(found)
 

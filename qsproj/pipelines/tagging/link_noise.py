@@ -22,10 +22,7 @@ Channel = NDArray[np.float64]
 
 
 def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Iterable[int]) -> Channel:
-    """Estimate the channel from a tagger's expected tags of linked words, within their sets.
-
-    O(words T^2) time.
-    """
+    """Estimate the channel from a tagger's expected tags of linked words, within their sets."""
     n_tags = len(text.tags)
     # No link is impossible.
     joint = np.eye(n_tags) + 1.0 / n_tags

@@ -123,7 +123,6 @@ def read_linked_text(
     at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
 
     def votes_for(tag: str, groups: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the votes of the links for a tag in each group, float64[V]."""
         found = np.bincount(groups, weights * (of_links == tags[tag]), minlength=len(vocabulary))
         return found.astype(np.float64)
 

@@ -60,15 +60,12 @@ class RawText:
         return unknown / max(words_of_letters, 1)
 
     def frequent(self, share: float) -> list[str]:
-        """Return the lower-cased words that make up at least a share of the text."""
         counts = Counter(form.lower() for forms in self.sentences for form in forms)
         return [word for word, count in counts.items() if count >= share * counts.total()]
 
     def sets_of(self, forms: Words) -> Sets:
-        """Return the allowed tags of the words of a sentence, bool[n, T]."""
         return np.array([self.allowed[form] for form in forms])
 
     def drawn(self, most: int, rng: np.random.Generator) -> list[Words]:
-        """Return a sample of at most ``most`` sentences, in text order."""
         chosen = np.sort(rng.permutation(len(self.sentences))[:most])
         return [self.sentences[number] for number in chosen.tolist()]

@@ -53,8 +53,27 @@ class SelfTraining:
         what: str,
         more: Sequence[SetExample] = (),
     ) -> Tagger:
-        """Train a tagger on each part of the bitext, tagged sentences and ``more``; return their mean."""
-        return mean_tagger([self._train(part, evidence_of(part), few, what, more) for part in self.parts])
+        """Train a tagger on each part of the bitext, tagged sentences and ``more``; return their mean.
+
+        Each is tuned on the tagged sentences at the end.
+        """
+        text, options = self.text, self.options
+        train = partial(train_on_sets, tags=text.tags, extractor=self.extractor, rng=self.rng)
+        taggers = []
+        for part in self.parts:
+            evidence = text.parted(evidence_of(part), part)
+            examples = [
+                SetExample(text.sentences[number], known)
+                for number, known in zip(part, evidence, strict=True)
+            ]
+            examples += in_digits(examples, text.tags, most=options.in_digits)
+            examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
+            tagger = train(examples, options=options.training, what=what)
+            if few.sentences:
+                tagged = few.examples(text.tags, strength=1.0)
+                tagger = train(tagged, options=options.tuning, start=tagger)
+            taggers.append(tagger)
+        return mean_tagger(taggers)
 
     def again(
         self,
@@ -103,41 +122,6 @@ class SelfTraining:
         ):
             known[:] = distribution_with(voter, tagger, self.text.sentences[sentence], known)
         return balanced(evidence, self.options.balance)
-
-    def _train(
-        self,
-        chosen: Sequence[int],
-        evidence: LogEvidence,
-        few: FewTagged,
-        what: str,
-        more: Sequence[SetExample],
-    ) -> Tagger:
-        """Train on sentences of the bitext, tagged ones and ``more``; then tune on the tagged ones."""
-        text, options = self.text, self.options
-        by_sentence = text.parted(evidence, chosen)
-        examples = [
-            SetExample(text.sentences[s], known) for s, known in zip(chosen, by_sentence, strict=True)
-        ]
-        examples += in_digits(examples, text.tags, most=options.in_digits)
-        examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
-        tagger = train_on_sets(
-            examples,
-            tags=text.tags,
-            extractor=self.extractor,
-            rng=self.rng,
-            options=options.training,
-            what=what,
-        )
-        if not few.sentences:
-            return tagger
-        return train_on_sets(
-            few.examples(text.tags, strength=1.0),
-            tags=text.tags,
-            extractor=self.extractor,
-            rng=self.rng,
-            options=options.tuning,
-            start=tagger,
-        )
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
@@ -190,9 +174,7 @@ def deal_out(
 ) -> list[list[int]]:
     """Return the sentences of each tagger in text order: a part each, or random halves of few sentences.
 
-    Averaging removes errors due to the sample.
-
-    *Source*: Breiman (1996), "Bagging predictors".
+    Averaging removes errors due to the sample (Breiman 1996, "Bagging predictors").
     """
     count = options.taggers
     if len(chosen) >= count * options.fewest:

@@ -5,7 +5,7 @@ that of its noun, a noun the definiteness of its article, a finite verb person a
 later test on word forms decides which features the target marks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -92,10 +92,8 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
     ]
 
 
-@lru_cache(maxsize=1 << 12)
-def _features(cell: str) -> Mapping[str, str]:
-    """Return the features of a cell, cached: treebanks have few distinct cells. Copy before changing."""
-    return features_of(cell)
+# Cached: treebanks have few distinct cells. Copy before changing.
+_features = lru_cache(maxsize=1 << 12)(features_of)
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
@@ -112,7 +110,6 @@ def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -
 
 
 def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...]) -> None:
-    """Copy the named features of ``giver`` that ``taker`` lacks."""
     for name in names:
         if name in giver:
             taker.setdefault(name, giver[name])

@@ -28,7 +28,6 @@ SENTENCES_OF_WORDS = 2000
 
 
 def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
-    """Return whether a tokenizer is to be learned from tagged sentences."""
     enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
     return enough and shows_tokens(tagged)
 
@@ -55,7 +54,6 @@ def showing_words(
 def target_reader(
     tokenizer: Tokenizer | None, contractions: Contractions, *, language: str | None, name: str
 ) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    """Return a function that tokenizes lines with a trained tokenizer, or by rules without one."""
     if tokenizer is not None:
         return partial(tokenizer.read, name=name)
     return partial(read_text, language=language or "", contractions=contractions, name=name)
