@@ -79,13 +79,18 @@ def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Ite
         f"{'included' if compared.punctuation else 'left out'}; all scores in percent."
     )
     several = len(scores) > 1
+
+    def p_values(other: AttachmentScores) -> str:
+        differences = (other.counts[name] - first.counts[name] for name in ("unlabelled", "labelled"))
+        return "" if other is first else ", ".join(p_text(exact_paired_test(one)) for one in differences)
+
     yield Table(
         ("system", *(label for label, _ in _SCORES), *(("p of UAS, LAS",) if several else ())),
         [
             (
                 name,
                 *(_percent(getattr(score, field)) for _, field in _SCORES),
-                *((_p_values(first, score),) if several else ()),
+                *((p_values(score),) if several else ()),
             )
             for name, score in zip(compared.names, scores, strict=True)
         ],
@@ -95,15 +100,6 @@ def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Ite
             "p: the exact two-sided probability that swapping the results of a system and the first at "
             "random, sentence by sentence, sets them as far apart."
         )
-
-
-def _p_values(first: AttachmentScores, other: AttachmentScores) -> str:
-    if other is first:
-        return ""
-    values = [
-        exact_paired_test(other.counts[name] - first.counts[name]) for name in ("unlabelled", "labelled")
-    ]
-    return ", ".join(map(p_text, values))
 
 
 def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) -> Drawing:

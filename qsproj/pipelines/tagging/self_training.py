@@ -92,36 +92,23 @@ class SelfTraining:
         rounds rather than one: Armenian +.8, Ukrainian +.7, Wolof +.2. ``adapted``: adapts a tagger to
         unknown words, given words to count as known; frequent words of raw text may be of any class.
         """
-        options = self.options
+        text, options = self.text, self.options
+
+        def read(tagger: Tagger, sentences: Sequence[int]) -> LogEvidence:
+            # Only script and lexicon constrain the tags, so that context can select a tag with few links.
+            evidence = channel_evidence(text, allowed, channel, sentences)
+            forms = (text.sentences[number] for number in track(sentences, "reading again", unit="sentence"))
+            for words, known in zip(forms, text.parted(evidence, sentences), strict=True):
+                known[:] = distribution_with(voter, tagger, words, known)
+            return balanced(evidence, options.balance)
+
         for _ in range(options.rounds_of_raw if drawn else 1):
             reader = adapted(tagger, raw.frequent(options.frequent)) if drawn else tagger
             more = as_tagged(
                 reader, raw, drawn, strength=options.raw_strength, balance=options.balance, voter=voter
             )
-            evidence_of = partial(self.read, tagger, allowed, channel, voter)
-            tagger = self.fit(evidence_of, few, "learning again", more)
+            tagger = self.fit(partial(read, tagger), few, "learning again", more)
         return tagger
-
-    def read(
-        self,
-        tagger: Tagger,
-        allowed: Sets,
-        channel: Channel,
-        voter: RelativeVoter | None,
-        sentences: Sequence[int],
-    ) -> LogEvidence:
-        """Return the balanced tag probabilities of ``sentences`` given tagger, links and voter, as evidence.
-
-        Only script and lexicon (``allowed``) constrain the tags, not type sets, so that context can select a
-        tag with few links.
-        """
-        evidence = channel_evidence(self.text, allowed, channel, sentences)
-        by_sentence = self.text.parted(evidence, sentences)
-        for sentence, known in zip(
-            track(sentences, "reading again", unit="sentence"), by_sentence, strict=True
-        ):
-            known[:] = distribution_with(voter, tagger, self.text.sentences[sentence], known)
-        return balanced(evidence, self.options.balance)
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
