@@ -124,7 +124,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.call import BootstrapCall
-    from qsproj.pipelines.bootstrap.log import in_short
+    from qsproj.pipelines.bootstrap.estimate import in_short
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 

@@ -43,8 +43,7 @@ def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Con
 
 
 def _cut_at_spaces(line: str) -> Sentence | None:
-    words = line.split()
-    return Sentence.from_words(words) if words else None
+    return Sentence.from_words(words) if (words := line.split()) else None
 
 
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
@@ -71,15 +70,13 @@ def cut_words(
     by ``parsed`` sentences take over words and trees. ``tagged``, ``contractions``: see :func:`shown_cuts`.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
-    language, name = text.languages[1], text.bitext[-1]
+    language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
-    target = target_reader(tokenizer, contractions, language=language, name=name)
-    read = source.tagger.reader(split_contractions=True)
-    trees = read_all(parsed)
-    cut: tuple[Cut, Cut] = (partial(_cut_line, read), partial(_cut_line, target))
-    if at_spaces:
-        cut = (_cut_at_spaces, _cut_at_spaces)
-    return write_words(paths, text, cut=cut, trees=trees, workers=workers)
+    target = target_reader(tokenizer, contractions, language=language, name=text.bitext[-1])
+    cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
+    if not at_spaces:
+        cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
+    return write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
 
 
 @stage("links", version=3, files=(".pharaoh",))
@@ -92,12 +89,7 @@ def link_words(
     pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
     alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
     write_alignments(counts.counted(alignments), paths[0], with_weights=True)
-    share = counts.share_linked
-    return StageReport(
-        line=f"{100 * share:.0f}% of the target words have a likely link, "
-        f"{counts.links / max(counts.target_words, 1):.2f} links a word are expected",
-        figures={"linked": share, "links a word": counts.links / max(counts.target_words, 1)},
-    )
+    return counts.report(f"{counts.a_word:.2f} links a word are expected")
 
 
 @stage("links", version=1, files=(".pharaoh",))
@@ -125,13 +117,7 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
             yield make_alignment(len(one), len(other), links.links, weights=weights)
 
     write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
-    return StageReport(
-        line=f"{100 * counts.share_linked:.0f}% of the target words have a likely link, as {name} has them",
-        figures={
-            "linked": counts.share_linked,
-            "links a word": counts.links / max(counts.target_words, 1),
-        },
-    )
+    return counts.report(f"as {name} has them")
 
 
 @stage("trees", version=1, files=(".conllu",))
@@ -145,9 +131,7 @@ def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Work
         rest = track_from(words, done, "parsing the source")
         for sentence in rest:
             write(sentence if has_tree(sentence) else next(parsed))
-    return StageReport(
-        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
-    )
+    return sure.report
 
 
 def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
@@ -167,8 +151,9 @@ class MeanConfidence:
     count: int = 0
 
     @property
-    def value(self) -> float:
-        return self.total / max(self.count, 1)
+    def report(self) -> StageReport:
+        mean = self.total / max(self.count, 1)
+        return StageReport(line=f"mean probability of an arc {mean:.3f}", figures={"mean ArcProb": mean})
 
     def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
@@ -26,7 +26,6 @@ from qsproj.pipelines.bootstrap.workspace import (
     Stage,
     StageOutput,
     StageReport,
-    StageResult,
     Workspace,
     digest_of,
 )
@@ -76,23 +75,23 @@ class BootstrapOptions:
         return *named, *filter(None, [self.lexicon])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Bootstrapped:
     """Results of a bootstrap, as files of its workspace.
 
-    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``examples``:
-    target sentences parsed by the model, with the probability of each arc. ``suggested``: parsed sentences of
-    these or of raw text to annotate next, best first. ``suggested_words``: words for a lexicon, best first,
-    see :func:`qsproj.pipelines.bootstrap.suggestions.write_suggested_words`. These three are None unless
-    requested. ``corpora``: for each bitext its parsed source, its tagged target, and links.
+    ``trees``: target sentences of the bitext with the trees that the parser was
+    trained on. ``corpora``: for each bitext its parsed source, its tagged target, and links. None unless
+    requested: ``examples``, target sentences parsed by the model, with the probability of each arc;
+    ``suggested``, sentences of these or of raw text to annotate next, and ``suggested_words`` for a lexicon,
+    see :func:`qsproj.pipelines.bootstrap.suggestions.write_words`; both best first.
     """
 
     model: str
     trees: str
-    examples: str | None
-    suggested: str | None
-    suggested_words: str | None
     corpora: tuple[AlignedFiles, ...]
+    examples: str | None = None
+    suggested: str | None = None
+    suggested_words: str | None = None
 
 
 def bootstrap(
@@ -141,26 +140,26 @@ def bootstrap(
     options = replace(
         options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given
     )
-    bitexts = _declare_bitexts([_given(text) for text in texts], workspace, options, workers)
-    declare_parsers = partial(
-        _declare_parsers,
-        bitexts,
-        workspace,
-        options,
-        made=made or {},
-        suggested_sentences=suggested_sentences if with_examples else None,
-        workers=workers,
-    )
-    rest, _ = declare_parsers(workspace.state(bitexts.tagger).report)
-    planned = [workspace.state(stage) for stage in (*bitexts.in_order, *rest)]
+    bitexts = _Bitexts(texts, workspace, options, workers)
+    sentences = suggested_sentences if with_examples else None
+    rest, _ = bitexts.parsers(workspace.state(bitexts.tagger).report, made or {}, sentences)
+    before = [*bitexts.sources, *chain(*bitexts.sides), bitexts.tagger, *bitexts.tagged]
+    planned = [workspace.state(stage) for stage in (*before, *rest)]
     estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))
     workspace.ended = estimate.ended
-    tagger = _complete_bitexts(bitexts, workspace, options, workers)
-    rest, results = declare_parsers(tagger.report)
-    for stage in rest:
+    workspace.complete(*bitexts.sources, workers=workers)
+    completed = [workspace.complete(stage)[0] for stage in chain(*bitexts.sides)]
+    if options.parsed and not any(stage.report.figures.get("given trees") for stage in completed):
+        raise UsageError(
+            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over the "
+            "same words; check that both are the same edition"
+        )
+    (tagger,) = workspace.complete(bitexts.tagger)
+    rest, results = bitexts.parsers(tagger.report, made or {}, sentences)
+    for stage in (*bitexts.tagged, *rest):
         workspace.complete(stage)
     return results
 
@@ -183,212 +182,138 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
             raise error.with_remedy("write links i-j that count from 0, as qsproj align does") from error
 
 
-def _given(text: SourceText) -> SourceText:
-    treebanks, bitext = (tuple(map(InputPath, paths)) for paths in (text.treebanks, text.bitext))
-    return replace(text, treebanks=treebanks, bitext=bitext)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The stages of a bitext before its target side is tagged."""
-
-    words: Stage
-    links: Stage
-    trees: Stage
-
-    @property
-    def files(self) -> AlignedFiles:
-        return AlignedFiles(self.trees.file, self.words.files[1], self.links.file)
-
-
-@dataclass(frozen=True, slots=True)
 class _Bitexts:
-    """The stages of all bitexts: inputs of the parsers."""
+    """The stages of all bitexts, as declared, up to the tagged target sides. Final.
 
-    texts: Sequence[SourceText]
-    sources: list[Stage]
-    sides: list[_Side]
-    tagger: Stage
-    tagged: list[Stage]
+    ``sides``: of each bitext the stages of words, links and source trees. ``untagged``, ``corpora``: its
+    files before and after the target side is tagged.
+    """
 
-    @property
-    def in_order(self) -> list[Stage]:
-        sides = [stage for side in self.sides for stage in (side.words, side.links, side.trees)]
-        return [*self.sources, *sides, self.tagger, *self.tagged]
-
-    @property
-    def corpora(self) -> list[AlignedFiles]:
-        return [
-            replace(side.files, target=tagged.file)
-            for side, tagged in zip(self.sides, self.tagged, strict=True)
+    def __init__(
+        self, texts: Sequence[SourceText], workspace: Workspace, options: BootstrapOptions, workers: Workers
+    ) -> None:
+        self._declare, self._options, self._aside = workspace.declare, options, {"workers": workers}
+        self._language, self._tagged = texts[0].languages[1], (*options.tagged, *options.annotated)
+        self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
+        labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
+        self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
+        for text, treebanks, links, label in zip(
+            texts, self._treebanks, options.alignment or [None] * len(texts), labels, strict=True
+        ):
+            source = self._declare(
+                train_source,
+                treebanks=treebanks,
+                language=text.languages[0],
+                seed=options.seed,
+                label=label,
+            )
+            given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
+            self.sources.append(source)
+            self.sides.append(self._side(given, source.file, links, label))
+        self.untagged = [
+            AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
-
-
-def _declare_bitexts(
-    texts: Sequence[SourceText], workspace: Workspace, options: BootstrapOptions, workers: Workers
-) -> _Bitexts:
-    declare, seed, language = workspace.declare, options.seed, texts[0].languages[1]
-    labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
-    sources = [
-        declare(train_source, treebanks=text.treebanks, language=text.languages[0], seed=seed, label=label)
-        for text, label in zip(texts, labels, strict=True)
-    ]
-    alignments = options.alignment or [None] * len(texts)
-    sides = [
-        _declare_side(text, source.file, label, links, workspace, options, workers)
-        for text, source, label, links in zip(texts, sources, labels, alignments, strict=True)
-    ]
-    tagger = declare(
-        tag_target,
-        corpora=[side.files for side in sides],
-        tagged=(*options.tagged, *options.annotated),
-        lexicon=options.lexicon,
-        lemmatizer=options.lemmatizer,
-        text=options.text,
-        paragraphs=options.paragraphs,
-        learn_text=options.learn_text,
-        also=options.also,
-        language=language,
-        seed=seed,
-    )
-    tagged = [
-        declare(
-            tag_words, words=side.words.files[1], tagger=tagger.file, label=label, aside={"workers": workers}
+        self.tagger = self._declare(
+            tag_target,
+            corpora=self.untagged,
+            tagged=self._tagged,
+            lexicon=options.lexicon,
+            lemmatizer=options.lemmatizer,
+            text=options.text,
+            paragraphs=options.paragraphs,
+            learn_text=options.learn_text,
+            also=options.also,
+            language=self._language,
+            seed=options.seed,
         )
-        for side, label in zip(sides, labels, strict=True)
-    ]
-    return _Bitexts(texts, sources, sides, tagger, tagged)
+        self.tagged = [
+            self._declare(
+                tag_words, words=files.target, tagger=self.tagger.file, label=label, aside=self._aside
+            )
+            for files, label in zip(self.untagged, labels, strict=True)
+        ]
+        self.corpora = tuple(
+            replace(files, target=tagged.file)
+            for files, tagged in zip(self.untagged, self.tagged, strict=True)
+        )
 
-
-def _declare_side(
-    text: SourceText,
-    model: StageOutput,
-    label: str,
-    alignment: str | None,
-    workspace: Workspace,
-    options: BootstrapOptions,
-    workers: Workers,
-) -> _Side:
-    """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
-    tagged, contractions = shown_cuts((*options.tagged, *options.annotated), text.languages[1])
-    at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
-    words = workspace.declare(
-        cut_words,
-        text=text,
-        model=model,
-        tagged=tagged,
-        contractions=contractions,
-        parsed=options.parsed,
-        seed=options.seed,
-        label=label,
-        aside={"workers": workers},
-        **at_spaces,
-    )
-    sides = {"source": words.files[0], "target": words.files[1]}
-    if alignment is None:
-        links = workspace.declare(
-            link_words,
-            **sides,
-            unspaced=options.unspaced or ("target" if text.languages[1] in UNSPACED_LANGUAGES else None),
+    def _side(
+        self, text: SourceText, model: StageOutput, alignment: str | None, label: str
+    ) -> tuple[Stage, Stage, Stage]:
+        """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
+        tagged, contractions = shown_cuts(self._tagged, self._language)
+        at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
+        words = self._declare(
+            cut_words,
+            text=text,
+            model=model,
+            tagged=tagged,
+            contractions=contractions,
+            parsed=self._options.parsed,
+            seed=self._options.seed,
             label=label,
-            aside={"name": text.bitext[-1], "workers": workers},
+            aside=self._aside,
+            **at_spaces,
         )
-    else:
-        links = workspace.declare(
-            given_links, **sides, alignment=alignment, label=label, aside={"name": str(alignment)}
+        sides = {"source": words.files[0], "target": words.files[1], "label": label}
+        if alignment is None:
+            unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
+            links = self._declare(
+                link_words,
+                **sides,
+                unspaced=self._options.unspaced or unspaced,
+                aside={"name": text.bitext[-1], **self._aside},
+            )
+        else:
+            links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})
+        trees = self._declare(parse_source, words=words.files[0], model=model, label=label, aside=self._aside)
+        return words, links, trees
+
+    def parsers(
+        self, tagger: StageReport, made: Provenance, suggested_sentences: int | None
+    ) -> tuple[list[Stage], Bootstrapped]:
+        """Declare the stages after the tagger, whose report is one of their inputs."""
+        declare, options = self._declare, self._options
+        unshared = tagger.figures.get("unshared", ())
+        prior = declare(
+            train_priors,
+            sources=[Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],
+            others=options.also,
+            unshared=unshared,
+            draws=options.draws or DRAWS,
+            seed=options.seed,
+            files=prior_files(options.also),
         )
-    trees = workspace.declare(
-        parse_source, words=words.files[0], model=model, label=label, aside={"workers": workers}
-    )
-    return _Side(words, links, trees)
-
-
-def _complete_bitexts(
-    bitexts: _Bitexts, workspace: Workspace, options: BootstrapOptions, workers: Workers
-) -> StageResult:
-    """Make the stages of the bitexts; return that of the tagger."""
-    workspace.complete(*bitexts.sources, workers=workers)
-    parsed = 0.0
-    for side in bitexts.sides:
-        (words,), _, _ = (workspace.complete(stage) for stage in (side.words, side.links, side.trees))
-        parsed += words.report.figures.get("given trees") or 0.0
-    if options.parsed and not parsed:
-        raise UsageError(
-            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over the "
-            "same words; check that both are the same edition"
+        parser = declare(
+            project,
+            corpora=list(self.corpora),
+            annotated=options.annotated,
+            unshared=unshared,
+            tagger=self.tagger.file,
+            options=evidence_share(options.soft, tagger.figures.get("unknown", 0.0)),
+            priors=prior.files,
+            seed=options.seed,
         )
-    (tagger,) = workspace.complete(bitexts.tagger)
-    for stage in bitexts.tagged:
-        workspace.complete(stage)
-    return tagger
-
-
-def _declare_parsers(
-    bitexts: _Bitexts,
-    workspace: Workspace,
-    options: BootstrapOptions,
-    tagger: StageReport,
-    *,
-    made: Provenance,
-    suggested_sentences: int | None,
-    workers: Workers,
-) -> tuple[list[Stage], Bootstrapped]:
-    """Declare the stages after the tagger, whose report is one of their inputs."""
-    declare, corpora = workspace.declare, bitexts.corpora
-    unshared = tagger.figures.get("unshared", ())
-    sources = [Source(text.treebanks, pairs) for text, pairs in zip(bitexts.texts, corpora, strict=True)]
-    soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
-    prior = declare(
-        train_priors,
-        sources=sources,
-        others=options.also,
-        unshared=unshared,
-        draws=options.draws or DRAWS,
-        seed=options.seed,
-        files=prior_files(options.also),
-    )
-    parser = declare(
-        project,
-        corpora=corpora,
-        annotated=options.annotated,
-        unshared=unshared,
-        tagger=bitexts.tagger.file,
-        options=soft,
-        priors=prior.files,
-        seed=options.seed,
-    )
-    model = declare(
-        assemble,
-        tagger=bitexts.tagger.file,
-        parser=parser.file,
-        made=dict(made),
-        readings=TAG_READINGS,
-    )
-    results = Bootstrapped(
-        model=model.file,
-        trees=parser.files[1],
-        examples=None,
-        suggested=None,
-        suggested_words=None,
-        corpora=tuple(corpora),
-    )
-    if suggested_sentences is None:
-        return [prior, parser, model], results
-    last = declare(
-        parse_examples,
-        corpora=[side.files for side in bitexts.sides],
-        text=options.text,
-        paragraphs=options.paragraphs,
-        tagged=(*options.tagged, *options.annotated),
-        language=bitexts.texts[0].languages[1],
-        seed=options.seed,
-        model=model.file,
-        sentences=suggested_sentences,
-        aside={"workers": workers},
-    )
-    examples, suggested, words = last.files
-    results = replace(results, examples=examples, suggested=suggested, suggested_words=words)
-    return [prior, parser, model, last], results
+        model = declare(
+            assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
+        )
+        stages = [prior, parser, model]
+        examples: tuple[str, ...] = ()
+        if suggested_sentences is not None:
+            last = declare(
+                parse_examples,
+                corpora=self.untagged,
+                text=options.text,
+                paragraphs=options.paragraphs,
+                tagged=self._tagged,
+                language=self._language,
+                seed=options.seed,
+                model=model.file,
+                sentences=suggested_sentences,
+                aside=self._aside,
+            )
+            stages, examples = [*stages, last], last.files
+        return stages, Bootstrapped(model.file, parser.files[1], self.corpora, *examples)
 
 
 def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:

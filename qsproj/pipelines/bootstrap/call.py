@@ -31,9 +31,9 @@ class BootstrapCall:
 
     def save(self, folder: Path) -> None:
         """Write the call to a workspace, with absolute paths and without the options of parser training."""
-        options = _absolute(asdict(self.options), _FILES)
+        options = _absolute(asdict(self.options))
         del options["soft"]
-        texts = [_absolute(asdict(text), ("treebanks", "bitext")) for text in self.texts]
+        texts = [_absolute(asdict(text)) for text in self.texts]
         record = {"texts": texts, "options": options}
         with open_output(folder / _NAME.format(self.language)) as handle:
             json.dump(record, handle, indent=1, ensure_ascii=False)
@@ -65,19 +65,16 @@ class BootstrapCall:
             ) from error
 
 
-_FILES = ("also", "tagged", "annotated", "parsed", "text", "lexicon", "alignment")
+_FILES = ("treebanks", "bitext", "also", "tagged", "annotated", "parsed", "text", "lexicon", "alignment")
 
 
-def _absolute(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    for name in names:
-        value = record[name]
-        if value:
-            record[name] = str(Path(value).resolve()) if isinstance(value, str) else _resolved(value)
+def _absolute(record: dict[str, Any]) -> dict[str, Any]:
+    for name in record.keys() & _FILES:
+        if isinstance(value := record[name], str):
+            record[name] = str(Path(value).resolve())
+        elif value:
+            record[name] = [str(Path(path).resolve()) for path in value]
     return record
-
-
-def _resolved(paths: tuple[str, ...]) -> list[str]:
-    return [str(Path(path).resolve()) for path in paths]
 
 
 def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:

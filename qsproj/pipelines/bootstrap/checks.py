@@ -25,6 +25,7 @@ from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.scripture import is_scripture
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
+from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
@@ -230,6 +231,16 @@ class LinkCounts:
     @property
     def share_linked(self) -> float:
         return self.linked / max(self.target_words, 1)
+
+    @property
+    def a_word(self) -> float:
+        return self.links / max(self.target_words, 1)
+
+    def report(self, more: str) -> StageReport:
+        return StageReport(
+            line=f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}",
+            figures={"linked": self.share_linked, "links a word": self.a_word},
+        )
 
 
 def check_translations(source: str, target: str, *, name: str) -> None:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -154,42 +155,37 @@ def find_cuts(
                 found[source, target] = parts
     if not check_links or len(found) < FEWEST_TO_ALIGN:
         return Cuts(found, f"{pluralise(len(found), 'long pair')} split at clauses")
-    links = _LostLinks.of(found, languages)
-    if links.share > MOST_LOST_OF_ALL:
-        return Cuts({}, f"verses left whole: splitting would lose {100 * links.share:.0f}% of their links")
-    kept = {pair: parts for pair, parts in found.items() if links.shares[pair] <= MOST_LOST}
+    shares, share = _lost_links(found, languages)
+    if share > MOST_LOST_OF_ALL:
+        return Cuts({}, f"verses left whole: splitting would lose {100 * share:.0f}% of their links")
+    kept = {pair: parts for pair, parts in found.items() if shares[pair] <= MOST_LOST}
     return Cuts(
         kept,
         f"{len(kept):,} of {pluralise(len(found), 'long verse')} split at clauses, which loses "
-        f"{100 * links.share:.0f}% of their links",
+        f"{100 * share:.0f}% of their links",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _LostLinks:
-    """Share of the likely links between different parts: of each pair, and of all pairs together."""
+def _lost_links(
+    found: Mapping[tuple[str, str], Parts], languages: tuple[str, str]
+) -> tuple[dict[tuple[str, str], float], float]:
+    """Return the share of the likely links between different parts, of each pair and of all together.
 
-    shares: Mapping[tuple[str, str], float]
-    share: float
-
-    @classmethod
-    def of(cls, found: Mapping[tuple[str, str], Parts], languages: tuple[str, str]) -> "_LostLinks":
-        """Align the whole pairs and count; links of a word belong to the part of the word."""
-        words = [_LETTER if code in UNSPACED_LANGUAGES else _WORD for code in languages]
-        sides = [
-            [[word for part in parts for word in pattern.findall(part[side])] for parts in found.values()]
-            for side, pattern in enumerate(words)
-        ]
-        alignments = align_words(zip(*sides, strict=True), threshold=LIKELY)
-        shares, lost, total = {}, 0.0, 0.0
-        for (pair, parts), alignment in zip(found.items(), alignments, strict=True):
-            ends = [
-                np.repeat(np.arange(len(parts)), [len(pattern.findall(part[side])) for part in parts])
-                for side, pattern in enumerate(words)
-            ]
-            links = alignment.links - 1
-            weights = np.ones(len(links)) if alignment.weights is None else alignment.weights
-            between = float(weights[ends[0][links[:, 0]] != ends[1][links[:, 1]]].sum())
-            shares[pair] = between / max(float(weights.sum()), 1.0)
-            lost, total = lost + between, total + float(weights.sum())
-        return cls(shares, lost / max(total, 1.0))
+    Whole pairs are aligned; links of a word belong to the part of the word.
+    """
+    patterns = [_LETTER if code in UNSPACED_LANGUAGES else _WORD for code in languages]
+    words = [
+        [[pattern.findall(part[side]) for part in parts] for parts in found.values()]
+        for side, pattern in enumerate(patterns)
+    ]
+    sides = [[[*chain(*parts)] for parts in side] for side in words]
+    alignments = align_words(zip(*sides, strict=True), threshold=LIKELY)
+    shares, lost, total = {}, 0.0, 0.0
+    for pair, alignment, *of_sides in zip(found, alignments, *words, strict=True):
+        source, target = (np.repeat(np.arange(len(parts)), [*map(len, parts)]) for parts in of_sides)
+        links = alignment.links - 1
+        weights = np.ones(len(links)) if alignment.weights is None else alignment.weights
+        between = float(weights[source[links[:, 0]] != target[links[:, 1]]].sum())
+        shares[pair] = between / max(float(weights.sum()), 1.0)
+        lost, total = lost + between, total + float(weights.sum())
+    return shares, lost / max(total, 1.0)

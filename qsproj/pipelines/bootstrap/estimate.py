@@ -1,10 +1,31 @@
-"""Estimate of the remaining time of a bootstrap."""
+"""Log of a bootstrap, one line for each stage, and an estimate of the remaining time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.workspace import StageResult
+
+# Descriptions of the stages for linguists.
+TITLES = {
+    "source": "tagger and parser of the source language",
+    "words": "both sides tokenised",
+    "links": "word alignment",
+    "trees": "source side parsed",
+    "tagger": "target tagger, trained through the links",
+    "tagged": "target side tagged",
+    "prior": "parser of the source treebank, its words translated",
+    "parser": "target parser, trained on projected trees",
+    "model": "one model for raw text",
+    "examples": "sample of parsed target text",
+}
+
+
+def in_short(stage: StageResult) -> str:
+    """Return the log line of a stage."""
+    kind, _, number = stage.name.partition("-")
+    title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
+    return f"{title}: {stage.report.line.partition(';')[0]} ({stage.time})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,28 +44,26 @@ LEARNED_PAIRS = 16_000
 LEAST_SECONDS = 20.0
 
 
+_SECONDS: Mapping[str, Callable[[Sizes], float]] = {
+    "source": lambda size: 2.1e-4 * size.treebank,
+    "words": lambda size: 6e-6 * (size.source + size.target),
+    "links": lambda size: 9e-6 * (size.source + size.target),
+    "trees": lambda size: 2.7e-5 * size.source,
+    "tagger": lambda size: 6e-5 * size.target,
+    "tagged": lambda size: 6.5e-6 * size.target,
+    "prior": lambda size: 6e-5 * size.treebank,
+    "parser": lambda size: 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
+}
+
+
 def expected_seconds(sizes: Sequence[Sizes], names: Sequence[str]) -> dict[str, float]:
     """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
     seconds = {}
     for name in names:
         kind, _, number = name.partition("-")
         of_stage = [sizes[int(number) - 1]] if number else sizes
-        seconds[name] = sum(_expected(kind, size) for size in of_stage)
+        seconds[name] = sum(map(_SECONDS.get(kind, lambda _: 2.0), of_stage))
     return seconds
-
-
-def _expected(kind: str, size: Sizes) -> float:
-    rates: Mapping[str, float] = {
-        "source": 2.1e-4 * size.treebank,
-        "words": 6e-6 * (size.source + size.target),
-        "links": 9e-6 * (size.source + size.target),
-        "trees": 2.7e-5 * size.source,
-        "tagger": 6e-5 * size.target,
-        "tagged": 6.5e-6 * size.target,
-        "prior": 6e-5 * size.treebank,
-        "parser": 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
-    }
-    return rates.get(kind, 2.0)
 
 
 class Estimate:
@@ -61,8 +80,7 @@ class Estimate:
     def whole(self) -> str:
         """Return a line with the number of stages, of kept ones, and the time of the others."""
         kept = len(self._names) - len(self._left)
-        counts = f"{pluralise(len(self._names), 'stage')}, {kept} of them kept"
-        return f"{counts}{self._time()}"
+        return f"{pluralise(len(self._names), 'stage')}, {kept} of them kept{self._time()}"
 
     def begun(self, name: str) -> str:
         """Return a line for the start of a stage, with its number and the remaining time."""

@@ -15,7 +15,7 @@ from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
-from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, write_suggestions
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words
@@ -60,7 +60,7 @@ def parse_examples(
     bare = islice(read_conllu(words), EXAMPLE_SENTENCES)
     examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
     write_conllu(examples, paths[0])
-    known = list(read_all(tagged))
+    known, tagger = list(read_all(tagged)), load_tags(model)
     candidates = examples[:CANDIDATES]
     raw: list[Sentence] = []
     if text:
@@ -68,15 +68,6 @@ def parse_examples(
         raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
-    write_suggestions(
-        (paths[1], paths[2]),
-        tagger=load_tags(model),
-        parsed=candidates,
-        text=raw,
-        corpora=corpora,
-        annotated=known,
-        count=sentences,
-    )
-    return StageReport(
-        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
-    )
+    write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
+    write_words(paths[2], tagger=tagger, text=raw, corpora=corpora)
+    return sure.report

@@ -43,7 +43,7 @@ class Asked:
     wrong: float
     words: tuple[str, ...]
 
-    def line(self) -> str:
+    def __str__(self) -> str:
         """Return the line of a file of suggested words."""
         known = practice().get(self.name, {})
         used = "; ".join(f"{tag}: {' '.join(languages)}" for tag, languages in known.items())
@@ -81,7 +81,7 @@ def asked_questions(
     questions.
     """
     links = _links(pairs)
-    in_text, in_bitext = (_counts(sentences) for sentences in (text, bitext))
+    in_text, in_bitext = counts_of(text), counts_of(bitext)
     shares = _mean_tags(tagger, bitext[:: max(-(-len(bitext) // SENTENCES), 1)], set(links))
     columns = {tag: column for column, tag in enumerate(tagger.tags)}
     found, taken = list[Asked](), set[str]()
@@ -153,5 +153,5 @@ def _mean_tags(tagger: Tagger, sentences: Iterable[Sentence], words: set[str]) -
     return {form: total / counts[form] for form, total in sums.items()}
 
 
-def _counts(sentences: Iterable[Sentence]) -> Counter[str]:
+def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
     return Counter(form.lower() for sentence in sentences for form in sentence.forms)

@@ -1,4 +1,4 @@
-"""Read Bibles in USFM or USX, the formats of translators, by the package usfmtc.
+"""Read Bibles in USFM or USX, the formats of translators, by the package usfmtc, and references of verses.
 
 A file holds one book or several; an archive (``.zip``) has a file for each.
 """
@@ -10,12 +10,12 @@ from functools import cache
 from io import StringIO
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+from unicodedata import category
 from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
 from qsproj.corpus.files import is_content, open_text, opened_member
 from qsproj.errors import DataError, UsageError
-from qsproj.pipelines.bootstrap.verse_numbers import verse_numbers
 
 ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
@@ -29,6 +29,37 @@ _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
 # Brackets left empty by a removed reference.
 _NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
 NAMELESS = "no book"
+_DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
+# MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.
+REFERENCE = re.compile(
+    r"(?P<book>[^\W_](?:[\w .]*?[^\W\d_])?)[\s._]*(?:(?<![\d])(?P<chapter>\d{1,3})\s*[:.,_])?"
+    rf"\s*(?P<verses>\d{{1,3}}[^\W\d_]?(?:\s*[{_DASHES}{_LIST}]\s*\d{{1,3}}[^\W\d_]?)*)"
+)
+VERSES = re.compile(rf"\s*(?:(?P<mark>[{_DASHES}{_LIST}])\s*)?(?P<number>\d{{1,3}})(?P<part>[^\W\d_]?)\s*")
+
+
+def parse_reference(text: str) -> re.Match[str] | None:
+    return REFERENCE.fullmatch(_visible(text).strip())
+
+
+def _visible(text: str) -> str:
+    """Return a text without invisible format characters; a soft hyphen is kept as a dash."""
+    return "".join(c for c in text if c == "\u00ad" or category(c) != "Cf")
+
+
+def verse_numbers(text: str) -> tuple[int, ...] | None:
+    """Return the verses of a range or a list, ascending; None without any, or if the numbers decrease."""
+    visible = _visible(text)
+    verses: list[int] = []
+    at = 0
+    while match := VERSES.match(visible, at):
+        number, at = int(match["number"]), match.end()
+        mark = match["mark"]
+        if bool(mark) != bool(verses) or (verses and number < verses[-1]):
+            return None
+        is_range = mark is not None and mark not in _LIST
+        verses.extend(range(verses[-1] + 1, number + 1) if is_range else [number] * (number not in verses))
+    return tuple(verses) if verses and at == len(visible) else None
 
 
 def is_scripture(path: str) -> bool:
@@ -134,8 +165,8 @@ def _walked(document: Any) -> Iterator[_Piece]:
     def walk(element: Element, *, counts: bool, beside: bool) -> Iterator[_Piece]:
         nonlocal book, chapter, verse, line
         style = element.get("style", "")
-        category = categories.get(style)
-        beside |= element.tag in _BESIDE or category in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
+        kind = categories.get(style)
+        beside |= element.tag in _BESIDE or kind in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
         match element.tag:
             case "book":
                 book, verse, counts = element.get("code", NAMELESS), "", False
@@ -146,7 +177,7 @@ def _walked(document: Any) -> Iterator[_Piece]:
                 place = getattr(element, "pos", None)
                 line = None if place is None else place.l + 1
             case "para" | "cell":
-                counts = element.tag == "cell" or category in _OF_VERSES
+                counts = element.tag == "cell" or kind in _OF_VERSES
         counts &= not beside
         yield _Piece(book, chapter, verse, line, (element.text if counts else "") or "")
         for child in element:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.bootstrap.questions import Asked, asked_questions
+from qsproj.pipelines.bootstrap.questions import asked_questions, counts_of
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
@@ -58,6 +58,18 @@ class SuggestedWord:
     in_bitext: int
     wrong: float
     example: str
+
+    def __str__(self) -> str:
+        """Return the line of a file of suggested words."""
+        cells = (
+            self.form,
+            " ".join(self.tags),
+            self.in_text,
+            self.in_bitext,
+            f"{self.wrong:.1f}",
+            self.example,
+        )
+        return "\t".join(map(str, cells))
 
 
 @dataclass(slots=True)
@@ -124,7 +136,7 @@ def suggested_words(
     for form, of_word in words.items():
         against = linked.share_against(form, tagger.tags[int(of_word.tags.argmax())])
         wrong[form] = scale * max(of_word.doubt, against * of_word.count)
-    in_text, in_bitext = _counts(text), _counts(bitext)
+    in_text, in_bitext = counts_of(text), counts_of(bitext)
     return [
         SuggestedWord(
             form=form,
@@ -167,42 +179,16 @@ def _listed_tags(tagger: Tagger, word: _Judged) -> tuple[str, ...]:
     return tuple(tagger.tags[tag] for tag in order if tag == order[0] or shares[tag] >= LEAST_TAG)
 
 
-def _counts(sentences: Iterable[Sentence]) -> Counter[str]:
-    return Counter(form.lower() for sentence in sentences for form in sentence.forms)
-
-
 def _by_worth(wrong: Mapping[str, float]) -> list[str]:
     """Return words by value; the best word of a stem gains a share of the value of the others."""
     of_stem: dict[str, list[str]] = defaultdict(list)
     for form in sorted(wrong, key=lambda form: (-wrong[form], form)):
-        of_stem[_stem(form)].append(form)
+        of_stem[form[: max(len(form) - LONGEST_ENDING, SHORTEST_STEM)]].append(form)
     worth = {}
     for best, *others in of_stem.values():
         worth[best] = wrong[best] + SHARE_OF_STEM * sum(wrong[other] for other in others)
         worth |= {other: (1.0 - SHARE_OF_STEM) * wrong[other] for other in others}
     return sorted(worth, key=lambda form: (-worth[form], form))
-
-
-def _stem(form: str) -> str:
-    return form[: max(len(form) - LONGEST_ENDING, SHORTEST_STEM)]
-
-
-def write_suggested_words(
-    words: Iterable[SuggestedWord], path: str | Path, *, asked: Iterable[Asked] = ()
-) -> None:
-    """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`."""
-    with open_output(path) as handle:
-        handle.writelines(f"{line}\n" for line in (SUGGESTIONS_HEADER, *(one.line() for one in asked)))
-        for word in words:
-            cells = (
-                word.form,
-                " ".join(word.tags),
-                word.in_text,
-                word.in_bitext,
-                f"{word.wrong:.1f}",
-                word.example,
-            )
-            handle.write("\t".join(map(str, cells)) + "\n")
 
 
 def suggested_sentences(
@@ -217,43 +203,27 @@ def suggested_sentences(
         arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
         tags = tagger.tag_distribution(sentence).max(axis=1)
         candidates.append(Candidate(sentence, 1.0 - np.concatenate([tags, arcs])))
-    for candidate in rank(
-        candidates, annotated=annotated, count=count, costs=Costs(), kinds=_tag_and_arc_kinds
-    ):
+
+    def kinds(sentence: Sentence) -> list[Kind]:
+        return [*word_kinds(sentence), *tag_kinds(sentence)]
+
+    for candidate in rank(candidates, annotated=annotated, count=count, costs=Costs(), kinds=kinds):
         yield candidate.sentence
-
-
-def _tag_and_arc_kinds(sentence: Sentence) -> list[Kind]:
-    return [*word_kinds(sentence), *tag_kinds(sentence)]
-
-
-def write_suggestions(
-    paths: tuple[str | Path, str | Path],
-    *,
-    tagger: Tagger,
-    parsed: Sequence[Sentence],
-    text: Sequence[Sentence],
-    corpora: Sequence[AlignedFiles],
-    annotated: Sequence[Sentence],
-    count: int,
-) -> None:
-    """Write at most ``count`` sentences and the questions and words to annotate, to two files.
-
-    ``parsed``: candidates, see :func:`suggested_sentences`. ``text``: the raw text, if there is any.
-    """
-    write_conllu(suggested_sentences(parsed, tagger, annotated, count=count), paths[0])
-    write_words(paths[1], tagger=tagger, text=text, corpora=corpora)
 
 
 def write_words(
     path: str | Path, *, tagger: Tagger, text: Sequence[Sentence], corpora: Sequence[AlignedFiles]
 ) -> None:
-    """Write the questions and words to annotate; ``text``: the raw text, if there is any."""
+    """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`.
+
+    ``text``: the raw text, if there is any.
+    """
     targets = [one for files in corpora for one in read_conllu(files.target)]
     linked = LinkedTags.of(chain.from_iterable(corpora))
     asked = asked_questions(tagger, chain.from_iterable(corpora), text=text, bitext=targets)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
-    write_suggested_words(listed, path, asked=asked)
+    with open_output(path) as handle:
+        handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *asked, *listed))
 
 
 def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:

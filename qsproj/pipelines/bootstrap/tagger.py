@@ -1,7 +1,6 @@
 """Train a tagger of the target through links, and tag the target side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +47,7 @@ def tag_target(
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
-    compared = compared_words(raw, corpora)
+    share, compared = unknown_words(raw, corpora) if raw else (0.0, "")
     projected = project_tags(
         join_same_targets(corpora),
         rng=np.random.default_rng(seed),
@@ -62,51 +61,32 @@ def tag_target(
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     tagger.save(paths[0])
     return StageReport(
-        line="; ".join((*projected.report, *compared.report)),
+        line="; ".join(filter(None, (*projected.report, compared))),
         figures={
             "unshared": list(projected.unshared),
             "contradicted": [
                 [one.word, one.count, *one.linked, *one.given] for one in projected.contradicted
             ],
         }
-        | ({"unknown": compared.share} if text else {}),
+        | ({"unknown": share} if text else {}),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Size of the raw text of the target, and number of its words that are in no bitext."""
-
-    sentences: int
-    words: int
-    unknown: int
-
-    @property
-    def share(self) -> float:
-        return self.unknown / max(self.words, 1)
-
-    @property
-    def report(self) -> tuple[str, ...]:
-        if not self.sentences:
-            return ()
-        far = (
+def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> tuple[float, str]:
+    """Return the share of the words of raw text that are in the target side of no bitext, and a report."""
+    known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
+    unknown, words = count_unknown((form for one in raw for form in one.forms), known)
+    share = unknown / max(words, 1)
+    report = (
+        f"raw text of {pluralise(len(raw), 'sentence')}: {100 * share:.0f}% of its "
+        f"{pluralise(words, 'word')} are not in the bitext"
+    )
+    if share > FAR_APART:
+        report += (
             "; the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
             "words that --suggest-words writes, or sentences --tagged, help most"
         )
-        return (
-            f"raw text of {pluralise(self.sentences, 'sentence')}: {100 * self.share:.0f}% of its "
-            f"{pluralise(self.words, 'word')} are not in the bitext"
-            f"{far if self.share > FAR_APART else ''}",
-        )
-
-
-def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> Compared:
-    """Count the words of raw text that are in the target side of no bitext."""
-    if not raw:
-        return Compared(0, 0, 0)
-    known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
-    unknown, words = count_unknown((form for one in raw for form in one.forms), known)
-    return Compared(len(raw), words, unknown)
+    return share, report
 
 
 @stage("tagged", version=2, files=(".conllu",))

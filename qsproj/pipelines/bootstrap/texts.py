@@ -127,9 +127,8 @@ def check_codes(languages: Iterable[Sequence[str]]) -> None:
             raise UsageError(f"found {source} as source and target language, expected two languages")
         targets.add(target)
     if len(targets) > 1:
-        raise UsageError(
-            f"found target languages {' and '.join(sorted(targets))}, expected the same with all"
-        )
+        found = " and ".join(sorted(targets))
+        raise UsageError(f"found target languages {found}, expected the same with all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +188,8 @@ def write_words(
         cut = partial(_given_or_cut, given.trees, cut[0]), cut[1]
     cuts = Cuts()
     if text.cut or (text.cut is None and text.paired_by == VERSE):
-        every = list(named)
+        named = iter(every := list(named))
         cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given.trees)
-        named = iter(every)
     pairs = track(cuts.pieces(named), "cutting", unit="pair")
     done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
@@ -212,27 +210,23 @@ def write_words(
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
     split = f", {cuts.reason}" if cuts.reason else ""
     gold = f"; {pluralise(len(given.trees), 'source line')} with given trees" if given.trees else ""
-    return StageReport(
-        line=f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}",
-        figures={
-            "pairs": kept,
-            "source words": words[0],
-            "target words": words[1],
-            "given trees": len(given.trees),
-        },
-    )
+    figures = {
+        "pairs": kept,
+        "source words": words[0],
+        "target words": words[1],
+        "given trees": len(given.trees),
+    }
+    line = f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}"
+    return StageReport(line=line, figures=figures)
 
 
 def _given_or_cut(given: Mapping[str, Sentence], cut: Cut, line: str) -> Sentence | None:
     return given.get(line) or cut(line)
 
 
-def _cut_pair(
-    cut: tuple[Cut, Cut], named: tuple[str, str, str]
-) -> tuple[str, tuple[str, str], list[Sentence | None]]:
+def _cut_pair(cut: tuple[Cut, Cut], named: Named) -> tuple[str, list[str], list[Sentence | None]]:
     name, *lines = named
-    sides = [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
-    return name, (named[1], named[2]), sides
+    return name, lines, [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:

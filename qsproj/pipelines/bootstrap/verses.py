@@ -9,8 +9,14 @@ from dataclasses import dataclass
 from qsproj.corpus.files import open_text
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, pluralise
-from qsproj.pipelines.bootstrap.scripture import is_scripture, numbered_lines
-from qsproj.pipelines.bootstrap.verse_numbers import REFERENCE, VERSES, parse_reference, verse_numbers
+from qsproj.pipelines.bootstrap.scripture import (
+    REFERENCE,
+    VERSES,
+    is_scripture,
+    numbered_lines,
+    parse_reference,
+    verse_numbers,
+)
 
 # Text of a verse that is merged with the one before.
 _MERGED = "<range>"

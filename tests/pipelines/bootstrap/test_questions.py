@@ -70,7 +70,7 @@ def test_words_that_render_a_class_are_in_question():
 def test_an_answer_settles_the_words_of_its_question_and_nothing_without():
     (one,) = asked([pair([BOOK, MY, MY], "livre mon ton")] * 30)
     words = "mon\tDET\t0\t30\t0.0\t[mon] livre\nlivre\tNOUN\t0\t30\t0.0\tmon [livre]\n"
-    asked_file = f"{SUGGESTIONS_HEADER}\n{one.line()}\n{words}"
+    asked_file = f"{SUGGESTIONS_HEADER}\n{one}\n{words}"
     assert read_lexicon(io.StringIO(asked_file)).tags == {"mon": ("DET",), "livre": ("NOUN",)}
     answered = asked_file.replace("DET PRON ADJ", "PRON")
     settled = {"livre": ("NOUN",), "mon": ("PRON",), "ton": ("PRON",)}
