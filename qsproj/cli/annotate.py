@@ -48,11 +48,11 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.listening import check_installed, listen
+    from qsproj.serve.review.app import serve_review
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.loop import Loop
     from qsproj.serve.review.relearning import Relearning
-    from qsproj.serve.review.serving import serve_review
     from qsproj.serve.review.session import WORTH, Session
     from qsproj.serve.review.words import WordList, concordance_of
 

@@ -120,7 +120,7 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
-    from qsproj.serve.review.serving import serve_review
+    from qsproj.serve.review.app import serve_review
     from qsproj.serve.review.words import WordList
 
     _pair_files(options)

@@ -27,7 +27,6 @@ from qsproj.serve.review.retraining import (
     Reviewed,
     gain_of,
     tagged_itself,
-    trained_again,
 )
 from qsproj.serve.review.session import Session
 
@@ -74,9 +73,9 @@ def test_what_learns_from_reviewed_trees(kind, sample):
     assert (parser.refuses_training is None) == (kind in LEARN)
     if kind not in LEARN:
         with pytest.raises(UsageError, match="trees in both styles: qsproj adapt"):
-            trained_again(parser, sample[:8], seed=1)
+            parser.fine_tuned(sample[:8], rng=np.random.default_rng(1))
         return
-    tuned = trained_again(parser, sample[:8], seed=1)
+    tuned = parser.fine_tuned(sample[:8], rng=np.random.default_rng(1))
     heads = [[(one.parse(tree).heads == tree.heads).sum() for tree in sample[:8]] for one in (parser, tuned)]
     assert sum(heads[1]) > sum(heads[0])
 
@@ -84,7 +83,7 @@ def test_what_learns_from_reviewed_trees(kind, sample):
 def test_the_tagger_learns_corrected_tags(model, sample):
     other = [with_columns(one, upos=["ADJ" if tag == "ADV" else tag for tag in one.upos]) for one in sample]
     assert any("ADV" in model.tagger.tag(one).upos for one in sample)
-    tuned = trained_again(model, other, seed=1)
+    tuned = model.fine_tuned(other, rng=np.random.default_rng(1))
     assert not any("ADV" in tuned.tagger.tag(one).upos for one in sample)
 
 

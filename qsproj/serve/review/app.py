@@ -1,4 +1,4 @@
-"""The web application of the review page: sentences as JSON, confirmations, undo, training."""
+"""The web application of the review page, at an address with a secret token; its answers are JSON."""
 
 import asyncio
 import json
@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
+from secrets import token_urlsafe
+from socket import socket
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,12 +17,14 @@ from starlette.routing import Route
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
-from qsproj.serve.access_log import log
+from qsproj.serve.access_log import log, with_access_log
 from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
+from qsproj.serve.listening import address_of, serve_until_stopped
 from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
+from qsproj.serve.review.guard import HEADERS, guarded
 from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.loop import Loop
 from qsproj.serve.review.retraining import Retrained, Reviewed
@@ -32,8 +36,17 @@ from qsproj.serve.review.words import WordList
 PATHS = ("/", "/static", "/api")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _MOST_ROWS, _MOST_HITS = 500, 500
+# Enough for the single sentences that the page sends.
+_PAGE_BYTES = 1 << 20
+_START = "start with one: qsproj serve --review FILE -m MODEL"
 
 Content = dict[str, Any]
+# Answers a request; takes its fields, query parameters and the index of its sentence, and the request.
+Answer = Callable[[Content, Request], Awaitable[Content]]
+# Kinds of the fields of a request, see _check.
+_TREE: Content = {"heads": [int], "relations": [str]}
+_CORRECTION = {**_TREE, "version": str, "columns": {str}}
+_EDIT = {"version": str, "action": str, "word": int, "last": int, "texts": [str]}
 
 
 class ConflictError(Exception):
@@ -46,6 +59,26 @@ class ConflictError(Exception):
 
 async def _conflict_response(_: Request, error: Exception) -> Response:
     return _json(getattr(error, "content", {}), status=409)
+
+
+def serve_review(
+    session: Session,
+    pools: tuple[ComputePool | None, ComputePool | None],
+    listening: socket,
+    *,
+    host: str,
+    seconds: float,
+    command: str = "serve",
+    words: WordList | None = None,
+    loop: Loop | None = None,
+) -> None:
+    """Serve the page of a session; ``pools``: the training process and the inference process."""
+    token, limits = token_urlsafe(24), Limits(bytes=_PAGE_BYTES, seconds=seconds)
+    answers = review_app(session, pools[0], limits, inference=pools[1], words=words, loop=loop)
+    app = with_access_log(guarded(answers, token=token, host=host), paths=PATHS, headers=HEADERS)
+    said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {session.draft.path}"
+    running = [pool for pool in pools if pool is not None]
+    serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running)
 
 
 def review_app(
@@ -64,38 +97,35 @@ def review_app(
     """
     session.live = inference is not None
     training = _Training(session, pool, loop)
-    review, listed = (
-        _Sentences(session, training, limits, inference),
-        _Words(session, words, limits, training),
-    )
-    answers: dict[tuple[str, str], Callable[[Request], Awaitable[Content]]] = {
-        ("GET", "overview"): training.overview,
-        ("GET", "sentences"): review.rows,
-        ("GET", "sentences/{index}"): review.show,
-        ("PUT", "sentences/{index}"): review.confirm,
-        ("PUT", "sentences/{index}/part"): review.keep,
-        ("PUT", "sentences/{index}/tag"): review.tag,
-        ("POST", "sentences/{index}/undo"): review.undo,
-        ("POST", "sentences/{index}/edit"): review.edit,
-        ("POST", "sentences/{index}/rest"): review.rest,
-        ("GET", "report"): review.report,
-        ("POST", "search"): review.search,
-        ("POST", "search/correct"): review.correct,
-        ("GET", "words"): listed.rows,
-        ("PUT", "words"): listed.decide,
-        ("GET", "words/contexts"): listed.contexts,
-        ("POST", "load"): training.load,
-        ("GET", "training"): training.state,
-        ("POST", "training"): training.begin_now,
-    }
+    answers = _Answers(session, training, limits, inference, words)
+
+    def route(method: str, path: str, answer: Answer, kinds: Content | None = None, **default: Any) -> Route:
+        return Route(f"/api/{path}", partial(answers.answered, answer, kinds, default), methods=[method])
+
     return Starlette(
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
             *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
-            *(
-                Route(f"/api/{path}", partial(_answered, answer), methods=[method])
-                for (method, path), answer in answers.items()
+            route("GET", "overview", training.overview),
+            route("GET", "sentences", answers.rows),
+            route("GET", "sentences/{index}", answers.show),
+            route("PUT", "sentences/{index}", answers.confirm, _CORRECTION, columns={}),
+            route(
+                "PUT", "sentences/{index}/part", answers.keep, _CORRECTION | {"decided": {bool}}, columns={}
             ),
+            route("PUT", "sentences/{index}/tag", answers.tag, {"word": int, "form": str, "tag": str}),
+            route("POST", "sentences/{index}/undo", answers.undo, {"version": str}),
+            route("POST", "sentences/{index}/edit", answers.edit, _EDIT, word=1, last=1, texts=[]),
+            route("POST", "sentences/{index}/rest", answers.rest, _TREE | {"upos": [str], "tags": [bool]}),
+            route("GET", "report", answers.report),
+            route("POST", "search", answers.search, {"pattern": str, "change": str}, pattern="", change=""),
+            route("POST", "search/correct", answers.correct, {"hits": [list], "change": str}),
+            route("GET", "words", answers.words),
+            route("PUT", "words", answers.decide, {"tags": [str]}),
+            route("GET", "words/contexts", answers.contexts),
+            route("POST", "load", training.load),
+            route("GET", "training", training.state),
+            route("POST", "training", training.begin_now),
         ],
         exception_handlers={**EXCEPTION_HANDLERS, ConflictError: _conflict_response},
     )
@@ -110,10 +140,6 @@ async def _page_file(name: str, _: Request) -> Response:
     return Response(_page_files()[name], media_type=_TYPES["." + name.rpartition(".")[2]])
 
 
-async def _answered(answer: Callable[[Request], Awaitable[Content]], request: Request) -> Response:
-    return _json(await answer(request))
-
-
 def _json(content: Content, *, status: int = 200) -> Response:
     """Return a JSON response in ASCII: file names that are not UTF-8 hold lone surrogates."""
     return Response(json.dumps(content), status_code=status, media_type="application/json")
@@ -126,38 +152,34 @@ class _Training:
         self._session, self._pool, self._loop = session, pool, loop
         self._task: asyncio.Task[None] | None = None
 
-    async def overview(self, _: Request) -> Content:
+    async def overview(self, *_: object) -> Content:
         """Return the page's summary; answers of an earlier session are learned now."""
         loop = self._loop
         if loop is not None and not any(loop.learned) and any(loop.answered):
             self._begin()
         return overview(self._session) | self._state()
 
-    async def load(self, request: Request) -> Content:
+    async def load(self, *_: object) -> Content:
         try:
             self._session.load()
         except QsprojError as error:
             raise RequestError(409, str(error)) from None
-        return await self.overview(request)
+        return await self.overview()
 
-    async def state(self, _: Request) -> Content:
+    async def state(self, *_: object) -> Content:
         return self._state()
 
     def _state(self) -> Content:
         return progress(self._session) | ({} if self._loop is None else {"standing": self._loop.standing()})
 
-    async def begin_now(self, _: Request) -> Content:
+    async def begin_now(self, *_: object) -> Content:
         session = self._session
         if self._pool is None or session.train_after is None:
-            raise RequestError(
-                409, "there is no model to train; start with one: qsproj serve --review FILE -m MODEL"
-            )
+            raise RequestError(409, f"there is no model to train; {_START}")
         if session.training:
             raise RequestError(409, "training is already running")
-        if self._loop is None and session.reviewed < session.train_after:
-            raise RequestError(
-                409, f"{session.reviewed} sentences are reviewed, expected {session.train_after}"
-            )
+        if self._loop is None and (count := session.reviewed) < session.train_after:
+            raise RequestError(409, f"{count} sentences are reviewed, expected {session.train_after}")
         self._begin()
         return self._state()
 
@@ -194,49 +216,41 @@ class _Training:
                 self.begin_if_due()
 
 
-class _Words:
-    """Answers to requests about the words to tag. Final."""
-
-    def __init__(self, session: Session, words: WordList | None, limits: Limits, training: _Training) -> None:
-        self._session, self._words, self._limits, self._training = session, words, limits, training
-
-    async def rows(self, _: Request) -> Content:
-        return {"words": [], "questions": [], "tags": []} if self._words is None else self._words.rows()
-
-    async def contexts(self, request: Request) -> Content:
-        return self._list().contexts(self._session, request.query_params.get("word", ""))
-
-    async def decide(self, request: Request) -> Content:
-        given, words = await _fields(request, self._limits, {"tags": [str]}), self._list()
-        if "question" in given:
-            _check(given, "words", [str])
-            words.answer(str(given["question"]), given["tags"], given["words"])
-        else:
-            words.decide(str(given.get("word")), given["tags"])
-        self._training.begin_if_due()
-        return {"decided": len(words.decided), "training": self._session.training}
-
-    def _list(self) -> WordList:
-        if self._words is None:
-            raise RequestError(409, "there are no words; start with some: --words FILE --lexicon FILE")
-        return self._words
-
-
-class _Sentences:
-    """Answers to requests about the sentences. Final.
+class _Answers:
+    """Answers to requests about sentences and words. Final.
 
     Nothing awaits while it changes the draft, so changes never interleave.
     """
 
     def __init__(
-        self, session: Session, training: _Training, limits: Limits, inference: ComputePool | None
+        self,
+        session: Session,
+        training: _Training,
+        limits: Limits,
+        inference: ComputePool | None,
+        words: WordList | None,
     ) -> None:
-        self._session, self._training, self._limits, self._inference = session, training, limits, inference
+        self._session, self._training, self._limits = session, training, limits
+        self._inference, self._words = inference, words
         # A regular expression may never finish.
-        self._searches = ForkedJobs(self._found, processes=2)
+        self._searches = ForkedJobs(lambda job: search(session.draft, *job, most=_MOST_HITS), processes=2)
 
-    async def rows(self, request: Request) -> Content:
-        asked = request.query_params
+    async def answered(
+        self, answer: Answer, kinds: Content | None, default: Content, request: Request
+    ) -> Response:
+        """Return an answer, after checks of the fields in the body and of the sentence in the path."""
+        given = dict[str, Any](request.query_params)
+        if kinds is not None:
+            given = await _fields(request, self._limits, kinds, default)
+        if (index := request.path_params.get("index")) is not None:
+            # Once the body is read: there may be fewer sentences then.
+            count = len(self._session.draft.sentences)
+            if not index.isdecimal() or number_of(index) >= count:
+                raise RequestError(404, f"found no sentence {index[:20]!r}, expected 0 to {count - 1}")
+            index = int(index)
+        return _json(await answer(given | {"index": index}, request))
+
+    async def rows(self, asked: Content, _: Request) -> Content:
         return page(
             self._session,
             order=asked.get("order", "unsure"),
@@ -246,81 +260,46 @@ class _Sentences:
             limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
         )
 
-    async def show(self, request: Request) -> Content:
-        return shown_sentence(self._session, self._index(request))
+    async def show(self, given: Content, _: Request) -> Content:
+        return shown_sentence(self._session, given["index"])
 
-    def _index(self, request: Request) -> int:
-        """Return the index of the sentence in a request's path, once its body is read: there may be fewer."""
-        text, count = request.path_params["index"], len(self._session.draft.sentences)
-        if not text.isdecimal() or number_of(text) >= count:
-            raise RequestError(404, f"found no sentence {text[:20]!r}, expected 0 to {count - 1}")
-        return int(text)
-
-    async def report(self, _: Request) -> Content:
+    async def report(self, *_: object) -> Content:
         return report(self._session)
 
-    async def confirm(self, request: Request) -> Content:
-        (tree, rest, given), index = await self._correction(request), self._index(request)
-        sure = given.get("sure") is not False
-        return self._changed(index, partial(self._session.confirm, index, tree, sure=sure, **rest))
+    async def confirm(self, given: Content, _: Request) -> Content:
+        change = partial(self._session.confirm, sure=given.get("sure") is not False)
+        return self._changed(given, change, _tree(given), **_more(given))
 
-    async def keep(self, request: Request) -> Content:
-        tree, rest, given = await self._correction(request, {"decided": {bool}})
-        index = self._index(request)
-        return self._changed(index, partial(self._session.keep, index, tree, given["decided"], **rest))
+    async def keep(self, given: Content, _: Request) -> Content:
+        return self._changed(given, self._session.keep, _tree(given), given["decided"], **_more(given))
 
-    async def _correction(
-        self, request: Request, more: Mapping[str, Any] | None = None
-    ) -> tuple[Tree, Content, Content]:
-        """Return the tree of a correction, its version and other columns, and the whole request."""
-        kinds = {"heads": [int], "relations": [str], "version": str, "columns": {str}, **(more or {})}
-        given = await _fields(request, self._limits, kinds, columns={})
-        tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
-        return tree, {"version": given["version"], "columns": given["columns"]}, given
+    async def tag(self, given: Content, _: Request) -> Content:
+        return self._changed(given, self._session.tag, given["word"], given["form"], given["tag"])
 
-    async def rest(self, request: Request) -> Content:
-        kinds = {"heads": [int], "relations": [str], "upos": [str], "tags": [bool]}
-        given, index = await _fields(request, self._limits, kinds), self._index(request)
-        fixed = Fixed(**{name: tuple(given[name]) for name in kinds})
+    async def undo(self, given: Content, _: Request) -> Content:
+        return self._changed(given, self._session.undo, version=given["version"])
+
+    async def edit(self, given: Content, _: Request) -> Content:
+        edit = Edit(given["action"], given["word"], given["last"], tuple(given["texts"]))
+        return self._changed(given, self._session.edit, edit, version=given["version"])
+
+    async def rest(self, given: Content, request: Request) -> Content:
+        fixed = Fixed(**{name: tuple(given[name]) for name in ("heads", "relations", "upos", "tags")})
         if self._inference is None:
-            raise RequestError(
-                409, "there is no model for inference; start with one: qsproj serve --review FILE -m MODEL"
-            )
-        question = Question(self._session.draft.sentences[index], fixed, self._session.model)
+            raise RequestError(409, f"there is no model for inference; {_START}")
+        question = Question(self._session.draft.sentences[given["index"]], fixed, self._session.model)
         try:
             found = await outcome_of(question, pool=self._inference, limits=self._limits, request=request)
         except QsprojError as error:
             raise ConflictError("impossible", error) from None
         return asdict(found)
 
-    async def tag(self, request: Request) -> Content:
-        kinds = {"word": int, "form": str, "tag": str}
-        given, index = await _fields(request, self._limits, kinds), self._index(request)
-        change = partial(self._session.tag, index, given["word"], given["form"], given["tag"])
-        return self._changed(index, change)
-
-    async def undo(self, request: Request) -> Content:
-        given, index = await _fields(request, self._limits, {"version": str}), self._index(request)
-        return self._changed(index, partial(self._session.undo, index, version=given["version"]))
-
-    async def edit(self, request: Request) -> Content:
-        kinds = {"version": str, "action": str, "word": int, "last": int, "texts": [str]}
-        given = await _fields(request, self._limits, kinds, word=1, last=1, texts=[])
-        index = self._index(request)
-        edit = Edit(given["action"], given["word"], given["last"], tuple(given["texts"]))
-        return self._changed(index, partial(self._session.edit, index, edit, version=given["version"]))
-
-    async def search(self, request: Request) -> Content:
-        given = await _fields(request, self._limits, {"pattern": str, "change": str}, pattern="", change="")
+    async def search(self, given: Content, request: Request) -> Content:
         job = given["pattern"], given["change"].strip()
         found: Content = await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
         return found
 
-    def _found(self, job: tuple[str, str]) -> Content:
-        return search(self._session.draft, *job, most=_MOST_HITS)
-
-    async def correct(self, request: Request) -> Content:
-        given = await _fields(request, self._limits, {"hits": [list], "change": str})
+    async def correct(self, given: Content, _: Request) -> Content:
         if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
         try:
@@ -329,11 +308,13 @@ class _Sentences:
             raise ConflictError("search", error) from None
         return {"changed": changed}
 
-    def _changed(self, index: int, change: Callable[[], tuple[int, int] | None]) -> Content:
+    def _changed(
+        self, given: Content, change: Callable[..., tuple[int, int] | None], *cells: Any, **more: Any
+    ) -> Content:
         """Apply a change and return the new sentence; ConflictError with the old one on a failure."""
-        session = self._session
+        session, index = self._session, given["index"]
         try:
-            shown, undone = change() or (index, 0)
+            shown, undone = change(index, *cells, **more) or (index, 0)
         except StaleError as error:
             raise ConflictError("sentence", error, sentence=shown_sentence(session, index)) from None
         except DoubtError as error:
@@ -348,6 +329,35 @@ class _Sentences:
             "undone": undone,
         }
 
+    async def words(self, *_: object) -> Content:
+        return {"words": [], "questions": [], "tags": []} if self._words is None else self._words.rows()
+
+    async def contexts(self, asked: Content, _: Request) -> Content:
+        return self._list().contexts(self._session, asked.get("word", ""))
+
+    async def decide(self, given: Content, _: Request) -> Content:
+        words = self._list()
+        if "question" in given:
+            _check(given, "words", [str])
+            words.answer(str(given["question"]), given["tags"], given["words"])
+        else:
+            words.decide(str(given.get("word")), given["tags"])
+        self._training.begin_if_due()
+        return {"decided": len(words.decided), "training": self._session.training}
+
+    def _list(self) -> WordList:
+        if self._words is None:
+            raise RequestError(409, "there are no words; start with some: --words FILE --lexicon FILE")
+        return self._words
+
+
+def _tree(given: Content) -> Tree:
+    return Tree(tuple(given["heads"]), tuple(given["relations"]))
+
+
+def _more(given: Content) -> Content:
+    return {"version": given["version"], "columns": given["columns"]}
+
 
 def _number(text: str, *, most: int) -> int:
     if not text.isdecimal() or number_of(text) > most:
@@ -355,7 +365,7 @@ def _number(text: str, *, most: int) -> int:
     return int(text)
 
 
-async def _fields(request: Request, limits: Limits, kinds: Mapping[str, Any], **default: Any) -> Content:
+async def _fields(request: Request, limits: Limits, kinds: Content, default: Content) -> Content:
     """Return the JSON object in the body of a request, with these fields; see :func:`_check`."""
     body = await body_of(request, limits)
     try:

@@ -32,22 +32,21 @@ class Companions:
     # both of re-tokenized sentences, by version, for undo
     _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
 
-    def read(self, draft: Draft) -> None:
-        self._set_aside = {}
-        self._read_translations(draft)
-        self._read_others(draft)
-
-    def read_again(self, draft: Draft) -> list[str]:
-        """Read both again, leave out those that no longer fit, and return the reasons."""
+    def read(self, draft: Draft, *, again: bool = False) -> list[str]:
+        """Read both; ``again``: leave out those that no longer fit, and return the reasons."""
         self._set_aside, left_out = {}, list[str]()
         try:
             self._read_translations(draft)
         except QsprojError as error:
+            if not again:
+                raise
             self.pairs, self.translations = None, {}
             left_out.append(f"translations are left out: {error}")
         try:
-            self._read_others(draft)
+            self.others = {} if self.beside is None else _same_sentences(draft.sentences, self.beside)
         except QsprojError as error:
+            if not again:
+                raise
             self.beside, self.others = None, {}
             left_out.append(f"the other annotator is left out: {error}")
         return left_out
@@ -65,13 +64,9 @@ class Companions:
         else:
             of_words = {(one.sent_id, one.forms): index for index, one in enumerate(sentences)}
             found = (
-                (of_words.get((one.target.sent_id, one.target.forms)), one) for one in chain(*(files or ()))
+                (of_words.get((one.target.sent_id, one.target.forms)), one) for one in chain(*files or ())
             )
             self.translations = {index: pair for index, pair in found if index is not None}
-
-    def _read_others(self, draft: Draft) -> None:
-        if self.beside is not None:
-            self.others = _same_sentences(draft.sentences, self.beside)
 
     def linked(self, draft: Draft, index: int) -> SentencePair | None:
         """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""

@@ -67,12 +67,12 @@ def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
     path = scope["path"]
     if path.startswith(STATIC):
         return None
-    if path != PAGE and headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        return "other sites may not use this page"
     if path == PAGE:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-    else:
+    elif headers.get("sec-fetch-site", "same-origin") == "same-origin":
         given = headers.get(TOKEN_HEADER, "")
+    else:
+        return "other sites may not use this page"
     if not secrets.compare_digest(given.encode(), token.encode()):
         return "open the address that qsproj serve shows, with its token"
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,11 @@ class Change:
     who: str | None = None
     batch: int = -1  # the number of the first change in the same save
     judged: Judged | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the change as JSON."""
+        texts = {key: [block.decode() for block in getattr(self, key)] for key in ("before", "after")}
+        return {name: value for name, value in (asdict(self) | texts).items() if value is not None}
 
     def reversed(self, at: int) -> Change:
         return replace(self, at=at, before=self.after, after=self.before)
@@ -185,21 +190,7 @@ class History:
     def add(self, changes: Sequence[Change]) -> None:
         # Changes about to be made.
         numbered = {self._next + at: replace(one, batch=self._next) for at, one in enumerate(changes)}
-        self._write(
-            [
-                {
-                    "number": number,
-                    "batch": change.batch,
-                    "when": change.when,
-                    "who": change.who,
-                    "at": change.at,
-                    "before": [block.decode() for block in change.before],
-                    "after": [block.decode() for block in change.after],
-                    **({"judged": change.judged} if change.judged is not None else {}),
-                }
-                for number, change in numbered.items()
-            ]
-        )
+        self._write([{"number": number, **change.record()} for number, change in numbered.items()])
         for number, change in numbered.items():
             self._put(number, change)
 
@@ -254,7 +245,7 @@ def _steps(content: bytes) -> list[_Step]:
             number = int(record.get("number", after))
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
             batch = int(record.get("batch", number))
-            change = Change(int(record["at"]), before, made, record["when"], record["who"], batch)
+            change = Change(int(record["at"]), before, made, record["when"], record.get("who"), batch)
             if "judged" in record:
                 change = replace(change, judged=Judged(*map(int, record["judged"])))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -28,14 +28,6 @@ class Gain:
     folds: int
 
 
-def trained_again(parser: Parser, lessons: Sequence[Lesson], *, seed: int) -> Parser:
-    """Return a parser fine-tuned on trees, as by ``qsproj project --annotated``.
-
-    Raises UsageError for a model without fine-tuning, such as a converter.
-    """
-    return parser.fine_tuned(lessons, rng=np.random.default_rng(seed))
-
-
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
     """Return whether the tags of a sentence equal those that a text parser predicts.
 
@@ -73,7 +65,7 @@ def gain_of(
     own = [tagged_itself(parser, tree) for tree in trees]
 
     def fit(others: list[int]) -> Parser:
-        tuned = trained_again(parser, [lessons[number] for number in others], seed=seed)
+        tuned = parser.fine_tuned([lessons[number] for number in others], rng=np.random.default_rng(seed))
         done()
         return tuned
 
@@ -142,10 +134,12 @@ class Retraining:
         gain = gain_of(self.parser, lessons, seed=self.seed, done=self._done)
         summary: dict[str, Any] = {"reviewed": len(lessons), "left": len(given.left)}
         if gain is not None:
-            summary |= {"parts": gain.folds, "before": _scores(gain.before), "after": _scores(gain.after)}
+            scores = {"before": gain.before, "after": gain.after}
+            shown = {key: {"uas": round(one.uas, 1), "las": round(one.las, 1)} for key, one in scores.items()}
+            summary |= {"parts": gain.folds, **shown}
         if gain is not None and gain.after.las < gain.before.las:
             return Retrained({}, summary | {"changed": 0, "worse": True})
-        tuned = trained_again(self.parser, lessons, seed=self.seed)
+        tuned = self.parser.fine_tuned(lessons, rng=np.random.default_rng(self.seed))
         self._done()
         made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
         tuned.save(self.output, made=made)
@@ -163,7 +157,3 @@ class Retraining:
 
     def _done(self) -> None:
         self.progress[0] += 1
-
-
-def _scores(scores: AttachmentScores) -> dict[str, float]:
-    return {"uas": round(scores.uas, 1), "las": round(scores.las, 1)}

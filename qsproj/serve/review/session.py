@@ -72,7 +72,7 @@ class Session:
     def load(self) -> None:
         """Read the draft again, or change nothing on an error; other files that no longer fit are dropped."""
         self.draft.load()
-        left_out = self.companions.read_again(self.draft)
+        left_out = self.companions.read(self.draft, again=True)
         self._start()
         if left_out:
             self.summary = {"error": "; ".join(left_out)}
@@ -173,8 +173,7 @@ class Session:
         self, index: int, tree: Tree, *, version: str, sure: bool = True, columns: Columns | None = None
     ) -> None:
         """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual tree unless ``sure``."""
-        doubt = None if sure else correction.doubt_about(tree, root_relation=self.root_relation())
-        if doubt is not None:
+        if not sure and (doubt := correction.doubt_about(tree, root_relation=self.root_relation())):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         judged = self._judged(index, tree, columns or {})

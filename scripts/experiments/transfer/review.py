@@ -37,7 +37,7 @@ from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review.correction import belief_of
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
-from qsproj.serve.review.retraining import parsed_as_used, trained_again
+from qsproj.serve.review.retraining import parsed_as_used
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
@@ -276,7 +276,7 @@ def learned_trees(
         ].tolist()
     found = {"none": [0.0, 0.0, _las(model, test)]}
     for name, own in chosen.items():
-        trained = trained_again(model, [pool[index] for index in own], seed=1)
+        trained = model.fine_tuned([pool[index] for index in own], rng=np.random.default_rng(1))
         assert isinstance(trained, TextParser)
         found[name] = [float(len(own)), float(sizes[own].sum()), _las(trained, test)]
     return found
