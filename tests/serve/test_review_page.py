@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from contextlib import contextmanager
 
@@ -332,6 +333,24 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
         page.keyboard.press("u")
         said(page, "was reverted")
         assert path.read_text(encoding="utf-8") == DRAFT
+
+
+@pytest.mark.parametrize("next_one", ["unsure", "long"])
+def test_corrections_made_while_a_sentence_loads_are_kept(window, next_one):
+    page = window()
+    late, loads = [], re.compile(r"/api/sentences/[13]$")
+    page.route(loads, lambda route: route.continue_() if late else late.append(route))
+    with page.expect_request(loads):
+        page.locator("#list button", has_text=next_one).first.click()
+    word(page, 4).focus()
+    page.keyboard.press("Enter")
+    word(page, 3).click()
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+    late[0].continue_()
+    page.locator("#name", has_text=next_one).wait_for()
+    show(page, "unsure")
+    said(page, "not confirmed yet")
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
 
 
 def test_another_annotation_is_taken_over(browser, serving, tmp_path):

@@ -48,6 +48,8 @@ export class Editor {
   async open(index, word = null) {
     if (this.changed && !(await this.keep())) this.kept.set(this.index, this.open_);
     const kept = this.kept.get(index), sentence = kept ?? this.#fresh(await ask(`sentences/${index}`));
+    // Corrections made during these requests are kept, too.
+    if (this.changed && this.kept.get(this.index) !== this.open_) return this.open(index, word);
     this.kept.delete(index);
     this.#show(sentence);
     const isPartial = !sentence.reviewed && INFERRED.some((column) => sentence.decided[column].some(Boolean));
@@ -61,8 +63,10 @@ export class Editor {
   /** Reload the open sentence from the server, keeping focus and scroll position. */
   async refresh() {
     if (this.open_ === null || this.changed) return;
+    const open = this.open_, sentence = this.#fresh(await ask(`sentences/${this.index}`));
+    if (this.changed || open !== this.open_) return;
     const focused = this.#wordOf(document.activeElement), place = $("sentence").scrollTop;
-    this.#show(this.#fresh(await ask(`sentences/${this.index}`)));
+    this.#show(sentence);
     this.#row(focused)?.focus({ preventScroll: true });
     $("sentence").scrollTop = place;
   }
@@ -100,10 +104,11 @@ export class Editor {
   /** Save corrections without confirming them, if a model learns from them; else return false. */
   async keep() {
     if (!this.learns || this.open_.reviewed) return false;
-    const body = { ...this.#correction(), decided: this.tree.fixed }, open = this.open_;
+    const body = { ...this.#correction(), decided: this.tree.fixed }, open = this.open_, { tree } = this;
     try {
       const sentence = await ask(`sentences/${open.index}/part`, { method: "PUT", body });
-      if (open === this.open_) this.#show(this.#fresh(sentence));
+      open.version = sentence.version;
+      if (open === this.open_ && tree === this.tree) this.#show(this.#fresh(sentence));
       await this.hooks.kept();
       return true;
     } catch (error) {
