@@ -47,7 +47,6 @@ def _cut_at_spaces(line: str) -> Sentence | None:
 
 
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
-    """Return the sentence that ``read`` makes of a line, None for a blank one."""
     return next(read([line]), None)
 
 
@@ -135,7 +134,6 @@ def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Work
 
 
 def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
-    """Read the sentences after the first ``done``, with a progress bar."""
     return track(read_from(path, done), doing, total=(count_sentences(path) or done) - done, unit="sentence")
 
 

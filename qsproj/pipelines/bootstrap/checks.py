@@ -151,24 +151,19 @@ def check_lines(text: texts.SourceText) -> None:
     Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. With
     fewer such blocks, a notice names the first.
     """
-    blocks = shifted = first = 0
-    where = ""
+    shifted, blocks, first = list[tuple[int, int]](), 0, 0
     for block in large_blocks(text.pairs()):
-        shift = fit_of(block).shift
-        if shift:
-            line = max(1, 1 - shift) + first
-            where = where or (
-                f"line {line:,} of the source side on, which fits line {line + shift:,} of the target side"
-            )
-            shifted += 1
-        blocks += 1
-        first += len(block)
+        if shift := fit_of(block).shift:
+            shifted.append((max(1, 1 - shift) + first, shift))
+        blocks, first = blocks + 1, first + len(block)
     if not shifted:
         return
+    line, shift = shifted[0]
+    where = f"line {line:,} of the source side on, which fits line {line + shift:,} of the target side"
     found = f"lines that are shifted from {where}"
     remedy = "look for a line that is missing, doubled or cut in two on one side, there or before"
-    if shifted < SHIFTED_SHARE * blocks:
-        notice(f"{text.bitext[-1]}: found {found}, in {shifted} of {blocks} blocks; {remedy}")
+    if len(shifted) < SHIFTED_SHARE * blocks:
+        notice(f"{text.bitext[-1]}: found {found}, in {len(shifted)} of {blocks} blocks; {remedy}")
         return
     raise DataError(text.bitext[-1], None, found=found, expected="line i to translate line i", remedy=remedy)
 
@@ -190,12 +185,7 @@ def check_sides(text: texts.SourceText) -> int:
     Raises DataError when the treebank covers the target side better than the source side, or, if it is large
     enough, covers little of the source side.
     """
-    counts = Counter(
-        form.lower()
-        for path in text.treebanks
-        for sentence in read_sentences(path)
-        for form in sentence.forms
-    )
+    counts = Counter(form.lower() for one in read_all(text.treebanks) for form in one.forms)
     vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
@@ -289,14 +279,12 @@ def check_languages(text: texts.SourceText) -> None:
         expected = f"{source} and {target}, as --languages says"
         remedy = "swap the codes"
         raise DataError(text.bitext[0], None, found, expected, remedy)
-    for side, code, name, path in zip(
-        sides, text.languages, ("source", "target"), (text.bitext[0], text.bitext[-1]), strict=True
-    ):
+    names = zip(("source", "target"), (text.bitext[0], text.bitext[-1]), strict=True)
+    for side, code, (name, path) in zip(sides, text.languages, names, strict=True):
         if other := side.other_than(code):
             found = f"text in {other} on the {name} side, as its commonest words show"
             expected = f"{code}, as --languages says"
-            remedy = "name the code of its language"
-            raise DataError(path, None, found, expected, remedy)
+            raise DataError(path, None, found, expected, "name the code of its language")
 
 
 def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
@@ -363,7 +351,6 @@ def _warn_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: 
 
 
 def _letters(line: str) -> str:
-    """Return a line without its spaces."""
     return "".join(line.split())
 
 

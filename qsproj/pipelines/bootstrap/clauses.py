@@ -128,7 +128,6 @@ class Cuts:
     reason: str = ""
 
     def pieces(self, named: Iterable[Named]) -> Iterator[Named]:
-        """Yield name, source and target of the training pairs."""
         for name, *pair in named:
             source, target = pair
             parts = self.parts.get((source, target), ((source, target),))

@@ -22,7 +22,6 @@ TITLES = {
 
 
 def in_short(stage: StageResult) -> str:
-    """Return the log line of a stage."""
     kind, _, number = stage.name.partition("-")
     title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
     return f"{title}: {stage.report.line.partition(';')[0]} ({stage.time})"

@@ -15,7 +15,8 @@ from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
-from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.questions import evenly
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words
@@ -30,7 +31,6 @@ EXAMPLE_SENTENCES = 2000
 def assemble(
     paths: Sequence[Path], *, tagger: str, parser: str, made: Provenance, readings: int
 ) -> StageReport:
-    """Combine tagger and parser into one model that tries several tag sequences."""
     trained = load_model_of(parser, ArcParser, expected="a first-order parser", remedy="")
     text_parser(load_tagger(tagger), trained, readings=readings).save(paths[0], made=made)
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})

@@ -37,7 +37,6 @@ def train_priors(
     draws: int,
     seed: int,
 ) -> StageReport:
-    """Train the priors of a target (:func:`source_priors`)."""
     prior, words = source_priors(
         [(source.treebanks, source.pairs) for source in sources],
         others,

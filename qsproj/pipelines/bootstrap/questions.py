@@ -1,9 +1,10 @@
 """Find the questions of convention that a bitext raises, and the target words that each would settle."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def asked_questions(
     """
     links = _links(pairs)
     in_text, in_bitext = counts_of(text), counts_of(bitext)
-    shares = _mean_tags(tagger, bitext[:: max(-(-len(bitext) // SENTENCES), 1)], set(links))
+    shares = _mean_tags(tagger, evenly(bitext, SENTENCES), set(links))
     columns = {tag: column for column, tag in enumerate(tagger.tags)}
     found, taken = list[Asked](), set[str]()
     for question in QUESTIONS:
@@ -128,15 +129,24 @@ def _links(pairs: Iterable[SentencePair]) -> Mapping[str, _Links]:
     found: dict[str, _Links] = defaultdict(_Links)
     for pair in islice(pairs, PAIRS):
         classes = questions_in(pair.source)
-        forms = [form.lower() for form in pair.target.forms]
-        links, weights = pair.alignment.links, pair.alignment.weights
-        shares = np.ones(len(links)) if weights is None else weights
-        for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
-            word = found[forms[target - 1]]
-            word.every += share
+        for source, form, share in weighted_links(pair):
+            found[form].every += share
             for question in classes[source - 1]:
-                word.of_question[question.name] += share
+                found[form].of_question[question.name] += share
     return found
+
+
+def weighted_links(pair: SentencePair) -> Iterator[tuple[int, str, Any]]:
+    """Yield source word 1..n, lower-cased target form and weight of each link."""
+    links, weights = pair.alignment.links, pair.alignment.weights
+    shares = np.ones(len(links)) if weights is None else weights
+    for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
+        yield source, pair.target.forms[target - 1].lower(), share
+
+
+def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
+    """Return at most ``most`` sentences at equal distances in a text."""
+    return sentences[:: max(-(-len(sentences) // most), 1)]
 
 
 def _mean_tags(tagger: Tagger, sentences: Iterable[Sentence], words: set[str]) -> dict[str, np.ndarray]:

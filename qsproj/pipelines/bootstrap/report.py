@@ -45,7 +45,13 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
         "The model's probability of each arc, over sentences of the bitext. It is not checked against gold "
         "trees and ignores tagging errors: expect fewer arcs to be correct."
     )
-    yield Table(("probability", "arcs", "share"), _confidences(examples))
+    stated = np.concatenate([stated_confidences(pair.target, name="")[1:] for _, pair in examples])
+    counts, edges = np.histogram(stated, bins=BINS, range=(0.0, 1.0))
+    shares = [
+        (f"{low:.1f} to {high:.1f}", int(count), f"{100 * count / max(counts.sum(), 1):.1f}%")
+        for low, high, count in zip(edges, edges[1:], counts, strict=False)
+    ]
+    yield Table(("probability", "arcs", "share"), shares)
     yield Heading("Sentences to annotate next")
     yield (
         "Correcting the trees of these sentences, in this order, would improve the model most; --suggest "
@@ -86,7 +92,6 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
 
 
 def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece]:
-    """Yield the amount of training data, the mean confidence, and the next steps."""
     trees = Path(made.trees).read_bytes().count(b"\n\n")
     mean = float(np.mean([confidence for confidence, _ in examples]))
     yield (
@@ -102,7 +107,6 @@ def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece
 
 
 def _contradicted(workspace: Workspace) -> Iterator[Piece]:
-    """Yield the frequent words whose tags contradict their links."""
     rows = [row for stage in workspace.stages for row in stage.report.figures.get("contradicted", ())]
     if not rows:
         return
@@ -122,19 +126,16 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
 
 def _stages(workspace: Workspace) -> Iterator[Piece]:
     yield Heading("Stages")
-    yield Table(
-        ("stage", "result", "seconds", ""),
-        [
-            (stage.name, stage.report.line, round(stage.seconds, 1), "kept" if stage.kept else "")
-            for stage in workspace.stages
-        ],
-    )
+    rows = [
+        (one.name, one.report.line, round(one.seconds, 1), "kept" if one.kept else "")
+        for one in workspace.stages
+    ]
+    yield Table(("stage", "result", "seconds", ""), rows)
     yield (
         "The model does not need the files of these stages. --work keeps them for the next run; they may be "
         "deleted."
     )
-    unused = workspace.unused()
-    if unused:
+    if unused := workspace.unused():
         names = ", ".join(path.name for path in unused)
         yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
     for languages, paths in workspace.of_other_runs().items():
@@ -148,12 +149,3 @@ def _examples(made: Bootstrapped) -> list[_Example]:
         confidence = float(np.nanmean(stated_confidences(parsed, name=path)[1:]))
         found.append((confidence, replace(pair, target=parsed)))
     return found
-
-
-def _confidences(examples: Sequence[_Example]) -> list[tuple[str, int, str]]:
-    stated = np.concatenate([stated_confidences(pair.target, name="")[1:] for _, pair in examples])
-    counts, edges = np.histogram(stated, bins=BINS, range=(0.0, 1.0))
-    return [
-        (f"{low:.1f} to {high:.1f}", int(count), f"{100 * count / max(counts.sum(), 1):.1f}%")
-        for low, high, count in zip(edges, edges[1:], counts, strict=False)
-    ]

@@ -113,7 +113,6 @@ def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | Non
 
 
 def _written(verses: Sequence[int]) -> str:
-    """Format consecutive verse numbers as a range, others as a list."""
     if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
         return f"{verses[0]}-{verses[-1]}"
     return ",".join(map(str, verses))
@@ -158,7 +157,6 @@ def _pieces(path: str, name: str, text: str) -> list[_Piece]:
 
 
 def _walked(document: Any) -> Iterator[_Piece]:
-    """Yield pieces of text with their verses, in document order."""
     categories = document.grammar.marker_categories
     book, chapter, verse, line = NAMELESS, "1", "", None
 

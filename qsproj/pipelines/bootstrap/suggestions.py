@@ -19,7 +19,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.bootstrap.questions import asked_questions, counts_of
+from qsproj.pipelines.bootstrap.questions import asked_questions, counts_of, evenly, weighted_links
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
@@ -95,12 +95,9 @@ class LinkedTags:
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         counts: Counter[str] = Counter()
         for pair in islice(pairs, LINKED_PAIRS):
-            forms = [form.lower() for form in pair.target.forms]
-            counts.update(forms)
-            links, weights = pair.alignment.links, pair.alignment.weights
-            shares = np.ones(len(links)) if weights is None else weights
-            for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
-                votes[forms[target - 1]][pair.source.upos[source - 1]] += share
+            counts.update(form.lower() for form in pair.target.forms)
+            for source, form, share in weighted_links(pair):
+                votes[form][pair.source.upos[source - 1]] += share
         return cls(votes, counts)
 
     def share_against(self, word: str, tag: str) -> float:
@@ -224,8 +221,3 @@ def write_words(
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
     with open_output(path) as handle:
         handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *asked, *listed))
-
-
-def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
-    """Return at most ``most`` sentences at equal distances in a text."""
-    return sentences[:: max(-(-len(sentences) // most), 1)]

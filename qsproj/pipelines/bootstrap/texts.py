@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import accumulate
@@ -30,24 +30,17 @@ REACH = 2000
 LEAST_ALONE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class GivenTrees:
-    """Pairs of a bitext, joined where a tree spans several, and gold trees by source line.
-
-    The tree of a line with several sentences has several roots.
-    """
-
-    pairs: tuple[Named, ...] = ()
-    trees: Mapping[str, Sentence] = field(default_factory=dict)
-
-
 def letters_of(text: str) -> str:
     """Return the lower-cased letters and digits of a text, which its editions share."""
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> GivenTrees:
-    """Match trees to the source lines of a bitext; lines not fully covered get none."""
+def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> tuple[list[Named], dict[str, Sentence]]:
+    """Match trees to the source lines of a bitext; lines not fully covered get none.
+
+    Returns the pairs, joined where a tree spans several, and trees by source line; the tree of a line with
+    several sentences has several roots.
+    """
     letters = [letters_of(source) for _, source, _ in named]
     ends = list(accumulate(map(len, letters)))
     found = dict(_places("".join(letters), trees))
@@ -70,7 +63,7 @@ def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> GivenTrees:
             given[source] = joined(chain)
         pairs.append((lines[0][0], source, target))
         number = last + 1
-    return GivenTrees(tuple(pairs), given)
+    return pairs, given
 
 
 def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[int, Sentence]]]:
@@ -91,7 +84,6 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
-    """Concatenate trees into one sentence with a root for each."""
     starts = accumulate(map(len, trees), initial=0)
     heads = [
         np.where(tree.heads[1:] == ROOT, ROOT, tree.heads[1:] + start)
@@ -181,15 +173,14 @@ def write_words(
     seen: set[bytes] = set()
     read = kept = 0
     words = [0, 0]
-    named, given = text.named(left_out), GivenTrees()
+    named, given = text.named(left_out), dict[str, Sentence]()
     if of_source := list(trees):
-        given = find_trees(list(named), of_source)
-        named = iter(given.pairs)
-        cut = partial(_given_or_cut, given.trees, cut[0]), cut[1]
+        joint, given = find_trees(list(named), of_source)
+        named, cut = iter(joint), (partial(_given_or_cut, given, cut[0]), cut[1])
     cuts = Cuts()
     if text.cut or (text.cut is None and text.paired_by == VERSE):
         named = iter(every := list(named))
-        cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given.trees)
+        cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given)
     pairs = track(cuts.pieces(named), "cutting", unit="pair")
     done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
@@ -209,12 +200,12 @@ def write_words(
             raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
     split = f", {cuts.reason}" if cuts.reason else ""
-    gold = f"; {pluralise(len(given.trees), 'source line')} with given trees" if given.trees else ""
+    gold = f"; {pluralise(len(given), 'source line')} with given trees" if given else ""
     figures = {
         "pairs": kept,
         "source words": words[0],
         "target words": words[1],
-        "given trees": len(given.trees),
+        "given trees": len(given),
     }
     line = f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}"
     return StageReport(line=line, figures=figures)

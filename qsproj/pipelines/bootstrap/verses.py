@@ -216,24 +216,18 @@ def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse,
 
 
 def said_of_verses(path: str, verses: Verses) -> list[str]:
-    """Return warnings about the text of a file."""
     texts = [text for text in verses.texts.values() if text]
     capitals = sum(text.upper() == text != text.lower() for text in texts)
-    lines = []
-    if verses.cleaned:
-        lines.append(
-            f"{path}: removed verse numbers and footnote marks from {pluralise(verses.cleaned, 'verse')}"
-        )
-    if verses.quoted:
-        lines.append(f"{path}: read << >> as quotation marks in {pluralise(verses.quoted, 'verse')}")
-    if verses.unreadable:
-        left_out = pluralise(len(verses.unreadable), "verse")
-        lines.append(
-            f"{path}: left out {left_out} with an unreadable reference; first: {verses.unreadable[0]}"
-        )
-    if capitals > 0.2 * len(texts):
-        lines.append(
-            f"{path}: {pluralise(capitals, 'verse')} only in capitals: names look like other words, "
-            "and words do not match other text; use normal capitalisation"
-        )
-    return lines
+    first = next(map(str, verses.unreadable), "")
+    facts = [
+        (verses.cleaned, "removed verse numbers and footnote marks from ", ""),
+        (verses.quoted, "read << >> as quotation marks in ", ""),
+        (len(verses.unreadable), "left out ", f" with an unreadable reference; first: {first}"),
+        (
+            capitals if capitals > 0.2 * len(texts) else 0,
+            "",
+            " only in capitals: names look like other words, and words do not match other text; use normal "
+            "capitalisation",
+        ),
+    ]
+    return [f"{path}: {before}{pluralise(count, 'verse')}{after}" for count, before, after in facts if count]

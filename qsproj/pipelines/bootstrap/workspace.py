@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from qsproj.corpus.files import open_binary_output, open_output, remove_stale
 from qsproj.errors import DataError, UsageError
@@ -40,7 +40,6 @@ class StageOutput(str):
         return made
 
     def __reduce__(self) -> tuple[type[StageOutput], tuple[str, str]]:
-        """Pickle the path together with its key."""
         return StageOutput, (str(self), self.key)
 
 
@@ -56,8 +55,7 @@ class StageReport:
 Make = Callable[..., StageReport]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of stage, as :func:`stage` declares it."""
 
     name: str
@@ -121,7 +119,6 @@ class StageResult:
         return "kept" if self.kept else f"{self.seconds:.0f} s"
 
     def in_full(self) -> str:
-        """Return the log line with the full report of the stage."""
         return f"{self.name}: {self.report.line} ({self.time})"
 
 
@@ -170,15 +167,15 @@ class Workspace:
 
         Raises UsageError when an input cannot be read.
         """
-        kind = KINDS[make]
-        settled = json.dumps([kind.name, kind.version, self._settled(arguments)], sort_keys=True)
+        name, version, suffixes = KINDS[make]
+        settled = json.dumps([name, version, self._settled(arguments)], sort_keys=True)
         key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
-        start = self.folder / f"{kind.name}-{key}"
+        start = self.folder / f"{name}-{key}"
         return Stage(
-            name=kind.name + label,
+            name=name + label,
             make=make,
             arguments={**arguments, **(aside or {})},
-            files=tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or kind.files),
+            files=tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes),
             record=Path(f"{start}{RECORD_SUFFIX}"),
         )
 
@@ -187,21 +184,19 @@ class Workspace:
 
         Raises DataError when a kept file was changed.
         """
-        known = _read_json(stage.record)
+        known, missing = _read_json(stage.record), StageResult(name=stage.name, files=stage.files)
         if not all(path.exists() for path in stage.paths):
-            return StageResult(name=stage.name, files=stage.files)
+            return missing
         try:
             report = StageReport(line=known["line"], figures=known["figures"])
             seconds, digests = float(known["seconds"]), [known["files"][path.name] for path in stage.paths]
         except (ValueError, KeyError, TypeError):
-            return StageResult(name=stage.name, files=stage.files)
+            return missing
         for path, digest in zip(stage.files, digests, strict=True):
             if self._digest(path) != digest:
-                found = "changed content"
-                expected = "the unchanged output of a stage"
-                remedy = "delete it; the stage will run again"
-                raise DataError(path, None, found, expected, remedy)
-        return StageResult(name=stage.name, files=stage.files, report=report, seconds=seconds, kept=True)
+                expected, remedy = "the unchanged output of a stage", "delete it; the stage will run again"
+                raise DataError(path, None, "changed content", expected, remedy)
+        return replace(missing, report=report, seconds=seconds, kept=True)
 
     def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:
         """Make the stages that no earlier run made, in parallel: none is an input of another.
@@ -211,15 +206,13 @@ class Workspace:
         missing = {stage.record: stage for stage in stages if not self.state(stage).kept}
         made: dict[Path, StageResult] = {}
         if len(missing) > 1 and workers.several_processes:
-            for stage, result in zip(
-                missing.values(), map_in_order(_make, missing.values(), workers=workers), strict=True
-            ):
+            results = map_in_order(_make, missing.values(), workers=workers)
+            for stage, result in zip(missing.values(), results, strict=True):
                 self._write_record(stage, result)
                 made[stage.record] = result
         return [self._complete(stage, made.get(stage.record)) for stage in stages]
 
     def stage(self, make: Make, **given: Any) -> StageResult:
-        """Complete a stage; see :meth:`declare` for the arguments."""
         return self.complete(self.declare(make, **given))[0]
 
     def _complete(self, stage: Stage, made: StageResult | None) -> StageResult:
@@ -241,16 +234,11 @@ class Workspace:
 
     def unused(self) -> list[Path]:
         """Return the files of this language's stages that this run did not request, sorted."""
-        return [path for path in self._left() if not self._runs_of(path) - {self.run}]
+        return self._left().get("", [])
 
     def of_other_runs(self) -> dict[str, list[Path]]:
         """Return the files requested only by runs of other languages, sorted, by these languages."""
-        found: dict[str, list[Path]] = {}
-        for path in self._left():
-            others = self._runs_of(path) - {self.run}
-            if others:
-                found.setdefault(" ".join(sorted(others)), []).append(path)
-        return found
+        return {languages: paths for languages, paths in self._left().items() if languages}
 
     def remove_unused(self) -> None:
         """Remove :meth:`unused` files, records last, because they hold the language of the other files."""
@@ -260,17 +248,15 @@ class Workspace:
             except OSError as error:
                 raise UsageError(f"{path}: cannot be removed: {error.strerror}") from error
 
-    def _left(self) -> list[Path]:
-        return sorted(
-            path
-            for path in self.folder.iterdir()
-            if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file()
-        )
-
-    def _runs_of(self, path: Path) -> set[str]:
-        """Return the languages whose runs requested the stage of a file."""
-        record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
-        return set(_runs(_read_json(record)))
+    def _left(self) -> dict[str, list[Path]]:
+        """Return the files that this run did not request, by the other languages whose runs did."""
+        found: dict[str, list[Path]] = {}
+        for path in sorted(self.folder.iterdir()):
+            if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file():
+                record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
+                others = {*_runs(_read_json(record))} - {self.run}
+                found.setdefault(" ".join(sorted(others)), []).append(path)
+        return found
 
     def _settled(self, value: Any) -> object:
         """Return the part of an argument that the content depends on, as a JSON value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -74,7 +74,7 @@ ABLATIONS = {
 def apart(make: Make, why: str) -> Iterator[None]:
     """Keep the stages of a function apart from the usual ones."""
     usual = KINDS[make]
-    KINDS[make] = replace(usual, version=f"{usual.version} {why}")
+    KINDS[make] = usual._replace(version=f"{usual.version} {why}")
     try:
         yield
     finally:

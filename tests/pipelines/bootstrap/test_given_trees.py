@@ -32,24 +32,24 @@ TREES = [
 
 
 def test_lines_are_covered_by_their_letters():
-    found = find_trees(LINES, TREES)
-    assert [name for name, *_ in found.pairs] == ["1", "2", "3", "5", "6"]
-    assert found.pairs[2] == ("3", "All things were made through him.", "c d")
+    pairs, found = find_trees(LINES, TREES)
+    assert [name for name, *_ in pairs] == ["1", "2", "3", "5", "6"]
+    assert pairs[2] == ("3", "All things were made through him.", "c d")
     # Two sentences of a line have a root each; one that ends within a line covers none.
-    two = found.trees["and the Word was with God. He wept."]
+    two = found["and the Word was with God. He wept."]
     assert two.heads.tolist() == [-1, 6, 3, 6, 6, 6, 0, 8, 0, 8]
-    assert found.trees["All things were made through him."].heads.tolist()[1:] == [2, 4, 4, 0, 6, 4, 4]
-    assert set(found.trees) == {LINES[0][1], LINES[1][1], "All things were made through him.", LINES[5][1]}
+    assert found["All things were made through him."].heads.tolist()[1:] == [2, 4, 4, 0, 6, 4, 4]
+    assert set(found) == {LINES[0][1], LINES[1][1], "All things were made through him.", LINES[5][1]}
 
 
 def test_trees_of_another_order_are_found_where_their_letters_stand_alone():
     far = [("0", "x " * 3000, "z"), *LINES]
-    found = find_trees(far, [TREES[3], TREES[0], TREES[5]])
-    assert "All things were made through him." in found.trees
-    assert LINES[0][1] in found.trees
+    _, found = find_trees(far, [TREES[3], TREES[0], TREES[5]])
+    assert "All things were made through him." in found
+    assert LINES[0][1] in found
     # Too short to be looked for far away.
-    assert LINES[5][1] in found.trees
-    assert LINES[5][1] not in find_trees(far, [TREES[5], TREES[0]]).trees
+    assert LINES[5][1] in found
+    assert LINES[5][1] not in find_trees(far, [TREES[5], TREES[0]])[1]
 
 
 def test_what_is_written_has_the_trees(tmp_path, monkeypatch):
