@@ -209,7 +209,7 @@ def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
     draft = Draft(str(path))
     draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
     parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
-    draft.replace(0, parts, version=draft.version(0))
+    draft.replace([(0, 1, parts)], version=draft.version(0))
     for own in (draft, Draft(str(path))):
         assert [own.can_undo(index) for index in range(3)] == [True, True, True]
     draft.undo(2, version=draft.version(2))
@@ -219,7 +219,7 @@ def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
     draft = Draft(str(path))
     draft.confirm(2, tree_of(draft.sentences[2]), version=draft.version(2))
     joined = edited(draft.sentences[0], Edit("join next"), draft.sentences[1], name=str(path))
-    draft.replace(0, joined, version=draft.version(0), count=2)
+    draft.replace([(0, 2, joined)], version=draft.version(0))
     assert [draft.can_undo(index) for index in range(3)] == [True, True, False]
     # What was confirmed comes back in its own place, although that has moved twice.
     draft.undo(0, version=draft.version(0))
@@ -230,7 +230,7 @@ def test_what_stood_elsewhere_is_undone_after_what_moved_it(path):
 def test_a_change_is_not_undone_under_a_later_one(path):
     draft = Draft(str(path))
     parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
-    draft.replace(0, parts, version=draft.version(0))
+    draft.replace([(0, 1, parts)], version=draft.version(0))
     draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
     content = path.read_bytes()
     for own in (draft, Draft(str(path))):
@@ -246,7 +246,7 @@ def test_a_crash_before_the_file_is_written_costs_no_undo(path, undone):
     draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
     parts = edited(draft.sentences[0], Edit("end sentence", 2), None, name=str(path))
     before = path.read_bytes()
-    draft.replace(0, parts, version=draft.version(0))
+    draft.replace([(0, 1, parts)], version=draft.version(0))
     if undone:
         before = path.read_bytes()
         draft.undo(0, version=draft.version(0))

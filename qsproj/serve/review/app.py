@@ -184,7 +184,6 @@ class _Training:
         return self._state()
 
     def begin_if_due(self) -> None:
-        """Train once a batch is complete."""
         if self._loop is not None and self._loop.is_due:
             self._begin()
 

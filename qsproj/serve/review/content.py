@@ -19,7 +19,6 @@ _PREVIEW = 120
 
 
 def overview(session: Session) -> dict[str, Any]:
-    """Return the summary of the file."""
     beside = session.companions.beside
     return {
         "file": session.draft.path.name,
@@ -52,7 +51,6 @@ def _vocabulary(session: Session) -> dict[str, Any]:
 
 
 def progress(session: Session) -> dict[str, Any]:
-    """Return the state of training."""
     return {
         "train_after": session.train_after,
         "training": session.training,
@@ -64,19 +62,12 @@ def progress(session: Session) -> dict[str, Any]:
 def report(session: Session) -> dict[str, Any]:
     """Return the number of corrections over time, in batches of confirmations."""
     made = session.draft.history.corrections()
-    batches = [made[at : at + _BATCH] for at in range(0, len(made), _BATCH)]
-    return {
-        "batches": [
-            {
-                "from": batch[0][0],
-                "to": batch[-1][0],
-                "sentences": len(batch),
-                "words": sum(words for _, words, _ in batch),
-                "corrections": sum(changed for *_, changed in batch),
-            }
-            for batch in batches
-        ]
-    }
+    batches = []
+    for at in range(0, len(made), _BATCH):
+        times, words, changed = zip(*made[at : at + _BATCH], strict=True)
+        counts = {"sentences": len(times), "words": sum(words), "corrections": sum(changed)}
+        batches.append({"from": times[0], "to": times[-1], **counts})
+    return {"batches": batches}
 
 
 def page(session: Session, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:

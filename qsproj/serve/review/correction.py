@@ -90,7 +90,6 @@ _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PRO
 
 
 def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
-    """Return a column of CELLS by name, for words 1..n."""
     if name not in ("deps", "misc"):
         own: tuple[str, ...] = getattr(sentence, name)
         return own

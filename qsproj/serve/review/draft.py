@@ -99,27 +99,24 @@ class Draft:
         changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
         if self._who is not None and decided is None:
             changed = with_comment(changed, REVIEWED_BY, self._who)
-        self._check_version(index, version)
-        self._replace([(index, 1, [changed])], judged=judged)
+        self.replace([(index, 1, [changed])], version=version, judged=judged)
 
-    def replace(self, index: int, sentences: Sequence[Sentence], *, version: str, count: int = 1) -> None:
-        """Replace ``count`` sentences by others, and save; raises as :meth:`confirm`."""
-        self._check_version(index, version)
-        self._replace([(index, count, sentences)])
-
-    def correct(self, corrected: Mapping[int, Sentence]) -> None:
-        """Replace sentences by index, in one save; raises FileChangedError."""
-        self._replace([(index, 1, [sentence]) for index, sentence in corrected.items()])
-
-    def _replace(
+    def replace(
         self,
         places: Iterable[tuple[int, int, Sequence[Sentence]]],
         *,
+        version: str | None = None,
         judged: Judged | None = None,
     ) -> None:
+        """Replace sentences, and save: index and number of old ones, and the new ones, of each place.
+
+        ``version``: of the first old sentence of a single place. Raises as :meth:`confirm`.
+        """
         when = now()
         changes = []
         for at, count, sentences in places:
+            if version is not None:
+                self._check_version(at, version)
             before, after = self._blocks[at : at + count], list(map(self._text_of, sentences))
             changes.append((Change(at, before, after, when, self._who, judged=judged), sentences))
         self._save(changes, note=lambda: self.history.add([change for change, _ in changes]))

@@ -55,7 +55,6 @@ def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
 
 
 def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
-    """Return the reason to refuse a request, or None."""
     headers = Headers(scope=scope)
     found = _HOST.fullmatch(headers.get("host", ""))
     name = "" if found is None else (found[1] or found[2]).lower()

@@ -39,7 +39,6 @@ class Change:
     judged: Judged | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return the change as JSON."""
         texts = {key: [block.decode() for block in getattr(self, key)] for key in ("before", "after")}
         return {name: value for name, value in (asdict(self) | texts).items() if value is not None}
 
@@ -262,7 +261,6 @@ def _steps(content: bytes) -> list[_Step]:
 
 
 def _recorded_cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
-    """Return UPOS, HEAD and DEPREL of each word."""
     rows = [line.split(b"\t") for block in blocks for line in block.splitlines()]
     return [
         [row[UPOS], row[HEAD], row[DEPREL]] for row in rows if len(row) == COLUMN_COUNT and row[0].isdigit()

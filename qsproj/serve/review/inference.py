@@ -128,7 +128,6 @@ class Inference:
         self._parser, self._read = parser, cast(tuple[str, int] | None, None)
 
     def __call__(self, question: Question) -> Inferred:
-        """Infer the rest of a tree; raises as :func:`infer_rest`."""
         if question.model is not None and question.model != self._read:
             self._parser, self._read = load_parser(question.model[0]), question.model
         return infer_rest(self._parser, question.sentence, question.fixed)

@@ -71,18 +71,14 @@ class Loop:
 
     @property
     def is_due(self) -> bool:
-        """Whether a batch is complete."""
         sentences, words = self.fresh
         return sentences / self.batch + words / WORDS_A_BATCH >= 1.0
 
     def minutes(self) -> float:
-        """Return the minutes spent on sentences and words."""
         spent = _passed(self.session.draft.history.judged())
-        listed = sum(1 for one in self.words.decided if not self._is_settled(one)) + len(self.words.answers)
+        settled = {word for one in self.words.answers.values() for word in one.words}
+        listed = len(self.words.decided.keys() - settled) + len(self.words.answers)
         return (spent[-1].minutes if spent else 0.0) + listed * WORD_SECONDS / 60.0
-
-    def _is_settled(self, word: str) -> bool:
-        return any(word in one.words for one in self.words.answers.values())
 
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
@@ -183,7 +179,6 @@ def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, floa
 
 
 def in_words(standing: dict[str, Any]) -> str:
-    """Return where one stands, and what to do next, as a line of text."""
     sentences, words = standing["answered"]
     parts = [f"{sentences} sentences and {words} words in {standing['minutes']:.0f} minutes"]
     if (accuracy := standing["accuracy"]) is not None:

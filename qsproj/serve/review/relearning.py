@@ -33,8 +33,6 @@ from qsproj.serve.review.retraining import Retrained, Reviewed, retrained
 NICENESS = 10
 # Number of sentences offered for annotation.
 OFFERED = 200
-# Steps of learning, for the page: learned, parsed.
-_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +62,14 @@ class Relearning:
 
     @property
     def drafts(self) -> Path:
-        """The file of sentences to correct."""
         return self.folder / f"annotate.{self.call.language}.conllu"
 
     @property
     def suggestions(self) -> str:
-        """The file of words to tag."""
         return str(self.drafts.with_suffix(".words.tsv"))
 
     @property
     def words(self) -> int:
-        """The number of words of the text to be parsed."""
         return sum(map(len, self._base.raw)) if self._base is not None else 0
 
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
@@ -105,7 +100,7 @@ class Relearning:
         """Learn from the reviewed sentences, parse the rest, and list words anew; the page comes first."""
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         sentences = list(read_sentences(Named(given.content, given.name)))
-        self.progress[:] = 0, _STEPS
+        self.progress[:] = 0, 2  # learned, parsed
         partly = {index: certain(sentences[index]) for index in given.left if is_partial(sentences[index])}
         through_links = [
             projected
@@ -123,16 +118,14 @@ class Relearning:
             if index not in partly
         }
         for index, known in partly.items():
-            with suppress(
-                SentenceError
-            ):  # no tree of the model has all decided cells: that of the file stays
+            # If no tree of the model has all decided cells, that of the file stays.
+            with suppress(SentenceError):
                 parsed[index] = completed(learned, known)
-        ranked = suggested_sentences(
-            list(parsed.values()), learned.tagger, annotated, count=max(len(parsed), 1)
-        )
+        new = list(parsed.values())
+        ranked = suggested_sentences(new, learned.tagger, annotated, count=max(len(new), 1))
         places = {id(sentence): index for index, sentence in parsed.items()}
         order = [places[id(sentence)] for sentence in ranked]
-        self.progress[0] = _STEPS
+        self.progress[0] = 2
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
         return retrained(parsed, sentences, summary, model=self.output, order=order)
 
@@ -176,5 +169,4 @@ def project_links_by_hand(pair: SentencePair) -> Sentence:
 
 
 def _lexicon(path: str | None) -> Lexicon:
-    """Read a lexicon that may not be there yet."""
     return read_lexicon(path) if path is not None and Path(path).exists() else Lexicon()

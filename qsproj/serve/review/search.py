@@ -116,7 +116,9 @@ def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str
         if not 1 <= word <= len(draft.sentences[index]):
             raise UsageError(f"found word {word}, expected one of the sentence")
         words.setdefault(index, []).append(word)
-    draft.correct({index: corrected(draft.sentences[index], own, change) for index, own in words.items()})
+    draft.replace(
+        [(index, 1, [corrected(draft.sentences[index], own, change)]) for index, own in words.items()]
+    )
     return len(words)
 
 

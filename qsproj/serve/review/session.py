@@ -106,7 +106,6 @@ class Session:
         return sum(self._reviewed)
 
     def ordered(self, order: str) -> Sequence[int]:
-        """Return all sentences in one of ORDERS."""
         check_name("order", order, ORDERS)
         places = range(len(self._order))
         if order == DIFFERING:
@@ -241,7 +240,7 @@ class Session:
         following = sentences[index + 1] if joins and index + 1 < len(sentences) else None
         new = edited(sentences[index], edit, following, name=str(self.draft.path))
         before = [self.draft.version(at) for at in range(index, index + 1 + joins)]
-        self.draft.replace(index, new, version=version, count=len(before))
+        self.draft.replace([(index, len(before), new)], version=version)
         self._moved(index, before, len(new))
 
     def _moved(self, at: int, before: Sequence[str], new: int) -> None:
@@ -253,7 +252,6 @@ class Session:
             self._sort()
 
     def trees(self) -> tuple[list[int], list[int]]:
-        """Return the indices of the reviewed and of the remaining sentences."""
         places = range(len(self._reviewed))
         return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
 
@@ -277,5 +275,4 @@ class Session:
 
 
 def _rows(belief: Belief) -> Iterable[tuple[str, int, str]]:
-    """Return (tag, head, relation) of each word."""
     return zip(belief.upos, belief.tree.heads, belief.tree.relations, strict=False)

@@ -135,7 +135,6 @@ class Tokens:
         self.tokens[place : place + len(whole)] = new
 
     def lines(self) -> list[str]:
-        """Return the lines of the sentence, renumbered."""
         numbers = {id(word): str(at) for at, word in enumerate(self.words, start=1)}
         for number, empty in (("0", self.empty), *((numbers[id(one)], one.empty) for one in self.words)):
             numbers |= {id(row): f"{number}.{at}" for at, row in enumerate(empty, start=1)}
@@ -207,12 +206,16 @@ def _split_word(tokens: Tokens, edit: Edit) -> None:
     own.row[FORM] = forms[0]
 
 
-def _merge_words(tokens: Tokens, edit: Edit) -> None:
-    """Merge words into one, with the cells of the word whose head lies outside them."""
+def _several_words(tokens: Tokens, edit: Edit) -> tuple[list[_Word], list[_Token]]:
     words = [tokens.word(word) for word in range(edit.word, edit.last + 1)]
     if len(words) < 2:
         raise UsageError(f"found words {edit.word} to {edit.last}, expected two or more")
-    whole = _whole_tokens(tokens, words)
+    return words, _whole_tokens(tokens, words)
+
+
+def _merge_words(tokens: Tokens, edit: Edit) -> None:
+    """Merge words into one, with the cells of the word whose head lies outside them."""
+    words, whole = _several_words(tokens, edit)
     inside = {id(word) for word in words}
     top = next((word for word in words if word.head is None or id(word.head) not in inside), words[0])
     form = "".join(token.form for token in whole)
@@ -234,12 +237,9 @@ def _merge_words(tokens: Tokens, edit: Edit) -> None:
 
 def _join_token(tokens: Tokens, edit: Edit) -> None:
     """Join words into a multiword token, written without spaces."""
-    words = [tokens.word(word) for word in range(edit.word, edit.last + 1)]
-    whole = _whole_tokens(tokens, words)
-    if len(words) < 2 or any(token.row is not None for token in whole):
-        raise UsageError(
-            f"found words {edit.word} to {edit.last}, expected two or more that are tokens of their own"
-        )
+    words, whole = _several_words(tokens, edit)
+    if any(token.row is not None for token in whole):
+        raise UsageError(f"found words {edit.word} to {edit.last}, expected tokens of their own")
     form = "".join(token.form for token in whole)
     tokens.put([_Token(words, ["", form, *["_"] * 8])], whole)
 
@@ -252,7 +252,6 @@ def _part_token(tokens: Tokens, edit: Edit) -> None:
 
 
 def _set_space(tokens: Tokens, edit: Edit) -> None:
-    """Add a space after the token of a word, or remove it."""
     token = tokens.token_of(tokens.word(edit.word))
     token.put_space(not token.space_after)
 
@@ -271,7 +270,6 @@ def _check_form(form: str, old: str) -> None:
 
 
 def _set_comments(tokens: Tokens, edit: Edit) -> None:
-    """Replace the comments; each begins with ``#``."""
     for line in edit.texts:
         if line not in tokens.comments and not (line.startswith("#") and is_text(line)):
             raise UsageError(f"found {line[:40]!r}, expected a comment that begins with #")

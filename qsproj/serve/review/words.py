@@ -66,7 +66,6 @@ class WordList:
         self.load()
 
     def load(self) -> None:
-        """Read suggestions and decisions."""
         self.words, self.questions = read_suggestions(self.suggestions)
         self.known |= {one.form for one in self.words}
         self._read_decisions()
@@ -77,14 +76,12 @@ class WordList:
             return
         known = read_lexicon(self.lexicon)
         if known.inflections:
-            raise DataError(
-                self.lexicon, 1, "forms with lemmas", "word TAB tags", "name another file for decisions"
-            )
+            remedy = "name another file for decisions"
+            raise DataError(self.lexicon, 1, "forms with lemmas", "word TAB tags", remedy)
         self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
         self.answers = {one.name: one for one in map(_question, self._lines()) if one and len(one.tags) == 1}
 
     def rows(self) -> dict[str, Any]:
-        """Return the questions, the words and the decisions, as JSON."""
         rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
         asked = [
             {
@@ -103,7 +100,6 @@ class WordList:
 
     @property
     def forms(self) -> set[str]:
-        """The words of all rows, and of the questions."""
         return self.known.union(*(one.words for one in self.questions.values()))
 
     def _example(self, word: str) -> str:
@@ -144,17 +140,14 @@ class WordList:
         if name not in self.questions:
             raise UsageError(f"found the question {name[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=1)
-        asked = self.questions[name]
-        for word in words:
+        asked, chosen = self.questions[name], set(words)
+        for word in chosen:
             check_name("word", word, asked.words)
         kept = [line for line in self._lines() if not ((one := _question(line)) and one.name == name)]
-        own = replace(
-            asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in set(words))
-        )
+        own = replace(asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in chosen))
         self._write([*kept, *([own.line()] if tags and own.words else [])])
 
     def contexts(self, session: Session, form: str) -> dict[str, Any]:
-        """Return the occurrences of a word in the draft, then in the bitext, as JSON."""
         found = [*_in_draft(session, form.casefold()), *self.concordance.get(form.casefold(), ())]
         return {"contexts": found[:_CONTEXTS]}
 
@@ -191,13 +184,8 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
             form, *cells = line.rstrip("\r\n").split("\t")
             tags = tuple(cells[0].split()) if cells else ()
             if not form or not tags or not set(tags) <= set(UNIVERSAL_TAGS):
-                raise DataError(
-                    path,
-                    number,
-                    f"{line.strip()[:40]!r}",
-                    "word TAB tags",
-                    "see qsproj bootstrap --suggest-words",
-                )
+                found, remedy = f"{line.strip()[:40]!r}", "see qsproj bootstrap --suggest-words"
+                raise DataError(path, number, found, "word TAB tags", remedy)
             words.append(Word(form, tags, tuple(cells[1:5])))
     return words, questions
 
