@@ -127,8 +127,24 @@ def project_qg(
     """
     check_name("start", training.start, STARTS)
     passed = FirstPairs(pairs)
-    projected = _WholeTrees(passed, training)
-    unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
+    whole: list[Sentence] = []
+    most = MOST_WHOLE_TREES if training.start == "trees" else 0
+
+    def observed() -> Iterator[SentencePair]:
+        # Keeps the first completely projected targets, from whose counts EM starts.
+        for pair in with_trees_and_tags(passed):
+            if len(whole) < most and len(pair.target):
+                tree, _ = project_tree(pair)
+                kept = kept_words(tree.upos, punctuation=training.punctuation)
+                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
+                    whole.append(tree)
+            yield pair
+
+    def counted() -> Dmv | None:
+        options = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation=training.punctuation)
+        return train_dmv(whole, options=options)[0] if whole else None
+
+    unlabelled, report = train_qg_dmv(observed(), start=counted, options=training, run=run)
     given_source = partial(tree_given_source, unlabelled)
     monolingual = unlabelled.base
     if training.sibling_pairs:
@@ -152,32 +168,6 @@ def project_qg(
             partial(tree_given_source, model), pairs, workers=run.workers, block=BLOCK_SENTENCES
         ),
     )
-
-
-class _WholeTrees:
-    """Iterate over pairs, keeping the first completely projected targets if EM starts from trees."""
-
-    def __init__(self, pairs: Iterable[SentencePair], options: QgOptions) -> None:
-        self._pairs = pairs
-        self._punctuation = options.punctuation
-        self._most = MOST_WHOLE_TREES if options.start == "trees" else 0
-        self._trees: list[Sentence] = []
-
-    def __iter__(self) -> Iterator[SentencePair]:
-        for pair in with_trees_and_tags(self._pairs):
-            if len(self._trees) < self._most and len(pair.target):
-                tree, _ = project_tree(pair)
-                kept = kept_words(tree.upos, punctuation=self._punctuation)
-                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
-                    self._trees.append(tree)
-            yield pair
-
-    def counted(self) -> Dmv | None:
-        """Return the DMV of the trees' relative frequencies; None without trees."""
-        if not self._trees:
-            return None
-        options = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation=self._punctuation)
-        return train_dmv(self._trees, options=options)[0]
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:

@@ -12,7 +12,6 @@ projection, 3.2.5 for latent arcs).
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,6 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
-from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.residual import fine_tuned, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
@@ -206,29 +204,26 @@ def project_soft(
         *tuned,
         *warning,
     )
-    trees = partial(_all_trees, corpora, parser, labeller, options.strength)
+    numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
+
+    def trees() -> Iterator[Sentence]:
+        # Of the parser before fine-tuning; sentences that are too long stay unchanged.
+        for translations in joined(corpora):
+            if not 0 < len(translations[0].target) <= MAX_WORDS:
+                yield translations[0].target
+                continue
+            pooled = soft_evidence.with_clauses(translations, soft_evidence.pooled_evidence(translations))
+            tree = best_tree(translations, options.strength * pooled, parser)
+            if labeller is not None:
+                known = soft_evidence.relation_evidence(translations, tree.heads, numbers)
+                tree = soft_evidence.with_likely_relations(tree, labeller, options.strength * known)
+            yield tree
+
     return Projected(projected, report, trees=trees, learned_from=labelled)
 
 
 def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
     return join_same_targets([with_trees_and_tags(pairs) for pairs in corpora])
-
-
-def _all_trees(
-    corpora: Sequence[Iterable[SentencePair]], parser: ArcParser, labeller: Labeller | None, strength: float
-) -> Iterator[Sentence]:
-    """Yield all target sentences with the best trees under parser and evidence; long ones unchanged."""
-    numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
-    for translations in joined(corpora):
-        if not 0 < len(translations[0].target) <= MAX_WORDS:
-            yield translations[0].target
-            continue
-        pooled = soft_evidence.pooled_evidence(translations)
-        tree = best_tree(translations, strength * soft_evidence.with_clauses(translations, pooled), parser)
-        if labeller is not None:
-            evidence = strength * soft_evidence.relation_evidence(translations, tree.heads, numbers)
-            tree = soft_evidence.with_likely_relations(tree, labeller, evidence)
-        yield tree
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:
