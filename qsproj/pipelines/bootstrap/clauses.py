@@ -78,12 +78,9 @@ def _aligned(lengths: Sequence[Sequence[int]], ratio: float) -> list[tuple[tuple
     for i in range(n + 1):
         for j in range(m + 1):
             ways = [
-                (
-                    best[i - a, j - b][0] + cost + _misfit(lengths, (i - a, i), (j - b, j), ratio),
-                    (i - a, j - b),
-                )
+                (best[at][0] + cost + _misfit(lengths, (at[0], i), (at[1], j), ratio), at)
                 for (a, b), cost in _COSTS.items()
-                if (i - a, j - b) in best
+                if (at := (i - a, j - b)) in best
             ]
             if ways:
                 best[i, j] = min(ways)

@@ -102,12 +102,9 @@ def asked_questions(
         words = words[:MOST_WORDS]
         # The tag of each word by the model, weighted by its occurrences in the text to be parsed.
         weights = {word: in_text[word] if text else in_bitext[word] for word in words}
-        mass = {
-            tag: sum(float(shares[word][columns[tag]]) * weights[word] for word in words)
-            if tag in columns
-            else 0.0
-            for tag in question.tags
-        }
+        mass = dict.fromkeys(question.tags, 0.0)
+        for tag in columns.keys() & mass:
+            mass[tag] = sum(float(shares[word][columns[tag]]) * weights[word] for word in words)
         wrong = sum(count * (1.0 - share_of_languages(question.name, tag)) for tag, count in mass.items())
         if wrong < LEAST_WRONG:
             continue

@@ -93,22 +93,18 @@ class _Piece(NamedTuple):
 @cache
 def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | None, str], ...]:
     """Return the lines of a file, cached until its ``stamp`` (modification time and size) changes."""
-    texts: dict[tuple[str, str, int | str], str] = {}
-    numbers: dict[tuple[str, str, int | str], set[int]] = {}
-    lines: dict[tuple[str, str, int | str], int | None] = {}
+    places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
     for name, text in _files(path):
         for piece in _pieces(path, name, text):
             verses = verse_numbers(piece.verse) or ()
             place = piece.book, piece.chapter, verses[0] if verses else piece.verse
-            lines.setdefault(place, piece.line)
-            numbers.setdefault(place, set()).update(verses)
-            texts[place] = texts.get(place, "") + piece.text
+            _, numbers, texts = places.setdefault(place, (piece.line, set(), []))
+            numbers.update(verses)
+            texts.append(piece.text)
     found = []
-    for (book, chapter, verse), text in texts.items():
-        written = _written(sorted(numbers[book, chapter, verse])) or verse
-        plain = " ".join(_NOTHING_IN_BRACKETS.sub("", text).split())
-        if plain:
-            found.append((lines[book, chapter, verse], f"{book} {chapter}:{written}\t{plain}"))
+    for (book, chapter, verse), (line, numbers, texts) in places.items():
+        if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
+            found.append((line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"))
     return tuple(found)
 
 
