@@ -37,8 +37,6 @@ _LIGATURE = re.compile(
     "\ufb50-\ufdfb\ufe70-\ufefc]"
 )
 
-_APOSTROPHE = re.compile("[\u2019\u02bc\uff07]")
-
 
 @lru_cache(maxsize=1 << 16)
 def plain_form(form: str) -> str:
@@ -47,11 +45,6 @@ def plain_form(form: str) -> str:
         return form
     seen = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _INVISIBLE.sub("", form))
     return unicodedata.normalize("NFC", seen) or form
-
-
-def feature_form(form: str) -> str:
-    """Return :func:`plain_form` with straight apostrophes, for features: *l’* and *l'* are one word."""
-    return form if form.isascii() else _APOSTROPHE.sub("'", plain_form(form))
 
 
 def composed_as(form: str, text: str) -> str:

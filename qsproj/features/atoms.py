@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import feature_form
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
@@ -94,14 +94,14 @@ _FORMS, _FEATS = ("forms",), ("feats",)
 ATTRIBUTES = {
     attribute.name: attribute
     for attribute in (
-        Attribute("form", _FORMS, feature_form),
-        Attribute("lower", _FORMS, lambda form: feature_form(form).lower()),
-        Attribute("prefix", _FORMS, lambda form: feature_form(form)[:5].lower()),
-        Attribute("suffix", _FORMS, lambda form: feature_form(form)[-3:].lower()),
+        Attribute("form", _FORMS, plain_form),
+        Attribute("lower", _FORMS, lambda form: plain_form(form).lower()),
+        Attribute("prefix", _FORMS, lambda form: plain_form(form)[:5].lower()),
+        Attribute("suffix", _FORMS, lambda form: plain_form(form)[-3:].lower()),
         Attribute(
             "lemma",
             ("forms", "lemmas"),
-            lambda form, lemma: feature_form(form).lower() if lemma == "_" else lemma,
+            lambda form, lemma: plain_form(form).lower() if lemma == "_" else lemma,
         ),
         Attribute("upos", ("upos",), str),
         Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),

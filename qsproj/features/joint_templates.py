@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import feature_form
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.features.hashing import Template, stable_hash, templates_of
 
@@ -75,7 +75,7 @@ class WordHashes:
 
 
 def word_hashes(sentence: Sentence) -> WordHashes:
-    forms = ("<root>", *(feature_form(form).lower() for form in sentence.forms))
+    forms = ("<root>", *(plain_form(form).lower() for form in sentence.forms))
     tags = ("<root>", *sentence.upos)
     return WordHashes(
         *(np.array([stable_hash(word) for word in words], np.uint64) for words in (tags, forms))

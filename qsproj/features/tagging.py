@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import feature_form
+from qsproj.corpus.characters import plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
 
@@ -117,7 +117,7 @@ class WordTable:
         number = self._numbers[form] = len(self._numbers)
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
-        form = feature_form(form)
+        form = plain_form(form)
         lower, spelling = _spelling(form)
         cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
         codes = [*spelling, *map(_code, cut)]
@@ -177,7 +177,7 @@ def likely_tags(form: str) -> tuple[str, ...]:
     """Return the possible tags of a word with unseen characters, such as n°12; empty: any tag."""
     if form.isascii():
         return ()
-    plain = feature_form(form)
+    plain = plain_form(form)
     if _SIGN_AND_NUMBER.fullmatch(plain):
         return "NUM", "X"
     categories = {unicodedata.category(character)[0] for character in plain}
@@ -225,7 +225,6 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     # Imported here and below: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 
-    sentences = [[feature_form(word) for word in words] for words in sentences]
     counts = Counter(chain.from_iterable(sentences))
     frequent = [word for word, count in counts.items() if count >= RAREST]
     vocabulary = sorted(frequent, key=lambda word: (-counts[word], word))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.corpus.characters import feature_form, plain_form, readable, without_unseen_words
+from qsproj.corpus.characters import plain_form, readable, without_unseen_words
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.text import normalise, read_text, tokenize
 from qsproj.corpus.token import multiword_tokens
@@ -81,18 +81,6 @@ def test_letters_in_one_character_are_read_as_two():
     assert plain_form("die\u017fer") == "dieser"
     assert plain_form("\ufe8e") == "\u0627"
     assert [plain_form(sign) for sign in "½™…"] == ["½", "™", "…"]
-
-
-def test_apostrophes_are_straight_in_features():
-    """A Testament prints *l’uomo*, a treebank has *l'uomo*; closing quotation marks of the text stay."""
-    assert [feature_form(form) for form in ("l’", "п’ять", "пʼять", "l'", "”")] == [
-        "l'",
-        "п'ять",
-        "п'ять",
-        "l'",
-        "”",
-    ]
-    assert plain_form("l’") == "l’"
 
 
 @pytest.mark.parametrize("piece", ["e\u0301", "\u0301", "\u00ad", "\u200d", "\U0001f468\u200d"])

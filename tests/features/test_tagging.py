@@ -129,10 +129,3 @@ def test_a_word_is_cut_after_the_longest_lemma_of_another_word(form, cut):
     number = table.encode([form])[0]
     found = table.attributes[number, -2:]
     np.testing.assert_array_equal(found, [stable_hash(text) | 1 if text else 0 for text in cut])
-
-
-def test_words_with_either_apostrophe_share_features_and_class():
-    assert word_classes([["l’", "uomo"], ["l'", "uomo"]] * 3, 4).keys() == {"l'", "uomo"}
-    table = WordTable({"class": {"l'": 2}})
-    straight, round_one = table.attributes[table.encode(["l'", "l’"])]
-    np.testing.assert_array_equal(straight, round_one)

@@ -27,7 +27,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=11)
+@stage("prior", version=12)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -52,7 +52,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=16, files=(".model", ".trees.conllu"))
+@stage("parser", version=17, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.characters import feature_form
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.pipelines.tagging.linked_text import Words, sampled
@@ -19,8 +19,8 @@ from qsproj.pipelines.tagging.votes import Sets
 
 def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int, int]:
     """Count the words with letters that are not in a vocabulary in any case, and all with letters."""
-    known = {feature_form(form).lower() for form in vocabulary}
-    words = [feature_form(form).lower() for form in forms if any(map(str.isalpha, form))]
+    known = {plain_form(form).lower() for form in vocabulary}
+    words = [plain_form(form).lower() for form in forms if any(map(str.isalpha, form))]
     return sum(word not in known for word in words), len(words)
 
 
