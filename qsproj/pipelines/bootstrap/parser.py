@@ -52,7 +52,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=17, files=(".model", ".trees.conllu"))
+@stage("parser", version=18, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

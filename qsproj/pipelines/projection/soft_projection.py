@@ -212,7 +212,7 @@ def project_soft(
             if not 0 < len(translations[0].target) <= MAX_WORDS:
                 yield translations[0].target
                 continue
-            pooled = soft_evidence.pooled_evidence(translations)
+            pooled = soft_evidence.with_clauses(translations, soft_evidence.pooled_evidence(translations))
             tree = best_tree(translations, options.strength * pooled, parser)
             if labeller is not None:
                 known = soft_evidence.relation_evidence(translations, tree.heads, numbers)
