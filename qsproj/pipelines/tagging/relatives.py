@@ -114,8 +114,8 @@ def relative_voter(
 ) -> tuple[RelativeVoter | None, tuple[str, ...]]:
     """Train a voter on treebanks of other languages, each weighted by its agreement with the tagger.
 
-    Returns also a report line for each treebank; None if all are unrelated. ``sentences``: of the target.
-    They have sentences with UPOS alone, see :func:`tagged_sentences`.
+    Returns None in place of the voter if all are unrelated, and a report line for each treebank.
+    ``treebanks``: as :func:`tagged_sentences` returns them. ``sentences``: of the target.
     """
     # A copy: treebanks that do not vote change nothing.
     rng = deepcopy(rng)

@@ -1,4 +1,4 @@
-"""What stands beside the sentences of a draft: translations, and the trees of another annotator."""
+"""Translations and another annotator's trees, shown beside the sentences of a draft."""
 
 from __future__ import annotations
 
