@@ -44,6 +44,11 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes by their argument: an archive has the time of its making in it, each process its own."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_itemcollected(item):
     """Mark a test by the fixtures it asks for."""
     for fixture in MARKS.keys() & set(getattr(item, "fixturenames", ())):
