@@ -253,11 +253,12 @@ def _without_trees(path: str) -> DataError:
 
 
 def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
-    for path, missing, words in (
-        (options.gold, scores.without_gold_head, scores.words.gold),
-        (options.system, scores.without_head, scores.words.system),
+    words = scores.parts["words"]
+    for path, missing, count in (
+        (options.gold, scores.without_gold_head, words.gold),
+        (options.system, scores.without_head, words.system),
     ):
-        if missing == words and not options.tags:
+        if missing == count and not options.tags:
             raise _without_trees(path)
     paths, trees = (options.gold, options.system), not options.tags
     table = cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)

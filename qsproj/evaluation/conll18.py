@@ -19,7 +19,6 @@ the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/eval
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.enhanced import THROUGH, collapsed_graph
@@ -51,95 +50,60 @@ class F1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutScores:
-    """Scores of one system against a gold file with different tokens or sentences."""
+    """Scores of one system against a gold file with different tokens or sentences.
 
-    sentences: F1
-    tokens: F1
-    words: F1
-    tags: F1  # right UPOS
-    unlabelled: F1  # right head
-    labelled: F1  # right head and relation
-    labelled_no_subtypes: F1  # right head and relation up to subtypes
-    roots: F1  # words attached to the root
-    # ``xpos``, ``ufeats`` ... ``eulas``; XPOS, features, lemmas, DEPS only if the gold file has them
-    columns: Mapping[str, F1]
+    ``parts``: each score by its name, a key of COUNTED; scores of UPOS, XPOS, features, lemmas and DEPS only
+    if the gold file has these.
+    """
+
+    parts: Mapping[str, F1]
     complete: int  # gold sentences with all heads right
     without_gold_head: int  # words of the gold file
     without_head: int  # words of the system
-    without_gold_tag: int  # words of the gold file without UPOS
 
     @property
     def uem(self) -> float:
-        return percentage(self.complete, self.sentences.gold)
+        return percentage(self.complete, self.parts["sentences"].gold)
+
+
+# Names of the scores, and the items that each counts.
+COUNTED = {
+    **{"sentences": "sentences", "tokens": "tokens"},
+    **dict.fromkeys(("words", "upos", "xpos", "ufeats", "alltags", "lemmas"), "words"),
+    **dict.fromkeys(("uas", "las", "las_no_subtypes"), "words"),
+    **{"root": "roots"},
+    **dict.fromkeys(("clas", "mlas", "blex"), "content words"),
+    **dict.fromkeys(("elas", "eulas"), "edges"),
+}
+# Columns that the gold file must have.
+_NEEDED = {
+    **{"upos": "upos", "xpos": "xpos"},
+    **dict.fromkeys(("ufeats", "alltags", "mlas"), "feats"),
+    **dict.fromkeys(("lemmas", "blex"), "lemmas"),
+    **dict.fromkeys(("elas", "eulas"), "edges"),
+}
 
 
 def cut_scores(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, names: tuple[str, str] = ("gold", "system")
 ) -> CutScores:
-    counts: Counter[str] = Counter()
-    has: set[str] = set()
-    for gold_sentences, system_sentences in same_text(iter(gold), iter(system), names):
-        one, other = laid_out(gold_sentences), laid_out(system_sentences)
-        _count(counts, one, other)
-        has |= shown(one)
-    words = (counts["gold_words"], counts["system_words"])
-    of_words = ("words", "tags", "unlabelled", "labelled", "labelled_no_subtypes")
-    scores: dict[str, Any] = {name: F1(counts[name], *words) for name in of_words}
-    for name in ("sentences", "tokens", "roots"):
-        scores[name] = F1(counts[name], counts[f"gold_{name}"], counts[f"system_{name}"])
-    numbers = ("complete", "without_gold_head", "without_head", "without_gold_tag")
-    scores |= {name: counts[name] for name in numbers}
-    return CutScores(**scores, columns=_of_columns(counts, has))
-
-
-def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
-    words = (counts["gold_words"], counts["system_words"])
-    content = (counts["gold_content"], counts["system_content"])
-    needs = {"xpos": "xpos", **dict.fromkeys(("alltags", "ufeats", "mlas"), "feats")}
-    needs |= dict.fromkeys(("lemmas", "blex"), "lemmas")
-    scores = {name: F1(counts[name], *words) for name in OF_WORDS}
-    scores |= {name: F1(counts[name], *content) for name in OF_CONTENT}
-    if counts["gold_edges"]:
-        edges = counts["gold_edges"], counts["system_edges"]
-        scores |= {name: F1(counts[name], *edges) for name in OF_EDGES}
-    return {name: score for name, score in scores.items() if name not in needs or needs[name] in has}
-
-
-def _count(counts: Counter[str], gold: Text, system: Text) -> None:
-    for name, text in (("gold", gold), ("system", system)):
-        counts[f"{name}_sentences"] += len(text.sentences)
-        counts[f"{name}_tokens"] += len(text.tokens)
-        counts[f"{name}_words"] += len(text.words)
-        counts[f"{name}_roots"] += text.heads.count(-1)
-    counts["sentences"] += len(set(gold.sentences) & set(system.sentences))
-    counts["tokens"] += len(set(gold.tokens) & set(system.tokens))
-    counts["without_gold_head"] += gold.heads.count(None)
-    counts["without_head"] += system.heads.count(None)
-    gold_tags, system_tags = gold.column("upos"), system.column("upos")
-    counts["without_gold_tag"] += gold_tags.count("_")
-    gold_relations, system_relations = gold.column("deprels"), system.column("deprels")
-    partner = dict(aligned_words(gold.words, system.words, gold.column("forms"), system.column("forms")))
-    count_columns(counts, gold, system, partner)
-    count_edges(counts, gold, system, partner)
-    partner_or_root = {**partner, -1: -1}
-    right_heads = set()
-    for i, j in partner.items():
-        counts["words"] += 1
-        counts["tags"] += gold_tags[i] == system_tags[j]
-        head = gold.heads[i]
-        if head is None or system.heads[j] is None or partner_or_root.get(head) != system.heads[j]:
-            continue
-        right_heads.add(i)
-        counts["roots"] += head == -1
-        counts["unlabelled"] += 1
-        counts["labelled"] += gold_relations[i] == system_relations[j]
-        counts["labelled_no_subtypes"] += bare_relation(gold_relations[i]) == bare_relation(
-            system_relations[j]
-        )
-    first = 0
-    for sentence in gold.parts:
-        counts["complete"] += right_heads.issuperset(range(first, first + len(sentence)))
-        first += len(sentence)
+    right, totals = Counter[str](), (Counter[str](), Counter[str]())
+    for stretch in same_text(iter(gold), iter(system), names):
+        one, other = map(_Words, map(laid_out, stretch))
+        for total, side in zip(totals, (one, other), strict=True):
+            total.update(side.counts())
+        _count_right(right, one, other)
+    parts = {
+        name: F1(right[name], totals[0][what], totals[1][what])
+        for name, what in COUNTED.items()
+        if name not in _NEEDED or totals[0][_NEEDED[name]]
+    }
+    return CutScores(
+        parts=parts,
+        complete=right["complete"],
+        without_gold_head=totals[0]["without head"],
+        without_head=totals[1]["without head"],
+    )
 
 
 UNIVERSAL_FEATURES = frozenset(
@@ -155,11 +119,6 @@ CONTENT_RELATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
-# Scores over all words, and over content words.
-OF_WORDS = ("xpos", "ufeats", "alltags", "lemmas")
-OF_CONTENT = ("clas", "mlas", "blex")
-# Scores over edges of enhanced graphs.
-OF_EDGES = ("elas", "eulas")
 
 
 def universal_features(cell: str) -> str:
@@ -169,64 +128,82 @@ def universal_features(cell: str) -> str:
     return "|".join(features) or UNSPECIFIED
 
 
-class _Columns:
-    """The cells of a text, and the function words that depend on each word."""
+class _Words:
+    """The columns of a text, and the function words that depend on each word."""
 
     def __init__(self, text: Text) -> None:
-        self.relations = [bare_relation(relation) for relation in text.column("deprels")]
+        self.text, self.heads = text, text.heads
         self.upos, self.xpos, self.lemmas = (text.column(name) for name in ("upos", "xpos", "lemmas"))
-        self.feats = [universal_features(cell) for cell in text.column("feats")]
-        self.heads = text.heads
+        self.feats = list(map(universal_features, text.column("feats")))
+        self.deprels = text.column("deprels")
+        self.relations = list(map(bare_relation, self.deprels))
+        self.edges = _edges(text)
         self.functions: dict[int, list[int]] = {}
         for word, (head, relation) in enumerate(zip(text.heads, self.relations, strict=True)):
             if head is not None and relation in FUNCTION_RELATIONS:
                 self.functions.setdefault(head, []).append(word)
 
-    def content(self) -> int:
-        return sum(relation in CONTENT_RELATIONS for relation in self.relations)
+    def counts(self) -> dict[str, int]:
+        columns = ("upos", "xpos", "feats", "lemmas")
+        return {
+            **{name: sum(cell != UNSPECIFIED for cell in self.text.column(name)) for name in columns},
+            "sentences": len(self.text.sentences),
+            "tokens": len(self.text.tokens),
+            "words": len(self.text.words),
+            "roots": self.heads.count(-1),
+            "content words": sum(relation in CONTENT_RELATIONS for relation in self.relations),
+            "edges": sum(map(len, self.edges)),
+            "without head": self.heads.count(None),
+        }
 
     def tags(self, word: int) -> tuple[str, str]:
         return self.upos[word], self.feats[word]
 
 
-def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    one, other = _Columns(gold), _Columns(system)
+def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
+    right["sentences"] += len(set(gold.text.sentences) & set(system.text.sentences))
+    right["tokens"] += len(set(gold.text.tokens) & set(system.text.tokens))
+    forms = gold.text.column("forms"), system.text.column("forms")
+    partner = dict(aligned_words(gold.text.words, system.text.words, *forms))
     partner_or_root = {**partner, -1: -1}
-    counts["gold_content"] += one.content()
-    counts["system_content"] += other.content()
+    right_heads = set()
     for i, j in partner.items():
-        xpos, ufeats = one.xpos[i] == other.xpos[j], one.feats[i] == other.feats[j]
-        lemma = one.lemmas[i] in (UNSPECIFIED, other.lemmas[j])
-        counts["xpos"] += xpos
-        counts["ufeats"] += ufeats
-        counts["alltags"] += xpos and ufeats and one.upos[i] == other.upos[j]
-        counts["lemmas"] += lemma
-        head = one.heads[i]
-        if (
-            head is None
-            or one.relations[i] not in CONTENT_RELATIONS
-            or one.relations[i] != other.relations[j]
-            or partner_or_root.get(head) != other.heads[j]
-        ):
-            continue
-        counts["clas"] += 1
-        counts["blex"] += lemma
-        functions = [(partner.get(k), one.relations[k], one.tags(k)) for k in one.functions.get(i, ())]
-        found = [(k, other.relations[k], other.tags(k)) for k in other.functions.get(j, ())]
-        counts["mlas"] += one.tags(i) == other.tags(j) and functions == found
-
-
-def count_edges(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    one, other = _edges(gold), _edges(system)
-    counts["gold_edges"] += sum(map(len, one))
-    counts["system_edges"] += sum(map(len, other))
-    partner_or_root = {**partner, -1: -1}
-    for i, j in partner.items():
-        edges = [(partner_or_root.get(head), relation) for head, relation in one[i]]
-        counts["elas"] += len(set(edges) & set(other[j]))
-        bare = [Counter((head, _bare(relation)) for head, relation in own) for own in (edges, other[j])]
+        xpos, ufeats = gold.xpos[i] == system.xpos[j], gold.feats[i] == system.feats[j]
+        lemma = gold.lemmas[i] in (UNSPECIFIED, system.lemmas[j])
+        right["words"] += 1
+        right["upos"] += gold.upos[i] == system.upos[j]
+        right["xpos"] += xpos
+        right["ufeats"] += ufeats
+        right["alltags"] += xpos and ufeats and gold.upos[i] == system.upos[j]
+        right["lemmas"] += lemma
+        edges = [(partner_or_root.get(head), relation) for head, relation in gold.edges[i]]
+        right["elas"] += len(set(edges) & set(system.edges[j]))
+        bare = [
+            Counter((head, _bare(relation)) for head, relation in own) for own in (edges, system.edges[j])
+        ]
         # As in IWPT 2021, edges from one head that differ only in subtypes count in all pairs.
-        counts["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
+        right["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
+        head = gold.heads[i]
+        if head is None or system.heads[j] is None or partner_or_root.get(head) != system.heads[j]:
+            continue
+        right_heads.add(i)
+        right["root"] += head == -1
+        right["uas"] += 1
+        right["las"] += gold.deprels[i] == system.deprels[j]
+        if gold.relations[i] == system.relations[j]:
+            right["las_no_subtypes"] += 1
+            if gold.relations[i] in CONTENT_RELATIONS:
+                right["clas"] += 1
+                right["blex"] += lemma
+                functions = [
+                    (partner.get(k), gold.relations[k], gold.tags(k)) for k in gold.functions.get(i, ())
+                ]
+                found = [(k, system.relations[k], system.tags(k)) for k in system.functions.get(j, ())]
+                right["mlas"] += gold.tags(i) == system.tags(j) and functions == found
+    first = 0
+    for sentence in gold.text.parts:
+        right["complete"] += right_heads.issuperset(range(first, first + len(sentence)))
+        first += len(sentence)
 
 
 def _edges(text: Text) -> list[list[tuple[int, str]]]:
@@ -247,7 +224,3 @@ def _edges(text: Text) -> list[list[tuple[int, str]]]:
 
 def _bare(relation: str) -> str:
     return THROUGH.join(map(bare_relation, relation.split(THROUGH)))
-
-
-def shown(gold: Text, names: tuple[str, ...] = ("xpos", "feats", "lemmas")) -> set[str]:
-    return {name for name in names if any(cell != UNSPECIFIED for cell in gold.column(name))}

@@ -23,9 +23,12 @@ SENTENCE_SCORES = (
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
 
-# Further scores of the CoNLL 2018 shared task, beside UPOS and trees, with labels.
+# Scores of files that are segmented differently, with labels: of words, and of trees; with the further scores
+# of the CoNLL 2018 shared task after each.
+_OF_WORDS = {"sentences": "sentences", "tokens": "tokens", "words": "words", "upos": "UPOS"}
 _WORD_COLUMNS = {"xpos": "XPOS", "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "lemmas"}
-_CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELAS", "eulas": "EULAS"}
+_OF_TREES = {**{name: label for name, label, *_ in _TREE_SCORES}, "root": "root"}
+_TREE_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELAS", "eulas": "EULAS"}
 
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
@@ -180,9 +183,9 @@ def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
     return {
         **{name: finite(parts[name].f1) if name in parts else None for name in names},
         "uem": finite(scores.uem) if trees else None,
-        "root_f1": finite(scores.roots.f1) if trees else None,
-        "tokens": scores.words.gold,
-        "sentences": scores.sentences.gold,
+        "root_f1": finite(parts["root"].f1) if trees else None,
+        "tokens": parts["words"].gold,
+        "sentences": parts["sentences"].gold,
         "words_without_gold_head": scores.without_gold_head,
         **{f"{name}_f1": finite(parts[name].f1) for name in ("sentences", "tokens", "words")},
         **columns_as_json(scores, trees=trees),
@@ -195,10 +198,11 @@ def cut_scores_as_table(
     paths: tuple[str, str], scores: CutScores, *, trees: bool, columns: bool = False
 ) -> list[str]:
     how = "F1 of each column" if columns else "segmented differently, so F1 is scored"
-    sizes = f"{pluralise(scores.sentences.gold, 'sentence')}, {pluralise(scores.words.gold, 'word')}"
+    sentences, words = scores.parts["sentences"], scores.parts["words"]
     lines = [
         f"{paths[1]} against {paths[0]}",
-        f"{how}: {sizes} of gold, {scores.sentences.system:,} and {scores.words.system:,} of the system",
+        f"{how}: {pluralise(sentences.gold, 'sentence')}, {pluralise(words.gold, 'word')} of gold, "
+        f"{sentences.system:,} and {words.system:,} of the system",
     ]
     if trees and scores.without_gold_head:
         lines.append(f"{pluralise(scores.without_gold_head, 'word')} without a gold head: counted as wrong")
@@ -210,34 +214,15 @@ def cut_scores_as_table(
 
 
 def _cut_parts(scores: CutScores, *, trees: bool, columns: bool = False) -> list[tuple[str, str, F1]]:
-    """Return (name in JSON, label in the table, score)."""
-    parts = [
-        ("sentences", "sentences", scores.sentences),
-        ("tokens", "tokens", scores.tokens),
-        ("words", "words", scores.words),
-    ]
-    if scores.without_gold_tag < scores.words.gold:
-        parts.append(("upos", "UPOS", scores.tags))
-    if columns:
-        parts += _column_parts(scores, _WORD_COLUMNS)
-    if trees:
-        parts += [
-            ("uas", "UAS", scores.unlabelled),
-            ("las", "LAS", scores.labelled),
-            ("las_no_subtypes", "LAS, no subtypes", scores.labelled_no_subtypes),
-            ("root", "root", scores.roots),
-            *(_column_parts(scores, _CONTENT_COLUMNS) if columns else ()),
-        ]
-    return parts
-
-
-def _column_parts(scores: CutScores, labels: Mapping[str, str]) -> list[tuple[str, str, F1]]:
-    return [(name, label, scores.columns[name]) for name, label in labels.items() if name in scores.columns]
+    """Return (name in JSON, label in the table, score) of the scores that there are."""
+    more = (_WORD_COLUMNS, _TREE_COLUMNS) if columns else ({}, {})
+    labels = {**_OF_WORDS, **more[0], **(_OF_TREES | more[1] if trees else {})}
+    return [(name, label, scores.parts[name]) for name, label in labels.items() if name in scores.parts]
 
 
 def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None]:
-    names = [*_WORD_COLUMNS, *(_CONTENT_COLUMNS if trees else ())]
-    return {name: finite(scores.columns[name].f1) if name in scores.columns else None for name in names}
+    names = [*_WORD_COLUMNS, *(_TREE_COLUMNS if trees else ())]
+    return {name: finite(scores.parts[name].f1) if name in scores.parts else None for name in names}
 
 
 def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:

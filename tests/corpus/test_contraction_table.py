@@ -91,7 +91,7 @@ def test_words_of_treebanks(data_dir, path, language, least, more):
     gold = [one for _, one in zip(range(200), read_conllu(data_dir / path))]
     lines = [comment_value(one, "text") or "" for one in gold]
     without, with_table = (
-        cut_scores(gold, read_text(lines, language, contractions=contractions)).words.f1
+        cut_scores(gold, read_text(lines, language, contractions=contractions)).parts["words"].f1
         for contractions in ({}, contractions_of(language))
     )
     print(path, without, with_table)

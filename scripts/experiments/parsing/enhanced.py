@@ -95,10 +95,10 @@ def scores(gold: Sequence[Sentence], trees: Sequence[Sentence]) -> dict[str, flo
             extra, made = ({at for at, _ in row if at != str(head)} for head, row in words)
             right, wanted, found = right + len(extra & made), wanted + len(extra), found + len(made)
     return {
-        "ELAS": found_scores.columns["elas"].f1,
-        "EULAS": found_scores.columns["eulas"].f1,
+        "ELAS": found_scores.parts["elas"].f1,
+        "EULAS": found_scores.parts["eulas"].f1,
         "added": 200 * right / max(wanted + found, 1),
-        "LAS": found_scores.labelled.f1,
+        "LAS": found_scores.parts["las"].f1,
     }
 
 

@@ -77,7 +77,7 @@ def udpipe(lab: Lab, train: str, test: str) -> float:
     gold = lab.treebank(test)
     cut = lab.cache.folder / f"{test}.udpipe.conllu"
     cut.write_text(pipeline.process(text_of(gold), library.ProcessingError()), encoding="utf-8")
-    return cut_scores(gold, read_conllu(cut)).sentences.f1
+    return cut_scores(gold, read_conllu(cut)).parts["sentences"].f1
 
 
 def run(lab: Lab) -> Figures:

@@ -71,6 +71,6 @@ def test_chinese_is_cut_better(data_dir):
     test = sentences[160:]
     lines = [comment_value(one, "text") for one in test]
     before, after = (
-        cut_scores(test, one.read(lines)).words.f1 for one in (plain, replace(plain, judge=judge))
+        cut_scores(test, one.read(lines)).parts["words"].f1 for one in (plain, replace(plain, judge=judge))
     )
     assert after > before + 0.5

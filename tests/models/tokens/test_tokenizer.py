@@ -97,7 +97,7 @@ def test_a_script_without_spaces_has_words_side_by_side():
 def test_the_sample_is_learned_by_heart(german, tokenizer):
     lines = [comment_value(sentence, "text") for sentence in german]
     scores = cut_scores(german, tokenizer.read(lines))
-    assert (scores.tokens.f1, scores.words.f1) == (100.0, 100.0)
+    assert (scores.parts["tokens"].f1, scores.parts["words"].f1) == (100.0, 100.0)
 
 
 def test_three_hyphens_between_letters_teach_all_others(german, tmp_path):
@@ -184,8 +184,8 @@ def test_few_sentences_do_not_cut_worse_than_rules(data_dir):
     rng = np.random.default_rng(1)
     few = train_tokenizer(sentences[:25], rng=rng, language="es", options=TokenizerOptions(epochs=5))
     learned = cut_scores(test, few.read(lines))
-    assert learned.tokens.f1 > rules.tokens.f1 - 0.5
-    assert learned.words.f1 > rules.words.f1 + 2.0
+    assert learned.parts["tokens"].f1 > rules.parts["tokens"].f1 - 0.5
+    assert learned.parts["words"].f1 > rules.parts["words"].f1 + 2.0
 
 
 def test_chinese_is_cut_without_spaces(data_dir):
@@ -193,7 +193,7 @@ def test_chinese_is_cut_without_spaces(data_dir):
     learned = trained(sentences[:60], epochs=4)
     assert learned.known
     lines = [comment_value(sentence, "text") for sentence in sentences[60:90]]
-    assert cut_scores(sentences[60:90], learned.read(lines)).words.f1 > 65.0
+    assert cut_scores(sentences[60:90], learned.read(lines)).parts["words"].f1 > 65.0
 
 
 def test_one_sentence_a_line_in_valid_rows(tokenizer):
