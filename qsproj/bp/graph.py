@@ -58,10 +58,6 @@ class FactorGroup(ABC):
         It is the probability, under the factor's belief, that each score is counted.
         """
 
-    @abstractmethod
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        """Return the sum of log F for given states of the edges' variables, int32[E]; tests enumerate it."""
-
     def tempered(self, temperature: float) -> Self:
         """Return the group with every factor raised to the power 1 / ``temperature``."""
         own: Any = self

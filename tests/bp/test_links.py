@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from qsproj.bp.factors.chains import step_table
-from qsproj.bp.factors.trees import word_pairs
 from qsproj.bp.links import (
     all_links,
     arcs_of,
@@ -78,7 +77,3 @@ def test_the_step_table_names_every_score():
         *[[0, p, q, int(q > p)] for p in range(3) for q in (1, 2, 3)],
         [1, 0, 1, 1],
     ]
-
-
-def test_word_pairs():
-    assert word_pairs(3).tolist() == [[1, 2], [1, 3], [2, 3]]

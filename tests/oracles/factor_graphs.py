@@ -1,12 +1,14 @@
 """Every assignment of a small factor graph, one by one: slow, obvious, plain Python.
 
-A factor group is used only through ``edges``, ``edge_states`` and ``log_score(states of its edges)``.
+A factor group is used only through ``edges``, ``edge_states`` and :func:`tests.oracles.factors.log_score`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+
+from tests.oracles.factors import log_score
 
 
 def log_sum(values):
@@ -24,10 +26,10 @@ def message_weights(ratios):
     return weights
 
 
-def scored_assignments(states, log_score):
+def scored_assignments(states, log_score_of):
     """Yield every assignment with its log score, those of -inf left out."""
     for values in itertools.product(*(range(k) for k in states)):
-        score = log_score(values)
+        score = log_score_of(values)
         if score > -math.inf:
             yield values, score
 
@@ -44,7 +46,7 @@ class GroupEnumeration:
         self.scored = [
             (values, score + sum(weights[value] for weights, value in zip(self.weights, values)))
             for values, score in scored_assignments(
-                self.states, lambda v: float(group.log_score(make_array(v)))
+                self.states, lambda v: float(log_score(group, make_array(v)))
             )
         ]
         self.scored = [(values, score) for values, score in self.scored if score > -math.inf]
@@ -66,13 +68,13 @@ class GraphEnumeration:
     """The distribution of a whole factor graph."""
 
     def __init__(self, states, groups, make_array):
-        def log_score(values):
+        def log_score_of(values):
             return math.fsum(
-                float(group.log_score(make_array([values[v] for v in group.edges]))) for group in groups
+                float(log_score(group, make_array([values[v] for v in group.edges]))) for group in groups
             )
 
         self.states = [int(k) for k in states]
-        self.scored = list(scored_assignments(self.states, log_score))
+        self.scored = list(scored_assignments(self.states, log_score_of))
 
     @property
     def log_z(self):

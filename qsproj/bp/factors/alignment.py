@@ -5,7 +5,6 @@ is a function of them: VALENCE over a word's links sums it out exactly.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -53,21 +52,6 @@ class AlignHmm(graph.KernelGroup):
 
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.positions, self.scores, self.n_source
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        widest = (self.scores.size - 2) // 2
-        total, last = 0.0, 0
-        for start, stop in zip(self.starts, self.starts[1:]):
-            taken = [int(self.positions[e]) for e in range(start, stop) if states[e]]
-            if len(taken) > 1:
-                return -np.inf
-            if not taken:
-                total += float(self.scores[-1])
-                continue
-            jump = max(-widest, min(widest, taken[0] - last))
-            total += float(self.scores[jump + widest])
-            last = taken[0]
-        return total
 
 
 def align_hmm(
@@ -151,19 +135,6 @@ class AlignItg(graph.HardGroup):
     def _scale(self, links: NDArray[np.float64]) -> int:
         largest = np.abs(links[links > -np.inf]).max(initial=0.0)
         return bp_alignment.WEIGHTS if largest * min(self.shape) <= MOST_LOG_WEIGHT else bp_alignment.LOGS
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        """Return 0 where bracketing generates the order, -inf else: it excludes 2413 and 3142."""
-        true = sorted(
-            (int(i), int(j)) for i, j, on in zip(self.of_source, self.of_target, states, strict=True) if on
-        )
-        targets = [j for _, j in true]
-        if len({i for i, _ in true}) < len(true) or len(set(targets)) < len(true):
-            return -np.inf
-        for four in combinations(targets, 4):
-            if [sorted(four).index(j) for j in four] in ([1, 3, 0, 2], [2, 0, 3, 1]):
-                return -np.inf
-        return 0.0
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:

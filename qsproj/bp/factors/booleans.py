@@ -25,10 +25,6 @@ class AllTrue(graph.KernelGroup):
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.scores, self.degree
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        factors = states.reshape(-1, self.degree)
-        return float(sum(score for score, values in zip(self.scores, factors) if all(values)))
-
 
 def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     """Make factors on booleans int[F, d] with scores float[F], natural log, for all being true."""
@@ -76,10 +72,6 @@ class Link(graph.KernelGroup):
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         return self.scores.copy()
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        fired = [float(score) for score, state in zip(self.scores, states) if state and score < np.inf]
-        return sum(fired) if states[self.scores == np.inf].all() else -np.inf
-
 
 def link(variables: ArrayLike, scores: ArrayLike) -> Link:
     """Make LINK factors (ALIGN, thesis 4.7.1.2) on booleans int[F], of scores float[F], natural log."""
@@ -112,13 +104,6 @@ class AnyPair(graph.HardGroup):
 
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        for start, stop in zip(self.starts, self.starts[1:]):
-            pairs = states[start + 1 : stop].reshape(-1, 2)
-            if bool(states[start]) != any(bool(a) and bool(b) for a, b in pairs):
-                return -np.inf
-        return 0.0
 
 
 def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
@@ -165,11 +150,6 @@ class ExactlyOne(graph.HardGroup):
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, 0.0 if self.allow_none else -np.inf
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        counts = [int(states[a:b].sum()) for a, b in zip(self.starts, self.starts[1:])]
-        fits = all(count == 1 or (count == 0 and self.allow_none) for count in counts)
-        return 0.0 if fits else -np.inf
-
 
 def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
     return _counted(variables, allow_none=False)
@@ -198,17 +178,6 @@ class Synch(graph.HardGroup):
     edges: graph.Variables
     messages = staticmethod(bp_booleans.synch_messages)
     beliefs = staticmethod(bp_booleans.synch_log_partition)
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        for dependents, heads, source, target in states.reshape(-1, 4).astype(bool):
-            broken = (
-                (source and dependents and target and not heads)
-                or (source and dependents and heads and not target)
-                or (target and dependents and heads and not source)
-            )
-            if broken:
-                return -np.inf
-        return 0.0
 
 
 def synch(variables: ArrayLike) -> Synch:

@@ -24,16 +24,6 @@ class ChildSequence(graph.KernelGroup):
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.scores, self.score_starts
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        total = 0.0
-        for f, (start, stop) in enumerate(zip(self.starts, self.starts[1:])):
-            m = int(stop - start)
-            block = self.scores[self.score_starts[f] : self.score_starts[f + 1]].reshape(m + 1, m + 1)
-            children = [place + 1 for place in range(m) if states[start + place]]
-            for previous, following in zip([0, *children], [*children, m + 1]):
-                total += float(block[previous, following - 1])
-        return total
-
 
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
     """Make CHILDSEQ factors over chains as :func:`qsproj.bp.links.dependent_chains` lists them.
@@ -80,11 +70,6 @@ class Valence(graph.KernelGroup):
 
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.starts, self.scores
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        last = self.scores.shape[1] - 1
-        counts = [min(int(states[a:b].sum()), last) for a, b in zip(self.starts, self.starts[1:])]
-        return float(sum(self.scores[f, count] for f, count in enumerate(counts)))
 
 
 def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:

@@ -29,9 +29,6 @@ class Tag(KernelGroup):
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         return np.asarray(bp_tags.tag_messages(*self.given(incoming))).reshape(-1)
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        return float(sum(row[state] for row, state in zip(self.scores, states)))
-
 
 def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
     """Make TAG factors on variables int[F] of K >= 2 states, with scores float[F, K], natural log."""
@@ -68,11 +65,6 @@ class TagLink(KernelGroup):
         parts = bp_tags.tag_link_messages(*self.given(incoming), maximise)
         return np.concatenate([part.reshape(-1) for part in parts])
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        arcs, heads, dependents = states.reshape(3, -1)
-        fired = [float(self.scores[f, heads[f], dependents[f]]) for f in range(arcs.size) if arcs[f]]
-        return sum(fired)
-
 
 def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
     """Make TAGLINK factors of arcs and tag variables int[F]; of the root, a variable of one state.
@@ -104,11 +96,6 @@ class Trigram(KernelGroup):
     @property
     def edge_states(self) -> NDArray[np.int32]:
         return np.full(self.edges.size, self.scores.shape[0] - 1, dtype=np.int32)
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        boundary = self.scores.shape[0] - 1
-        tags = [boundary, boundary, *(int(state) for state in states), boundary]
-        return float(sum(self.scores[r, s, t] for r, s, t in zip(tags, tags[1:], tags[2:])))
 
 
 def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:

@@ -54,18 +54,6 @@ class Tree(graph.HardGroup):
         except NoTreeError:
             return -np.inf
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        arcs = [(int(h), int(d)) for h, d, on in zip(self.heads, self.dependents, states) if on]
-        head_of = {d: h for h, d in arcs}
-        one_head_each = len(arcs) == self.size - 1 == len(head_of)
-        if not one_head_each or not all(_reaches_root(word, head_of) for word in head_of):
-            return -np.inf
-        if self.single_root and list(head_of.values()).count(0) != 1:
-            return -np.inf
-        spans = [(min(arc), max(arc)) for arc in arcs]
-        crossing = any(a < c < b < d for a, b in spans for c, d in spans)
-        return -np.inf if self.projective and crossing else 0.0
-
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
     """Make the TREE factor: the true arcs of ``links`` (see :mod:`qsproj.bp.links`) form any tree."""
@@ -76,14 +64,6 @@ def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
 def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], True, single_root)
-
-
-def _reaches_root(word: int, head_of: dict[int, int]) -> bool:
-    for _ in head_of:
-        word = head_of[word]
-        if word == 0:
-            return True
-    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,9 +91,6 @@ class Forest(graph.HardGroup):
     def log_partition(self, incoming: graph.Messages) -> float:
         parts = zip(self.trees, self._parts(incoming), strict=True)
         return sum(tree.log_partition(part) for tree, part in parts)
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        return sum(tree.log_score(part) for tree, part in zip(self.trees, self._parts(states), strict=True))
 
     def _parts(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         return np.split(values, np.cumsum(self.counts)[:-1])
@@ -149,19 +126,6 @@ class NoCross(graph.KernelGroup):
     def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
         return incoming, self.heads, self.starts, self.dependents, self.scores, self.size
 
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        total = 0.0
-        for f, words in enumerate(self.dependents):
-            spans = []
-            for side, word in enumerate(words):
-                edges = range(self.starts[2 * f + side], self.starts[2 * f + side + 1])
-                spans += [sorted((int(self.heads[e]), int(word))) for e in edges if states[e]]
-                if len(spans) != side + 1:
-                    return -np.inf
-            (a, b), (c, d) = spans
-            total += float(self.scores[f]) if a < c < b < d or c < a < d < b else 0.0
-        return total
-
 
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
     """Make NOCROSS factors for pairs of different words int[F, 2]; ``scores`` float[F], natural log."""
@@ -181,10 +145,6 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
         graph.checked_scores(scores, (len(pairs),), "NOCROSS"),
         size,
     )
-
-
-def word_pairs(n: int) -> NDArray[np.int32]:
-    return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32) + 1
 
 
 # Score of a hidden arc without a boolean; being finite, it ensures that a hidden tree exists.
@@ -231,9 +191,6 @@ class HiddenTree(graph.FactorGroup):
         odds = np.where(incoming == np.inf, np.inf, np.where(incoming == np.inf, 0.0, incoming) + self.scores)
         both = np.exp(-np.logaddexp(0.0, -odds))
         return np.asarray(chances[self.heads, self.dependents] * both)
-
-    def log_score(self, states: NDArray[np.int32]) -> float:
-        return self._log_z(np.where(states == 1, self.scores, 0.0))
 
     def _arcs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         arcs = np.full((self.size, self.size), UNNAMED)

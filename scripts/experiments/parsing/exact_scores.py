@@ -54,6 +54,6 @@ def exact_scores(graph: SentenceGraph, links: Scores, scores: Sequence[Scores]) 
 
 def score_of_tree(graph: SentenceGraph, links: Scores, scores: Sequence[Scores], heads: Heads) -> float:
     """Return the score of a tree as the sum over all factors: a slow oracle of :func:`exact_scores`."""
-    states = (heads[graph.dependents] == graph.heads).astype(np.int32)
+    certain = np.where(heads[graph.dependents] == graph.heads, np.inf, -np.inf)
     groups = graph.with_scores(links, scores).groups[: 1 + len(graph.families)]
-    return float(sum(group.log_score(states[group.edges]) for group in groups))
+    return sum(group.log_partition(certain[group.edges]) for group in groups)

@@ -24,6 +24,7 @@ from qsproj.models.graph.graph_factors import (
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
 from qsproj.models.tree_decoder import TreeDecoder
+from tests.oracles.factors import log_score
 
 ALL_TREES = TreeDecoder(projective=False, single_root=False)
 N = 5
@@ -42,7 +43,7 @@ def divergence(chances, variables, group, place, score):
     before, after = [], []
     for states in product((0, 1), repeat=len(chances)):
         probability_of = np.prod([p if on else 1.0 - p for p, on in zip(chances, states)])
-        fires = alone.log_score(np.array(states, dtype=np.int32)[variables])
+        fires = log_score(alone, np.array(states, dtype=np.int32)[variables])
         before.append(probability_of)
         after.append(probability_of * np.exp(score * fires))
     before, after = np.array(before), np.array(after) / sum(after)

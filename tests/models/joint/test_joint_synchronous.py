@@ -22,6 +22,7 @@ from qsproj.models.joint.joint_structure import (
     synchronous_groups,
 )
 from qsproj.models.tree_decoder import TreeDecoder
+from tests.oracles.factors import log_score
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
 from tests.oracles.trees import all_trees
 
@@ -78,7 +79,7 @@ def test_exactly_what_no_synchronous_derivation_has_is_ruled_out(observed):
             trees_over(2, without=pruned_target), subsets(candidates)
         ):
             states = states_of(structure, source_heads, target_heads, links)
-            admitted = all(group.log_score(states[group.edges]) == 0.0 for group in groups)
+            admitted = all(log_score(group, states[group.edges]) == 0.0 for group in groups)
             assert admitted == derived_synchronously(source_heads, target_heads, links | {(0, 0)})
             seen.add(admitted)
     assert seen == {False, True}
