@@ -15,8 +15,6 @@ replace those of the bootstrap's lexicon. All of it stays when the command is st
 on with it.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ holds candidate links. The parser is trained on the pairs as parsed by the joint
 train-biparser`.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from qsproj.cli.command_parser import CommandParser

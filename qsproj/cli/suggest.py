@@ -9,8 +9,6 @@ neighbours; for a converter, its tag, relation and head's tag in the old tree. T
 number of words plus --sentence-cost; `qsproj annotate` and `qsproj bootstrap --suggest` estimate seconds.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from qsproj.cli.command_parser import CommandParser

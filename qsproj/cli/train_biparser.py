@@ -6,8 +6,6 @@ A few dozen to a few hundred sentences need target trees; the source needs a par
 Without target trees, use `qsproj join-biparser`, which reuses a joint model of another language pair.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from qsproj.cli.command_parser import CommandParser

@@ -1,7 +1,5 @@
 """Conversion of sentences to and from stanza's dictionaries: a list of sentences, each a list of dicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Check the files of a command before it starts, and add lines to errors about sentences."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Provenance record of a model file."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from itertools import islice

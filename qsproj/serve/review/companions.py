@@ -1,7 +1,5 @@
 """Translations and another annotator's trees, shown beside the sentences of a draft."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain

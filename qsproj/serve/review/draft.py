@@ -5,8 +5,6 @@ is a write over a file that another program has changed. A history beside the fi
 annotators, for undo after a restart.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The state of a review: the draft, predicted trees, the order of sentences, progress of training."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
