@@ -57,9 +57,9 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (- for standard input)")
-    parser.add_argument("target", metavar="TARGET", nargs="?", help="target sentences")
-    parser.option("-o, --output FILE", "links (default: standard output)", default="-")
+    parser.option("SOURCE", "source sentences, or PAIRS (- for standard input)")
+    parser.option("[TARGET]", "target sentences")
+    parser.option("-o, --output FILE", "links", default="-")
     weights = parser.option("--weights", "write links with probabilities: i-j:p")
     parser.option(
         "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)", writes="target"

@@ -33,7 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
     pair_files.add_pair_files(parser)
     pair_files.add_source_tree(parser, usual="as the model was trained")
     parser.option("-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    parser.option("-o, --output FILE", "target trees (default: stdout)", default="-", writes="target")
+    parser.option("-o, --output FILE", "target trees", default="-", writes="target")
     parser.option("--source-output FILE", "also write source trees", writes="source")
     parser.option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment")
     threshold = parser.option(

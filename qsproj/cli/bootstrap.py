@@ -85,9 +85,7 @@ def add_arguments(parser: CommandParser) -> None:
     also.option("--report FILE", "HTML page with stages, scores and example pairs", writes="")
     also.option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes="")
     count = also.option(
-        "--suggest-sentences N",
-        "number of sentences; an hour is about 55, plus 100 words (default: 20)",
-        default=20,
+        "--suggest-sentences N", "number of sentences; an hour is about 55, plus 100 words", default=20
     )
     also.option(
         "--suggest-words FILE",

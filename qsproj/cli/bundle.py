@@ -23,16 +23,14 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("tagger", metavar="TAGGER", help="model of qsproj train-tagger")
-    parser.add_argument(
-        "parser", metavar="PARSER", nargs="?", help="model of qsproj train, project, adapt ..."
-    )
+    parser.option("TAGGER", "model of qsproj train-tagger")
+    parser.option("[PARSER]", "model of qsproj train, project, adapt ...")
     parser.option("--take", "extract a part of a combined model", choices=("tagger", "parser"))
     parser.option("-o, --output MODEL", "where the model is written", required=True)
     readings = parser.option(
         "--readings N",
         "for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
-        "only, 16 is the value of qsproj bootstrap (default: 0)",
+        "only, 16 is the value of qsproj bootstrap",
         default=0,
         least=0,
     )

@@ -33,13 +33,11 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("input", metavar="INPUT", nargs="?", help="trees, CoNLL-U (default: standard input)")
+    parser.option("[INPUT]", "trees, CoNLL-U (default: standard input)")
     way = parser.add_mutually_exclusive_group(required=True)
     way.option("-m, --model MODEL", "convert by a model of qsproj adapt")
     way.option("--to STYLE", "convert by rules to this style")
-    parser.option(
-        "-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input given_input"
-    )
+    parser.option("-o, --output FILE", "CoNLL-U", default="-", writes="input given_input")
     parser.add_argument("--source", dest="given_input", metavar="FILE", help=argparse.SUPPRESS)
     add_source_style(parser.add_argument_group("by rules (--to)"))
     group = parser.add_argument_group("by a converter (-m)")

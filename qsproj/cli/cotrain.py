@@ -54,7 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     rounds = parser.option(
         "--rounds N",
-        "rounds of co-training, each training the parser and updating the joint model (default: 1)",
+        "rounds of co-training, each training the parser and updating the joint model",
         default=1,
     )
     jobs = add_jobs(parser, "processes that parse pairs for co-training")

@@ -42,11 +42,9 @@ cached files, and reports URL and path of missing ones.
 def add_arguments(parser: CommandParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add_action(actions, "list", _LIST, EXAMPLES)
-    listing.add_argument("text", metavar="TEXT", nargs="?", default="", help="part of a name (default: all)")
+    listing.option("[TEXT]", "part of a name (default: all)", default="")
     group = add_action(actions, "get", _GET, EXAMPLES)
-    group.add_argument(
-        "names", metavar="NAME", nargs="+", default=[], help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
-    )
+    group.option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names")
     group.option(
         "--part",
         "parts of treebanks to fetch; may be given several times (default: all)",

@@ -42,9 +42,7 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", default="-", help="CoNLL-U, .gz or .xz (default: standard input)"
-    )
+    parser.option("[FILE]", "CoNLL-U, .gz or .xz", default="-")
     parser.option("--target FILE", "translations, CoNLL-U")
     parser.option("--alignment FILE", "word links between FILE and the translations")
     add_alignment_format(parser)
@@ -69,7 +67,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"
     )
     add_pairing(parser)
-    parser.option("-o, --output FILE", "page, image or document (default: standard output)", default="-")
+    parser.option("-o, --output FILE", "page, image or document", default="-")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -69,11 +69,9 @@ KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate"
 
 def add_arguments(parser: CommandParser) -> None:
     parser.set_defaults(kind_of_inputs="of GOLD, SYSTEM and OTHER")
-    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U with gold trees (- for standard input)")
-    parser.add_argument("system", metavar="SYSTEM", help="the same text, parsed, CoNLL-U")
-    more = parser.add_argument(
-        "more", metavar="SYSTEM", nargs="*", default=[], help="further systems, for --report"
-    )
+    parser.option("GOLD", "CoNLL-U with gold trees (- for standard input)")
+    parser.option("SYSTEM", "the same text, parsed, CoNLL-U")
+    more = parser.option("[SYSTEM ...]", "further systems, for --report", dest="more")
     parser.option("--json", "print JSON instead of a table")
     trees = parser.add_argument_group("scores of trees")
     no_punct = trees.option("--no-punct", "ignore words with UPOS PUNCT")
@@ -98,7 +96,7 @@ def add_arguments(parser: CommandParser) -> None:
     instead.option("--validate FILE", "report the errors that the UD validator finds in FILE", action=_Alone)
     level = kinds.option(
         "--level N",
-        "for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language (default: 2)",
+        "for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language",
         default=2,
         most=5,
     )

@@ -27,7 +27,7 @@ _EXPLAINED = {
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a model written by qsproj")
+    parser.option("MODEL", "a model written by qsproj")
     parser.option("--json", "print JSON instead of text")
 
 

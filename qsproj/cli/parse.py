@@ -47,10 +47,8 @@ _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
 def add_arguments(parser: CommandParser) -> None:
     parser.option("-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True)
-    parser.add_argument(
-        "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U or text (default: standard input)"
-    )
-    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-", writes="input")
+    parser.option("[INPUT]", "CoNLL-U or text", default="-")
+    parser.option("-o, --output FILE", "CoNLL-U", default="-", writes="input")
     parser.option(
         "--decode NAME",
         "mbr: tree with the highest expected number of correct heads (default); map: most probable "

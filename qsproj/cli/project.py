@@ -94,11 +94,7 @@ def add_arguments(parser: CommandParser) -> None:
         default=projected.HardProjectionOptions().completion,
     )
     hard.option("--nonprojective", "arcs may cross (default: no); also for --method soft")
-    hard.option(
-        "--epochs N",
-        f"passes over the trees (default: {projected.HARD_EPOCHS})",
-        default=projected.HARD_EPOCHS,
-    )
+    hard.option("--epochs N", "passes over the trees", default=projected.HARD_EPOCHS)
     em = parser.add_argument_group("--method em, hard-em, qg")
     em.option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
     em.option(

@@ -27,10 +27,8 @@ EXAMPLES = """examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("pattern", metavar="PATTERN", help="conditions, in quotes")
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*", default=[], help="CoNLL-U (default: standard input)"
-    )
+    parser.option("PATTERN", "conditions, in quotes")
+    parser.option("[FILE ...]", "CoNLL-U (default: standard input)", dest="files")
     parser.option(
         "--totals", "print the number of matching words and sentences of each file", former="--count"
     )

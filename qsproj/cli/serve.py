@@ -50,14 +50,10 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("--review FILE", "serve a page to correct the trees of FILE")
     add_address(parser)
     models = parser.add_argument_group("models", "for -m without --review")
-    models.option("--jobs N", "number of processes; they share the models (default: 1)", default=1)
-    models.option("--megabytes M", "maximum size of a request (default: 4)", default=4, least=0.001)
-    models.option(
-        "--waiting N",
-        "maximum number of queued requests; further ones are rejected for retry (default: 64)",
-        default=64,
-        least=0,
-    )
+    models.option("--jobs N", "number of processes; they share the models", default=1)
+    models.option("--megabytes M", "maximum size of a request", default=4, least=0.001)
+    waiting = "maximum number of queued requests; further ones are rejected for retry"
+    models.option("--waiting N", waiting, default=64, least=0)
     review = parser.add_argument_group("review", "for --review")
     review.option("--source FILE", "translations, CoNLL-U")
     review.option("--alignment FILE", "word links between --source and FILE")

@@ -44,9 +44,7 @@ def add_arguments(parser: CommandParser) -> None:
     round_trip.option("--to STYLE", "the style to convert to and back", required=True)
     add_source_style(round_trip)
     for action in (detect, round_trip):
-        action.add_argument(
-            "treebank", metavar="TREEBANK", nargs="?", default="-", help="CoNLL-U (default: standard input)"
-        )
+        action.option("[TREEBANK]", "CoNLL-U", default="-")
     add_action(actions, "list", _LIST, EXAMPLES)
 
 

@@ -25,10 +25,8 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: CommandParser) -> None:
     parser.option("-m, --model MODEL", "a parser", required=True)
-    parser.add_argument(
-        "input", metavar="INPUT", nargs="?", default="-", help="CoNLL-U (default: standard input)"
-    )
-    parser.option("-o, --output FILE", "CoNLL-U (default: standard output)", default="-")
+    parser.option("[INPUT]", "CoNLL-U", default="-")
+    parser.option("-o, --output FILE", "CoNLL-U", default="-")
     parser.option("--count N", "maximum number of sentences")
     parser.option("--most-words N", "maximum total number of words", dest="words", former="--words")
     parser.option(
@@ -39,7 +37,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.option(
         "--sentence-cost WORDS",
-        "fixed annotation cost per sentence, in words; larger values favour long sentences (default: 2.0)",
+        "fixed annotation cost per sentence, in words; larger values favour long sentences",
         default=2.0,
         least=0.0,
     )

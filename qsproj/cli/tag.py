@@ -35,12 +35,8 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: CommandParser) -> None:
     parser.option("-m, --model MODEL", "tagger, or tagger and parser", required=True)
-    parser.add_argument(
-        "input", metavar="INPUT", nargs="?", help="CoNLL-U or plain text (default: standard input)"
-    )
-    parser.option(
-        "-o, --output FILE", "tagged CoNLL-U (default: standard output)", default="-", writes="input"
-    )
+    parser.option("[INPUT]", "CoNLL-U or plain text", default="-")
+    parser.option("-o, --output FILE", "tagged CoNLL-U", default="-", writes="input")
     parser.option("--confidence", "add the probability of each tag to MISC as TagProb=")
     add_text_reading(parser)
     parser.option(
@@ -72,9 +68,9 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
             )
-    total = partial(count_sentences, options.input or "-")
+    total = partial(count_sentences, options.input)
     sentences = warn_unknown(
-        _sentences(options, tagger), None, tagger, path=options.model, name=options.input or "-"
+        _sentences(options, tagger), None, tagger, path=options.model, name=options.input
     )
     sentences = track(sentences, "tagging", total=total, unit="sentence")
     write_sentences(
@@ -92,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:
     from qsproj.corpus.formats import open_source
 
-    with open_source(options.input or "-") as source:
+    with open_source(options.input) as source:
         if source.is_text:
             yield from tagger.read(
                 source.lines,

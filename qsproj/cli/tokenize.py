@@ -32,19 +32,9 @@ CONLLU = ".conllu"
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument(
-        "input",
-        metavar="INPUT",
-        nargs="?",
-        default="-",
-        help="plain text, one sentence per line (default: standard input)",
-    )
-    parser.option(
-        "-o, --output FILE",
-        f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} (default: standard output)",
-        default="-",
-        writes="input",
-    )
+    parser.option("[INPUT]", "plain text, one sentence per line", default="-")
+    written = f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU}"
+    parser.option("-o, --output FILE", written, default="-", writes="input")
     way = parser.add_mutually_exclusive_group(required=True)
     way.option("--language CODE", "tokenise by the rules of this language, two or three letters")
     way.option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser")

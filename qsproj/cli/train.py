@@ -80,7 +80,7 @@ examples:
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("treebanks", metavar="TREEBANK", nargs="+", help="CoNLL-U files")
+    parser.option("TREEBANK ...", "CoNLL-U files", dest="treebanks")
     parser.option("-o, --output MODEL", "where the model is written", required=True)
     parser.option("--dev FILE", "early stopping by UAS on this treebank")
     add_seed(parser)

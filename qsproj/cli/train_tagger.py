@@ -42,13 +42,7 @@ MOST_SHOW = 0.8
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument(
-        "treebanks",
-        metavar="TREEBANK",
-        nargs="+",
-        default=[],
-        help="CoNLL-U files with UPOS, plain, .gz or .xz",
-    )
+    parser.option("TREEBANK ...", "CoNLL-U files with UPOS, plain, .gz or .xz", dest="treebanks")
     parser.option("-o, --output MODEL", "where the model is written", required=True)
     parser.option(
         "--language CODE",

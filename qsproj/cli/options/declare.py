@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -32,19 +33,28 @@ class Options(argparse._ActionsContainer):
     ) -> argparse.Action:
         """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
 
-        N, K and PIXELS are whole numbers of at least ``least``, P is a probability, any value with a float as
-        ``least`` a number. ``former``: an old name, still accepted; help and messages show the present one.
-        ``writes``: it is an output, as always for ``-o``, and may replace those of the named options, if any.
-        ``more``: as for ``add_argument``.
+        Arguments without a name are written ``FILE ...``, or ``[FILE]`` where they may be left out. The help
+        ends with a default that is a number, or ``-``, the standard input or output. N, K and PIXELS are
+        whole numbers of at least ``least``, P is a probability, any value with a float as ``least`` a number.
+        ``former``: an old name, still accepted; help and messages show the present one. ``writes``: it is an
+        output, as always for ``-o``, and may replace those of the named options, if any. ``more``: as for
+        ``add_argument``.
         """
-        words = [word.removesuffix(",") for word in written.split()]
+        words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", written).split()]
         names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
         if value:
             more.setdefault("metavar", value[0])
         elif not {"choices", "metavar", "nargs"} & more.keys():
             more.setdefault("action", "store_true")
-        if value[1:] == ["..."]:
+        if not names and written.endswith("]"):
+            more["nargs"] = "*" if value[1:] else "?"
+        elif value[1:] == ["..."]:
             more["nargs"] = "+"
+        default = more.get("default")
+        if default == "-":
+            help = f"{help} (default: standard {'output' if names else 'input'})"
+        elif value and isinstance(default, int | float):
+            help = f"{help} (default: {default:g})"
         if value[1:] or more.get("action") == "append":
             more.setdefault("default", [])
         if value[:1] == ["P"]:
@@ -53,6 +63,7 @@ class Options(argparse._ActionsContainer):
             more["type"] = number(least=least)
         elif value[:1] in (["N"], ["K"], ["PIXELS"]):
             more["type"] = whole_number(least=least, most=most)
+        names = names or [more.pop("dest", value[0].lower())]
         action = self.add_argument(*names, help=help, **more)
         if writes is not None or "-o" in names:
             action.writes = writes or ""  # type: ignore[attr-defined]

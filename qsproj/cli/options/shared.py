@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_seed(parser: Options) -> None:
-    parser.option(
-        "--seed N", "random seed; the same seed gives the same bytes (default: 1)", default=1, least=0
-    )
+    parser.option("--seed N", "random seed; the same seed gives the same bytes", default=1, least=0)
 
 
 def add_pairing(parser: Options) -> None:
@@ -49,7 +47,7 @@ def add_order(options: Options, help: str) -> argparse.Action:
 
 
 def add_jobs(options: Options, what: str = "processes") -> argparse.Action:
-    return options.option("--jobs N", f"{what}; -1: one per core (default: 1)", default=1, least=-1)
+    return options.option("--jobs N", f"{what}; -1: one per core", default=1, least=-1)
 
 
 def add_workers(parser: Options) -> OptionGroup:
@@ -94,14 +92,12 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
 
 def add_address(parser: Options) -> None:
     parser.option("--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
-    parser.option("--port N", "port of the server; 0: any free port (default: 8001)", default=8001, least=0)
-    parser.option("--seconds S", "time limit of a request (default: 60)", default=60, least=0.01)
+    parser.option("--port N", "port of the server; 0: any free port", default=8001, least=0)
+    parser.option("--seconds S", "time limit of a request", default=60, least=0.01)
 
 
 def add_reviewing(group: Options) -> None:
-    group.option(
-        "--train-after N", "number of reviewed sentences needed for training (default: 10)", default=10
-    )
+    group.option("--train-after N", "number of reviewed sentences needed for training", default=10)
     group.option(
         "--reviewer NAME", 'add the comment "# reviewed_by = NAME" to confirmed sentences', former="--by"
     )
