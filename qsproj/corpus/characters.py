@@ -4,6 +4,7 @@ The same text has several encodings: letters and their accents as one character 
 Unicode), with soft hyphens and zero-width spaces in between. Models read one form; files keep theirs.
 """
 
+import html
 import re
 import unicodedata
 from functools import lru_cache
@@ -26,6 +27,8 @@ _JOINER = "\u200d"
 _NO_CHARACTERS = frozenset({"Mn", "Mc", "Me", "Cf"})
 _SUSPECT = re.compile(r"(?<![^ ])[^\x00-\x7f\w]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+# References of HTML to characters.
+_ESCAPE = re.compile(r"&(?:amp|apos|quot|lt|gt|#\d{1,6}|#[xX][\da-fA-F]{1,5});")
 # Hangul vowels and finals and Indic vowel signs compose with the preceding character but are not marks.
 _COMPOSING = re.compile(
     "[\u1161-\u1175\u11a8-\u11c2\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57"
@@ -40,7 +43,12 @@ _LIGATURE = re.compile(
 
 @lru_cache(maxsize=1 << 16)
 def plain_form(form: str) -> str:
-    """Return the normalised form of a word; a word of only invisible characters is unchanged."""
+    """Return the normalised form of a word; a word of only invisible characters is unchanged.
+
+    HTML escapes (``&quot;``, ``&#39;``), as some treebanks and bitexts have, become their characters.
+    """
+    if "&" in form:
+        form = _ESCAPE.sub(lambda found: html.unescape(found[0]), form)
     if form.isascii():
         return form
     seen = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _INVISIBLE.sub("", form))

@@ -36,6 +36,23 @@ def test_a_character_with_its_marks_is_one(text, shown, starts):
     assert readable(text) == (shown, starts)
 
 
+@pytest.mark.parametrize(
+    ("form", "read"),
+    [
+        ("&#39;&#39;", "''"),
+        ("rock&apos;n&apos;roll", "rock'n'roll"),
+        ("AT&amp;T", "AT&T"),
+        ("&amp;lt;", "&lt;"),
+        ("&#x41;", "A"),
+        ("&copy;", "&copy;"),
+        ("&", "&"),
+        ("R&D;", "R&D;"),
+    ],
+)
+def test_escapes_are_read_as_what_they_stand_for(form, read):
+    assert plain_form(form) == read
+
+
 PIECES = [
     *("a", "e\u0301", "\u00e9", "\u0301", "\u00ad", "\u200b", " ", "x\u030c", ".", "\U0001f600", "\u200d"),
     *("\u0939\u094d", "\u1112\u1161", "\u200c", "\u200f", "'", "’", "\u103a", "\u05d0", '"'),
