@@ -101,7 +101,7 @@ def train_parser(
     from qsproj.features.arc_templates import TEMPLATE_SETS
     from qsproj.models.arc.arc_training import train_arc_parser
     from qsproj.models.arc.training_options import TrainingOptions, objective_named
-    from qsproj.models.clusters.cluster_training import train_cluster_parser
+    from qsproj.models.clusters.cluster_parser import train_cluster_parser
     from qsproj.models.graph.graph_training import train_graph_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 

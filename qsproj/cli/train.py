@@ -243,7 +243,7 @@ def _check_kind(options: argparse.Namespace) -> None:
 
 def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingReport]]:
     from qsproj.models.arc.arc_training import train_arc_parser
-    from qsproj.models.clusters.cluster_training import train_cluster_parser
+    from qsproj.models.clusters.cluster_parser import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 
     if objective_named(options.objective).clustered:

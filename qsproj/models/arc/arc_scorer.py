@@ -151,32 +151,6 @@ def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
 
-def supported_buckets(
-    template_set: str,
-    examples: Iterable[tuple[EncodedSentence, Mask]],
-    *,
-    hash_bits: int = HASH_BITS,
-    cutoff: int,
-    by_sentence: bool = False,
-) -> NDArray[np.uint64]:
-    """Find the buckets, uint64[buckets / 64], of features that fire ``cutoff`` times on given arcs; 0: all.
-
-    Each example is a sentence and its supporting arcs bool[n+1, n+1]. ``by_sentence`` counts the sentences
-    with such an arc, not the arcs.
-
-    *Source*: thesis 2.8.3 (supported features, count cut-off).
-    """
-    counts = np.zeros(1 << hash_bits, dtype=np.uint16)
-    if cutoff == 0:
-        return bit_mask(counts == 0)
-    templates = compile_templates(TEMPLATE_SETS[template_set])
-    last = np.full(len(counts), -1, dtype=np.int32)
-    for number, (encoded, arcs) in enumerate(examples):
-        features = arc_features(encoded, templates, len(counts))
-        count_features(features, arcs, counts, last, number if by_sentence else -1)
-    return bit_mask(counts >= cutoff)
-
-
 class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     """Weights of an arc scorer during training. Mutable; abstract.
 
@@ -192,7 +166,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
         rule: Callable[[NDArray[np.float32]], Stepper],
         start: NDArray[np.float32] | None = None,
     ) -> None:
-        self.support = supported_buckets(template_set, (), cutoff=0) if support is None else support
+        self.support = bit_mask(np.ones(1 << HASH_BITS, np.bool_)) if support is None else support
         weights = zero_weights(64 * len(self.support))
         if start is not None:
             weights[:] = start
@@ -268,11 +242,15 @@ def supported_by(
     ``trees`` counts gold arcs, which makes small and accurate models; ``links`` all candidate arcs;
     ``short`` those of at most SHORT words; ``sentences`` the sentences that have a candidate arc with the
     feature, for use with few or no trees.
+
+    *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
-    arcs_of = SUPPORTS[criterion]
-    return supported_buckets(
-        template_set,
-        ((encoded, arcs_of(heads)) for encoded, heads in examples),
-        cutoff=cutoff,
-        by_sentence=criterion == "sentences",
-    )
+    counts = np.zeros(1 << HASH_BITS, dtype=np.uint16)
+    if cutoff:
+        arcs_of, templates = SUPPORTS[criterion], compile_templates(TEMPLATE_SETS[template_set])
+        last = np.full(len(counts), -1, dtype=np.int32)
+        for number, (encoded, heads) in enumerate(examples):
+            features = arc_features(encoded, templates, len(counts))
+            once_each = number if criterion == "sentences" else -1
+            count_features(features, arcs_of(heads), counts, last, once_each)
+    return bit_mask(counts >= cutoff)

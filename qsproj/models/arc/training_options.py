@@ -14,7 +14,7 @@ from qsproj.errors import UsageError, check_name, pluralise, unknown_name
 from qsproj.models.spec import option_field
 
 if TYPE_CHECKING:
-    from qsproj.models.arc.gold_trees import ArcLoss, GoldTrees
+    from qsproj.models.arc.arc_examples import ArcLoss, GoldTrees
     from qsproj.models.tree_decoder import TreeDecoder
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule

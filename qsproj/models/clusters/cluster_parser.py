@@ -1,7 +1,7 @@
-"""The first-order parser with hidden clusters: cluster scores, exact tree inference, and a labeller."""
+"""The first-order parser with hidden clusters: cluster scores, exact tree inference, and training."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,18 +9,22 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import unknown_name
+from qsproj.errors import UsageError, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
+from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
+from qsproj.models.arc.arc_training import finished, prepare
+from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.constraints import Constraints
 from qsproj.models.packing import unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
 from qsproj.models.tree_decoder import DECODERS, MAX_Z, TreeDecoder
-from qsproj.training.loop import Trainer
+from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import Rule
 
 MOST_CLUSTERS = 64
@@ -169,8 +173,6 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return self.attached(sentence, heads, encoded=encoded, probabilities=marginals, given=given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
-        from qsproj.models.clusters.cluster_training import fine_tuned_clusters
-
         return fine_tuned_clusters(self, trees_of(trees), rng=rng)
 
     @staticmethod
@@ -180,3 +182,59 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "ClusterParser":
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))
+
+
+def train_cluster_parser(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    dev: Sequence[Sentence] = (),
+    options: TrainingOptions,
+    weights: Sequence[float] | None = None,
+    unlabelled: Sequence[Sentence] = (),
+) -> tuple[ClusterParser, TrainingReport]:
+    """Train a parser with hidden clusters of arcs by the likelihood of the trees alone.
+
+    Penalties are divided by the number of clusters: with equal clusters, every step equals that of training
+    without. The rest is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
+    """
+    if not 1 <= options.clusters <= MOST_CLUSTERS:
+        raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
+    prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
+    examples = [lesson for lesson in prepared.lessons if isinstance(lesson, arc_scorer.ArcExample)]
+    known = zip(examples, prepared.sentences, strict=False)
+    in_trees = arc_scorer.supported_by(
+        prepared.template_set,
+        ((example.encoded, sentence.heads) for example, sentence in known),
+        cutoff=1,
+        criterion="trees",
+    )
+    support = in_trees & prepared.support
+    start = random_start(prepared.template_set, options.clusters, support, rng)
+    shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
+    trainer = ClusterTrainer(start, prepared.support, rule=shared.rule())
+    scorer, records = learn(
+        trainer,
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        score=scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference),
+        description="training arcs in clusters",
+    )
+    return finished(ClusterParser, scorer, prepared, records, rng=rng)
+
+
+MORE_EPOCHS = 3
+
+
+def fine_tuned_clusters(
+    parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
+) -> ClusterParser:
+    usable, examples = annotated_examples(parser, trees)
+    encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
+    support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
+    options = TrainingOptions(l2=0.0)
+    trainer = ClusterTrainer(parser.scorer, support, rule=options.rule())
+    scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description="training arcs in clusters")
+    scorer = replace(parser.scorer, weights=scorer.weights)
+    return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))

@@ -22,8 +22,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, objective_named
-from qsproj.models.clusters.cluster_parser import summed_out
-from qsproj.models.clusters.cluster_training import train_cluster_parser
+from qsproj.models.clusters.cluster_parser import summed_out, train_cluster_parser
 from qsproj.models.tree_decoder import MAX_Z, TreeDecoder
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Lab

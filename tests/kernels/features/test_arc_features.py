@@ -9,7 +9,7 @@ from numba import njit
 from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
-from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_by
 from qsproj.training.optimiser import AdaGrad
 from tests.oracles.arc_features import PlainAdaGrad, features_of
 from tests.sentences import make_sentence
@@ -97,9 +97,9 @@ def test_steps_and_averaging_equal_those_over_named_features():
     gold = np.zeros((len(SENTENCE) + 1,) * 2, dtype=bool)
     gold[SENTENCE.heads[1:], np.arange(1, len(SENTENCE) + 1)] = True
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
-    trainer = ArcTrainer(
-        "delexicalised", supported_buckets("delexicalised", [(encoded, gold)], cutoff=1), rule=RULE
-    )
+    examples = [(encoded, SENTENCE.heads)]
+    supported = supported_by("delexicalised", examples, cutoff=1, criterion="trees")
+    trainer = ArcTrainer("delexicalised", supported, rule=RULE)
     plain = PlainAdaGrad(0.3)
     supported = set().union(
         *(features_of(SENTENCE, DELEXICALISED, *arc) for arc in np.argwhere(gold).tolist())

@@ -8,15 +8,17 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import (
+    RISK_WEIGHT,
+    SHARPNESS,
     check_finite,
     dev_score,
+    gold_trees,
     training_examples,
     tree_examples,
     tree_objective,
     usable_sentences,
 )
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.gold_trees import RISK_WEIGHT, SHARPNESS, gold_trees
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.loop import learn

@@ -9,11 +9,10 @@ from scipy.optimize import minimize
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_examples import right_heads, tree_objective
+from qsproj.models.arc.arc_examples import GoldTrees, gold_trees, right_heads, tree_objective
 from qsproj.models.arc.arc_learners import MarginExample, MarginTrainer
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
-from qsproj.models.arc.gold_trees import GoldTrees, gold_trees
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.training.margins import LeastChange

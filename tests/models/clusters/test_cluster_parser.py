@@ -14,8 +14,13 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters import cluster_parser
-from qsproj.models.clusters.cluster_parser import ClusterParser, ClusterScorer, random_start, zero_rows
-from qsproj.models.clusters.cluster_training import train_cluster_parser
+from qsproj.models.clusters.cluster_parser import (
+    ClusterParser,
+    ClusterScorer,
+    random_start,
+    train_cluster_parser,
+    zero_rows,
+)
 from qsproj.models.storage import load_model, save_model
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees

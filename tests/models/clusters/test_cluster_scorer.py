@@ -9,7 +9,7 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_examples import tree_examples, tree_objective
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, bit_mask
 from qsproj.models.clusters.cluster_parser import ClusterTrainer, random_start, summed_out
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.optimiser import AdaGrad, PlainSteps
@@ -75,7 +75,7 @@ def examples():
 
 
 def trainer_with(rule, *, clusters=CLUSTERS, deviation=0.1):
-    support = supported_buckets("delexicalised", (), hash_bits=BITS, cutoff=0)
+    support = bit_mask(np.ones(1 << BITS, dtype=bool))
     rng = np.random.default_rng(1)
     start = random_start("delexicalised", clusters, support, rng, deviation=deviation, hash_bits=BITS)
     return ClusterTrainer(start, support, rule=rule)
