@@ -5,9 +5,8 @@ every epoch of training, can keep its graphs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,16 +131,6 @@ class JointGraph:
                 for group, own in zip(groups[part], arrays, strict=True)
             ]
         return replace(self.graph, groups=tuple(groups))
-
-    @property
-    def nbytes(self) -> int:
-        tables: list[NDArray[Any]] = [self.known, self.fixed, *self.joining, self.graph.starts]
-        tables += [*self.graph.slots, *self.graph.edge_starts]
-        for group in self.graph.groups:
-            own: Any = group
-            values = [getattr(own, field.name) for field in fields(own)]
-            tables += [value for value in values if isinstance(value, np.ndarray)]
-        return sum(table.nbytes for table in tables)
 
 
 def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:

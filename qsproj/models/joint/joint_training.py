@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,11 +89,11 @@ def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
     return HandLinkCounts(by_hand, sure, missed) if by_hand else None
 
 
-# Limit for the tables of kept graphs: about those of all pairs of LinES.
-MOST_BYTES = 1 << 29
+# Pairs whose graphs are kept for later epochs: those of LinES take about 500 MB.
+MOST_KEPT = 2500
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JointExample:
     """A training pair.
 
@@ -118,25 +118,8 @@ class JointExample:
             known.append(known_states(structure, *observed, source_heads=heads, target_tags=tags))
         return known
 
-
-class KeptGraphs:
-    """The graphs of pairs, built when first needed and kept for later epochs. Mutable."""
-
-    def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
-        self._left = most_bytes
-        self._kept: WeakKeyDictionary[JointExample, list[JointGraph]] = WeakKeyDictionary()
-
-    def of(self, example: JointExample) -> list[JointGraph]:
-        kept = self._kept.get(example)
-        if kept is not None:
-            return kept
-        structure = example.pair.structure
-        graphs = [joint_graph(structure, known) for known in example.known()]
-        size = sum(graph.nbytes for graph in graphs)
-        if size <= self._left:
-            self._left -= size
-            self._kept[example] = graphs
-        return graphs
+    def graphs(self) -> list[JointGraph]:
+        return [joint_graph(self.pair.structure, known) for known in self.known()]
 
 
 # A gradient this small does not step the weights.
@@ -175,7 +158,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
-        self._graphs = KeptGraphs()
+        self._graphs = lru_cache(MOST_KEPT)(JointExample.graphs)
         start = start or JointWeights.untrained()
         self.weights = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
@@ -196,7 +179,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
         scores = self.weights.scores(example.pair)
-        unknown, *observed = self._graphs.of(example)
+        unknown, *observed = self._graphs(example)
         free = self._infer(unknown, scores)
         clamped = self._infer(observed[0], scores)
         share = self.options.source_evidence

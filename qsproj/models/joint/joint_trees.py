@@ -9,7 +9,7 @@ have nothing left to explain: each training tree is scored by a parser that has 
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard, cast
 
@@ -197,33 +197,23 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
 FOLDS = 5
 
 
-def cross_fitted_trees(
-    sentences: Sequence[Sentence],
+def _cross_fitted_graph_parsers(
+    targets: Sequence[Sentence],
     parser: GraphParser,
+    again: Sequence[Sentence],
     *,
     rng: np.random.Generator,
     options: TrainingOptions,
-    folds: int = FOLDS,
-    again: Sequence[Sentence] = (),
-    choices: Sequence[TagChoices | None] | None = None,
-) -> list[TreeScores]:
-    """Score each sentence by a parser trained on the others; its tree is not pruned away."""
-    inference = parser.inference
-    shape = options.with_shape(parser.base.scorer.template_set, inference)
+) -> Iterator[tuple[int, GraphParser]]:
+    shape = options.with_shape(parser.base.scorer.template_set, parser.inference)
     # Labels are not needed.
-    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
+    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*targets, *again)]
 
     def fit(others: list[int]) -> GraphParser:
-        rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
+        rest = [bare[i] for i in (*others, *(len(targets) + i for i in others if again))]
         return train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)[0]
 
-    def score(other: GraphParser, i: int) -> TreeScores:
-        tree = reachable(sentences[i].heads, inference)
-        own = None if choices is None else choices[i]
-        return tree_scores(other, sentences[i], required=tree, choices=own)
-
-    scored = cross_fit(len(sentences), fit, score, folds=folds, rng=rng)
-    return in_order(track(scored, "training on other folds", total=len(sentences), unit="sentence"))
+    return cross_fit(len(targets), fit, lambda other, _: other, folds=FOLDS, rng=rng)
 
 
 STAGE = "target"
@@ -350,29 +340,25 @@ def train_target(
         return kept
     training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
+    others: Iterator[tuple[int, TreeParser]]
     if order == 2:
         parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
-        scores = cross_fitted_trees(targets, parser, rng=rng, options=training, again=again, choices=choices)
+        others = _cross_fitted_graph_parsers(targets, parser, again, rng=rng, options=training)
     else:
         parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
-        inference = parser.inference
+        inference, template_set = parser.inference, parser.scorer.template_set
         scorers = cross_fitted_scorers(
-            targets,
-            rng=rng,
-            template_set=parser.scorer.template_set,
-            inference=inference,
-            options=training,
-            again=again,
+            targets, rng=rng, template_set=template_set, inference=inference, options=training, again=again
         )
-        held_out: dict[int, TreeScores] = {}
-        for i, scorer in scorers:
-            held_out[i] = first_order_scores(
-                scorer.scores(scorer.features(scorer.encode(targets[i]))),
-                inference,
-                required=reachable(targets[i].heads, inference),
-                least_probability=least_probability,
-            ).with_tags(scorer, targets[i], choices[i])
-        scores = [held_out[i] for i in range(len(targets))]
+        others = ((i, ArcParser(scorer, None, inference)) for i, scorer in scorers)
+
+    def score(parser: TreeParser, target: Sentence, choices: TagChoices | None) -> TreeScores:
+        tree = reachable(target.heads, parser.inference)
+        least = least_probability
+        return tree_scores(parser, target, required=tree, least_probability=least, choices=choices)
+
+    scored = ((i, score(other, targets[i], choices[i])) for i, other in others)
+    scores = in_order(track(scored, "training on other folds", total=len(targets), unit="sentence"))
     if stages is not None:
         header, own = parser.to_archive()
         arrays = nested("parser_", own) | nested("scores_", packed(scores))

@@ -29,7 +29,7 @@ from qsproj.models.joint.joint_structure import (
     known_states,
     observed_side,
 )
-from qsproj.models.joint.joint_training import JointExample, KeptGraphs
+from qsproj.models.joint.joint_training import JointExample
 from qsproj.models.joint.joint_trees import monolingual_heads, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import TagChoices
@@ -233,17 +233,12 @@ def test_a_source_tree_that_is_given_has_no_factors():
     assert errors_of_arcs(pair.infer(), truth, pair)[1].mean() < 0.02
 
 
-def test_kept_graphs_say_the_same_and_take_no_more_than_they_may():
+def test_graphs_of_an_example_give_the_same_beliefs_again():
     pair = Pair(np.random.default_rng(15))
     heads = np.array(EVERY_TREE[4], dtype=np.int32)
     prepared = type("Prepared", (), {"structure": pair.structure})()
-    examples = [JointExample(prepared, heads, source_heads=heads) for _ in range(3)]
-    size = sum(joint_graph(pair.structure, known).nbytes for known in examples[0].known())
-    kept = KeptGraphs(most_bytes=2 * size)
-    first = [kept.of(example) for example in examples]
-    again = [kept.of(example) for example in examples]
-    assert [one is other for one, other in zip(first, again)] == [True, True, False]
-    for graph, observed in zip(first[0], ({}, {"target_heads": heads}), strict=False):
+    graphs = JointExample(prepared, heads, source_heads=heads).graphs()
+    for graph, observed in zip(graphs, ({}, {"target_heads": heads}), strict=False):
         fresh = pair.infer(**observed)
         stored = pass_messages(graph, pair.scores, PRECISE)
         np.testing.assert_array_equal(stored.target, fresh.target)
