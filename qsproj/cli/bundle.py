@@ -38,13 +38,12 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def _take(options: argparse.Namespace) -> None:
-    from qsproj.models.storage import load_made, load_model_of
-    from qsproj.models.text.text_parser import TextParser
+    from qsproj.models.storage import load_made
+    from qsproj.models.text.text_parser import load_text_parser
 
     if options.parser is not None:
         raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
-    remedy = "give a model of qsproj bootstrap or bundle"
-    model = load_model_of(options.tagger, TextParser, expected="a model that parses text", remedy=remedy)
+    model = load_text_parser(options.tagger, remedy="give a model of qsproj bootstrap or bundle")
     part = {"tagger": model.tagger, "parser": model.base}[options.take]
     part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
     notice(f"the {options.take} of {options.tagger}: {options.output}")

@@ -88,12 +88,10 @@ def _convert_by_model(options: argparse.Namespace) -> None:
     from qsproj.corpus.enhanced import warn_emptied
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
-    from qsproj.models.converter.converter import Converter
-    from qsproj.models.storage import load_model_of
+    from qsproj.models.converter.converter import load_converter
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 
-    remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
-    converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
+    converter = load_converter(options.model)
     with adding_lines(options.input) as sentences:
         known = warn_unknown_relations(sentences, converter, path=options.model, name=name_of(options.input))
 

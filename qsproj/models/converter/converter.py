@@ -10,6 +10,7 @@ the source tree.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -28,7 +29,7 @@ from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
-from qsproj.models.storage import KINDS, described, kind_of, model_from
+from qsproj.models.storage import KINDS, described, kind_of, load_model_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
@@ -308,3 +309,8 @@ class AdaptedParser(Wrapper[Parser]):
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
         return AdaptedParser(cast(Parser, source), Converter.from_archive(header["converter"], arrays))
+
+
+def load_converter(path: str | Path) -> Converter:
+    remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
+    return load_model_of(path, Converter, expected="a converter", remedy=remedy)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, kno
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.schema import Archive, Arrays, checked, flag, names
-from qsproj.models.storage import Stored
+from qsproj.models.storage import Stored, load_model_of
 from qsproj.training.loop import learn
 
 # Trees play no part, so the training tree has no words.
@@ -122,3 +123,8 @@ def train_link_chooser(
     ]
     weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)
+
+
+def load_link_chooser(path: str | Path) -> LinkChooser:
+    remedy = "train one: qsproj align --hand-alignment"
+    return load_model_of(path, LinkChooser, expected="a link chooser", remedy=remedy)

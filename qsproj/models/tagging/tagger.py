@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ from qsproj.models.schema import (
     text,
     word_lists,
 )
-from qsproj.models.storage import Stored, load_model_of
+from qsproj.models.storage import Stored
 from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 
@@ -338,7 +337,3 @@ class Tagger(Stored):
 
 
 PARTS["judge"] = Tagger
-
-
-def load_tagger(path: str | Path) -> Tagger:
-    return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj train-tagger")

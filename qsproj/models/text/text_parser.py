@@ -10,6 +10,7 @@ joint score.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -421,3 +422,7 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
             "first-order parser without clusters or relations in its trees, or leave readings out"
         )
     return TextParser(tagger=tagger, base=inner, readings=readings)
+
+
+def load_text_parser(path: str | Path, *, remedy: str = "") -> TextParser:
+    return storage.load_model_of(path, TextParser, expected="a model that parses text", remedy=remedy)

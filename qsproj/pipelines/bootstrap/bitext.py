@@ -17,8 +17,7 @@ from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
 from qsproj.errors import DataError
 from qsproj.evaluation.calibration import stated_confidences
-from qsproj.models.storage import load_model_of
-from qsproj.models.text.text_parser import TextParser
+from qsproj.models.text.text_parser import load_text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
@@ -68,7 +67,7 @@ def cut_words(
     ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
     by ``parsed`` sentences take over words and trees. ``tagged``, ``contractions``: see :func:`shown_cuts`.
     """
-    source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
+    source = load_text_parser(model)
     language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     target = target_reader(tokenizer, contractions, language=language, name=text.bitext[-1])

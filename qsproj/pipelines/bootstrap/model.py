@@ -8,10 +8,8 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.parser import load_tags
-from qsproj.models.storage import Provenance, load_model_of
-from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.parser import load_parser, load_tags
+from qsproj.models.storage import Provenance
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
@@ -31,8 +29,7 @@ EXAMPLE_SENTENCES = 2000
 def assemble(
     paths: Sequence[Path], *, tagger: str, parser: str, made: Provenance, readings: int
 ) -> StageReport:
-    trained = load_model_of(parser, ArcParser, expected="a first-order parser", remedy="")
-    text_parser(load_tagger(tagger), trained, readings=readings).save(paths[0], made=made)
+    text_parser(load_tags(tagger), load_parser(parser), readings=readings).save(paths[0], made=made)
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 

@@ -11,7 +11,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import pluralise
-from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.parser import load_tags
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
@@ -76,7 +76,7 @@ def project(
         options=options,
         annotated=list(read_all(annotated)),
     )
-    describe = partial(load_tagger(tagger).with_morphology, anew=True)
+    describe = partial(load_tags(tagger).with_morphology, anew=True)
     write_conllu(map(describe, projected.learned_from), paths[1])
     projected.parser.save(paths[0])
     return StageReport(line="; ".join(projected.report), figures={})

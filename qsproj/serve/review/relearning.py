@@ -16,8 +16,7 @@ from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
-from qsproj.models.storage import load_model_of
-from qsproj.models.text.text_parser import TextParser
+from qsproj.models.text.text_parser import TextParser, load_text_parser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
@@ -91,7 +90,7 @@ class Relearning:
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
-        model = load_model_of(made.model, TextParser, expected="a model of text", remedy="bootstrap again")
+        model = load_text_parser(made.model, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
         self._base = _Base(made, model, raw)
         return made

@@ -24,7 +24,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.conll18 import universal_features
-from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.parser import load_tags
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
@@ -71,7 +71,7 @@ def ours(lab: Lab, train: str, tests: Sequence[str]) -> dict[str, Any]:
             "training": children_seconds() - started,
             "MB": Path(model).stat().st_size / 1e6,
         }
-        tagger = load_tagger(model)
+        tagger = load_tags(model)
         for test in tests:
             gold = lab.treebank(test)
             tagger.tag(gold[0])  # compiled

@@ -12,8 +12,9 @@ from qsproj.errors import DataError, UsageError
 from qsproj.kernels.tagging.linear_chain import gradient, k_best, posterior, viterbi
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.parser import load_tags
 from qsproj.models.tagging import tagger_training
-from qsproj.models.tagging.tagger import Tagger, load_tagger
+from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles import linear_chain as oracle
@@ -153,7 +154,7 @@ def with_raw(seed):
 def test_classes_of_words_are_stored(tmp_path):
     original = with_raw(seed=1)
     original.save(tmp_path / "model")
-    loaded = load_tagger(tmp_path / "model")
+    loaded = load_tags(tmp_path / "model")
     assert set(loaded.extractor.class_sets) == {"lowerclass", "casedclass"}
     for sentence in made(10, seed=11):
         np.testing.assert_array_equal(original.tag_distribution(sentence), loaded.tag_distribution(sentence))
@@ -166,10 +167,10 @@ def test_a_file_holds_two_bytes_of_each_weight_that_is_not_zero(tmp_path):
     assert arrays["weights"].dtype == np.float16
     assert arrays["weights"].shape == (np.count_nonzero(tagger.weights),)
     tagger.save(tmp_path / "halved")
-    np.testing.assert_array_equal(load_tagger(tmp_path / "halved").weights, tagger.weights)
+    np.testing.assert_array_equal(load_tags(tmp_path / "halved").weights, tagger.weights)
     exact = replace(tagger, weights=tagger.weights * np.float32(1.0001))
     exact.save(tmp_path / "exact")
-    np.testing.assert_array_equal(load_tagger(tmp_path / "exact").weights, exact.weights)
+    np.testing.assert_array_equal(load_tags(tmp_path / "exact").weights, exact.weights)
 
 
 def test_faint_weights_are_dropped_and_features_of_one_word_where_there_are_many(tagger, monkeypatch):
@@ -195,7 +196,7 @@ def test_another_kind_of_model_is_refused(tmp_path):
     inference = TreeDecoder(projective=True, single_root=True)
     ArcParser(ArcScorer.untrained("words"), None, inference).save(tmp_path / "m")
     with pytest.raises(DataError, match="m: found a model of kind arc-parser, expected a tagger"):
-        load_tagger(tmp_path / "m")
+        load_tags(tmp_path / "m")
 
 
 def test_untagged_words_are_refused():
