@@ -22,6 +22,7 @@ from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.progress import track
+from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
@@ -55,8 +56,8 @@ def graph_examples(
     inference, threshold = base.inference, graph_options.threshold
     hidden = "hidden" in graph_options.families_for(inference)
     examples = []
-    for i, sentence in enumerate(track(sentences, "pruning", total=len(sentences))):
-        scores = pruners[i % len(pruners)].scores(sentence)
+    for sentence, pruner in zip(track(sentences, "pruning", total=len(sentences)), pruners, strict=True):
+        scores = pruner.scores(sentence)
         agreeing = agreeing_arcs(sentence.heads, inference)
         candidates = graph_factors.candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
         partial = not is_whole(sentence.heads)
@@ -85,13 +86,17 @@ def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list
 def train_pruners(
     sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[ArcParser]:
+    """Return the pruner of each sentence, trained on the other folds; of few sentences, ``base``."""
     if len(sentences) < 2 * FOLDS:
-        return [base]
+        return [base] * len(sentences)
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
     shape = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
     shape = shape.with_shape(base.scorer.template_set, base.inference)
-    folds = [[s for i, s in enumerate(bare) if i % FOLDS != fold] for fold in range(FOLDS)]
-    return [train_arc_parser(fold, rng=rng, options=shape)[0] for fold in folds]
+
+    def fit(others: list[int]) -> ArcParser:
+        return train_arc_parser([bare[i] for i in others], rng=rng, options=shape)[0]
+
+    return in_order(cross_fit(len(bare), fit, lambda pruner, _: pruner, folds=FOLDS))
 
 
 KIND = "a second-order parser"

@@ -28,26 +28,16 @@ LEAST_PRIOR = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PairNodes:
-    """One pair: its target words in each of their senses, N nodes sorted by word.
-
-    ``first`` int32[n+1]: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: of the
-    target word, and of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
-    N]: configuration of each pair of nodes, [head, dependent]; row 0 is the root. ``choices`` int16[N+1, C]:
-    number of possible senses of a dependent of each head in each configuration.
-    """
-
-    first: NDArray[np.int32]
-    tags: NDArray[np.int16]
-    source_tags: NDArray[np.int16]
-    priors: Floats
-    relations: NDArray[np.int8]
-    choices: NDArray[np.int16]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class QgCorpus:
-    """P pairs, packed for :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation`."""
+    """P pairs as :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation` reads them, one after the other.
+
+    The nodes of a pair are its target words in each of their senses, sorted by word, N in all.
+    ``first_nodes`` int32: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: of the
+    target word, and of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
+    N], flat: configuration of each pair of nodes, [head, dependent]; row 0 is the root. ``choices``
+    int16[N+1, C]: number of possible senses of a dependent of each head in each configuration.
+    ``word_starts``, ``node_starts``, ``relation_starts`` int64[P+1]: the starts of each pair.
+    """
 
     word_starts: NDArray[np.int64]
     first_nodes: NDArray[np.int32]
@@ -65,7 +55,7 @@ class QgCorpus:
 
 def pair_nodes(
     pair: SentencePair, inventory: Sequence[str], source_inventory: Sequence[str], *, punctuation: str
-) -> PairNodes:
+) -> QgCorpus:
     """Return the nodes of one pair: one for each linked source word, or one for NULL (thesis 4.6.3.1).
 
     Stripped target punctuation has no nodes; that of the source stays in its tree.
@@ -86,19 +76,22 @@ def nodes_of(
     *,
     null_tag: int,
     punctuation: str,
-) -> PairNodes:
+) -> QgCorpus:
     """Return the nodes of one pair, given tags int16[n], int16[m], and the number of the tag of NULL."""
     kept = dmv.kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
     table = configurations(pair.source.heads)
     of_senses = np.concatenate([[0], source_tags, [null_tag]]).astype(np.int16)
     head_senses = np.concatenate([[ROOT], senses])
-    return PairNodes(
-        first=np.searchsorted(words, np.arange(len(kept) + 1)).astype(np.int32),
+    return QgCorpus(
+        word_starts=np.array([0, len(kept)]),
+        first_nodes=np.searchsorted(words, np.arange(len(kept) + 1)).astype(np.int32),
+        node_starts=np.array([0, len(words)]),
         tags=tags[kept - 1][words],
         source_tags=of_senses[senses],
         priors=priors,
-        relations=np.ascontiguousarray(table[np.ix_(head_senses, senses)]),
+        relation_starts=np.array([0, len(words) * (len(words) + 1)]),
+        relations=np.ascontiguousarray(table[np.ix_(head_senses, senses)]).reshape(-1),
         choices=configuration_choices(table)[head_senses].astype(np.int16),
     )
 
@@ -119,25 +112,15 @@ def _candidates(
     return words[order], senses[order], np.concatenate([weights, np.ones(len(unlinked))])[order]
 
 
-def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
-    pairs = list(nodes)
-    node_counts = np.array([len(pair.tags) for pair in pairs], dtype=np.int64)
-    kinds = len(CONFIGURATION_NAMES)
-    return QgCorpus(
-        word_starts=dmv.offsets(np.array([len(pair.first) - 1 for pair in pairs], dtype=np.int64)),
-        first_nodes=_joined([pair.first for pair in pairs], np.int32),
-        node_starts=dmv.offsets(node_counts),
-        tags=_joined([pair.tags for pair in pairs], np.int16),
-        source_tags=_joined([pair.source_tags for pair in pairs], np.int16),
-        priors=_joined([pair.priors for pair in pairs], np.float64),
-        relation_starts=dmv.offsets(node_counts * (node_counts + 1)),
-        relations=_joined([pair.relations.ravel() for pair in pairs], np.int8),
-        choices=_joined([pair.choices.ravel() for pair in pairs], np.int16).reshape(-1, kinds),
-    )
-
-
-def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype=dtype), *arrays])
+def pack_pairs(pairs: Sequence[QgCorpus]) -> QgCorpus:
+    """Join corpora, at least one; their starts are moved."""
+    columns: dict[str, Any] = {}
+    for name in (one.name for one in fields(QgCorpus)):
+        arrays = [getattr(pair, name) for pair in pairs]
+        of_starts = name.endswith("_starts")
+        joined = np.concatenate(list(map(np.diff, arrays)) if of_starts else arrays)
+        columns[name] = dmv.offsets(joined) if of_starts else joined
+    return QgCorpus(**columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +241,7 @@ class QgDmv(Wrapper[dmv.Dmv]):
     parameters: QgParameters
     base: dmv.Dmv
 
-    def nodes(self, pair: SentencePair) -> PairNodes:
+    def nodes(self, pair: SentencePair) -> QgCorpus:
         return pair_nodes(pair, self.base.inventory, self.source_inventory, punctuation=self.base.punctuation)
 
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
@@ -269,11 +252,11 @@ class QgDmv(Wrapper[dmv.Dmv]):
         parameters).
         """
         nodes = self.nodes(pair)
-        *_, logs, arcs, root_arcs = expectation(pack_pairs([nodes]), self.parameters)
+        *_, logs, arcs, root_arcs = expectation(nodes, self.parameters)
         if logs[0] == -np.inf:
             raise UsageError("a sentence pair has probability 0 under the model; train with smoothing")
         kept = dmv.kept_words(pair.target.upos, punctuation=self.base.punctuation)
-        words = nodes.first[:-1]
+        words = nodes.first_nodes[:-1]
         among_kept = np.zeros((len(kept) + 1, len(kept) + 1))
         among_kept[1:, 1:] = np.add.reduceat(np.add.reduceat(arcs, words, axis=0), words, axis=1)
         among_kept[ROOT, 1:] = np.add.reduceat(root_arcs, words)

@@ -93,22 +93,23 @@ def _run_em(
         known = start.parameters.over(dmv.tag_numbers(tags, start.inventory))
         initial = qg_dmv.parameters_like(known, senses, parent_child=parent_child)
     held_out = [
-        qg_dmv.pack_pairs(
-            qg_dmv.pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
-            for pair in _usable(dev, options, {})
-        )
+        qg_dmv.pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
+        for pair in _usable(dev, options, {})
     ]
-    crc = checksum((held_out[0].tags, held_out[0].source_tags, held_out[0].priors), packed.crc)
+    corpora = [qg_dmv.pack_pairs(held_out)] if held_out else []
+    crc = packed.crc
+    for own in corpora:
+        crc = checksum((own.tags, own.source_tags, own.priors), crc)
     crc = checksum((initial.stop, initial.child, initial.root), crc)
 
     def likelihood(parameters: qg_dmv.QgParameters) -> float:
-        return qg_dmv.expected_counts(held_out, parameters)[1]
+        return qg_dmv.expected_counts(corpora, parameters)[1]
 
     problem: EMProblem[qg_dmv.QgStep, qg_dmv.QgCounts] = EMProblem(
         e_step=lambda parameters: qg_dmv.expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=likelihood if dev else None,
+        held_out=likelihood if corpora else None,
     )
     result = run_em_kept(
         lambda: qg_dmv.before_first_step(initial),
@@ -190,7 +191,8 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
     )
     paths: list[Path] = []
     packed = crc = 0
-    while len(corpus := qg_dmv.pack_pairs(itertools.islice(nodes, PART_PAIRS))):
+    while part := list(itertools.islice(nodes, PART_PAIRS)):
+        corpus = qg_dmv.pack_pairs(part)
         paths.append(folder / f"part-{len(paths):05d}.npz")
         arrays = asdict(corpus)
         np.savez(paths[-1], **arrays)

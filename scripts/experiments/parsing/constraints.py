@@ -69,7 +69,7 @@ def train_with(constraint: str, sentences: list[Sentence], base: ArcParser) -> G
     parser, _ = train_factors(
         sentences,
         base,
-        [base],
+        [base] * len(sentences),
         rng=np.random.default_rng(SEED),
         options=TrainingOptions(),
         graph_options=GraphOptions(families=(), constraint=constraint, threshold=NOTHING_PRUNED),

@@ -102,7 +102,7 @@ def oracle_pair(pair):
 
 
 def packed(*pairs, punctuation="keep"):
-    return pack_pairs(pair_nodes(pair, TAGS, SOURCE_TAGS, punctuation=punctuation) for pair in pairs)
+    return pack_pairs([pair_nodes(pair, TAGS, SOURCE_TAGS, punctuation=punctuation) for pair in pairs])
 
 
 def laid_out(events):
@@ -232,7 +232,7 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     before, _ = train_qg_dmv(pairs, options=options)
     model, report = train_qg_dmv(pairs, options=replace(options, iterations=3))
     inventories = model.base.inventory, model.source_inventory
-    corpus = pack_pairs(pair_nodes(pair, *inventories, punctuation="keep") for pair in pairs)
+    corpus = pack_pairs([pair_nodes(pair, *inventories, punctuation="keep") for pair in pairs])
     # The last step is taken from where one step less ends.
     counts, log_likelihood = expected_counts([corpus], before.parameters)
     assert report.iterations[-1].log_likelihood == pytest.approx(log_likelihood)
@@ -247,7 +247,7 @@ def test_the_monolingual_model_comes_from_the_same_counts():
 def test_null_is_for_words_without_links_alone():
     pair = parallel(False)
     nodes = pair_nodes(pair, ("_", "NOUN", "PUNCT", "VERB"), ("_", "DET", "NOUN", "VERB"), punctuation="keep")
-    assert nodes.first.tolist() == [0, 1, 2, 3]
+    assert nodes.first_nodes.tolist() == [0, 1, 2, 3]
     assert nodes.source_tags.tolist() == [3, 2, 4]
 
 
@@ -372,7 +372,7 @@ def test_smoothing_adds_to_the_counts_of_both_models():
     options = QgOptions(smoothing=0.3, monolingual_smoothing=0.7, punctuation="keep", min_linked=0.0)
     model, _ = train_qg_dmv(pairs, options=options)
     tags, senses = model.base.inventory, model.source_inventory
-    corpus = pack_pairs(pair_nodes(pair, tags, senses, punctuation="keep") for pair in pairs)
+    corpus = pack_pairs([pair_nodes(pair, tags, senses, punctuation="keep") for pair in pairs])
     start = biased_parameters(len(tags), len(senses) + 1, parent_child=options.parent_child)
     counts, _ = expected_counts([corpus], start)
 
