@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.pipelines.projection.projected import SavableParser
+    from qsproj.pipelines.treebank_weights import Treebank
 
 
 def align(
@@ -82,6 +83,9 @@ def project(
     alignments: Iterable[Alignment],
     *,
     method: str = "soft",
+    treebank: Iterable[Sentence] = (),
+    also: Iterable[Sentence] | Sequence[Iterable[Sentence]] = (),
+    annotated: Iterable[Sentence] = (),
     seed: int = 1,
 ) -> SavableParser:
     """Train a parser for a language without a treebank, from translations of parsed sentences.
@@ -104,6 +108,13 @@ def project(
         weighted by link probability; ``hard``: train on arcs projected through one-to-one links;
         ``hard-em``: ``hard``, with missing arcs imputed by EM; ``qg``: a quasi-synchronous grammar; ``em``:
         the target's tags alone.
+    treebank : iterable of Sentence
+        Gold trees of the source language to start from; for several treebanks, a list of lists. This and the
+        next two are for ``soft``.
+    also : iterable of Sentence
+        With ``treebank``: trees of another language, which vote too; for several, a list of lists.
+    annotated : iterable of Sentence
+        A few target sentences with gold trees, which fine-tune the parser.
     seed : int
         The same seed gives the same parser.
 
@@ -121,11 +132,29 @@ def project(
 
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    return (
-        METHODS[method]
-        .project([_pairs(source, target, alignments)], rng=validation.generator_of(seed))
-        .parser
-    )
+    given: dict[str, Any] = {
+        "treebank": [one] if (one := _treebanks("treebank", treebank)) else (),
+        "also": _treebanks("also", also),
+        "annotated": validation.sentences_of(annotated, "annotated", least=0),
+    }
+    given = {name: value for name, value in given.items() if value}
+    for name in given:
+        if name not in METHODS[method].reads:
+            raise UsageError(f"method {method!r} does not read {name}; leave it out, or use method 'soft'")
+    if "also" in given and "treebank" not in given:
+        raise UsageError("found also without treebank, beside which it votes; give the source's treebank")
+    if "treebank" in given:
+        given["seed"] = seed
+    pairs = _pairs(source, target, alignments)
+    return METHODS[method].project([pairs], rng=validation.generator_of(seed), **given).parser
+
+
+def _treebanks(name: str, given: Any) -> list[Treebank]:
+    """Return treebanks of sentences, or of lists of them."""
+    from qsproj.pipelines.treebank_weights import Treebank
+
+    several = given if _holds_lists(given) else [given] if given else []
+    return [Treebank(name, validation.sentences_of(one, name)) for one in several]
 
 
 def train_biparser(
@@ -265,7 +294,6 @@ def project_tags(
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
     from qsproj.pipelines.tagging.tags_through_links import project_tags as train
     from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
-    from qsproj.pipelines.treebank_weights import Treebank
 
     if language is not None:
         check_known_language(language)
@@ -290,14 +318,13 @@ def project_tags(
         else read_lexicon(lexicon)
     )
     few = validation.sentences_of(tagged, "tagged", least=0)
-    relatives: Any = also if _holds_lists(also) else [also] if also else []
     tagger = train(
         join_same_targets(pairs),
         rng=validation.generator_of(seed),
         tagged=few,
         raw=map(validation.words_in, validation.texts_of(raw, "raw")),
         lexicon=known,
-        relatives=[Treebank("also", validation.sentences_of(one, "also")) for one in relatives],
+        relatives=_treebanks("also", also),
         language=language,
         columns=PROJECTED_COLUMNS if columns is None else columns,
     ).tagger

@@ -27,7 +27,7 @@ from qsproj.cli.options.shared import (
     workers_of,
 )
 from qsproj.corpus.enhanced import warn_emptied
-from qsproj.corpus.formats import read_sentences, write_sentences
+from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
@@ -80,6 +80,9 @@ def add_arguments(parser: CommandParser) -> None:
         action="append",
     )
     soft.option(
+        "--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"
+    )
+    soft.option(
         "--draws N",
         "passes over the prior's trees, translated anew for each (default: 6)",
     )
@@ -126,6 +129,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.checkpoint import EMRun
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
+    from qsproj.pipelines.treebank_weights import read_treebanks
 
     check_name("method", options.method, METHODS)
     method, sources = METHODS[options.method], _sources(options)
@@ -139,6 +143,10 @@ def run(options: argparse.Namespace) -> None:
                 "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
             )
         given["run"] = EMRun(workers=workers_of(options), checkpoint=checkpoint)
+    if "treebank" in given:
+        given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
+        given["also"] = read_treebanks(options.also)
+        given["annotated"] = read_all(options.annotated)
     rng = np.random.default_rng(options.seed)
     if options.enhanced:
         check_enhanced(pair.source for source in sources for pair in source)
@@ -187,6 +195,8 @@ def _sources(options: argparse.Namespace) -> Sources:
             f"found {len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
             f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
         )
+    if options.also and not options.treebank:
+        raise UsageError("--also votes beside the treebanks of the sources; name these: --treebank")
     if options.prior and options.draws:
         raise UsageError("--draws trains the prior; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":

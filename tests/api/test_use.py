@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import qsproj
+from qsproj.cli.main import main
 from tests.test_kept_models import path_of
 
 
@@ -108,6 +109,35 @@ def test_every_method_projects(method, english, german, links, tmp_path):
     assert parser.arc_probabilities(bare[0])[:, 1:].sum(axis=0) == pytest.approx(1.0)
     parser.save(tmp_path / "model")
     assert same(parsed[:5], map(qsproj.load_model(tmp_path / "model").parse, bare[:5]))
+
+
+def test_treebanks_and_annotated_trees_make_the_parser_of_the_command(english, german, links, tmp_path):
+    bare, few = without_trees(german), german[80:]
+    parser = qsproj.project(english, bare, links, treebank=english, also=german[:10], annotated=few)
+    for name, trees in (("bare", bare), ("few", few), ("also", german[:10])):
+        qsproj.write_conllu(trees, tmp_path / name)
+    files = ["--source", "corpora/en.conllu", "--alignment", "corpora/en-de.pharaoh"]
+    files += ["--treebank", "corpora/en.conllu", "-o", str(tmp_path / "by-command")]
+    for option, name in (("--target", "bare"), ("--annotated", "few"), ("--also", "also")):
+        files += [option, str(tmp_path / name)]
+    assert main(["project", *files]) == 0
+    by_command = qsproj.load_model(tmp_path / "by-command")
+    assert np.array_equal(parser.scorer.weights, by_command.scorer.weights)
+    alone = qsproj.project(english, bare, links, treebank=english, annotated=few)
+    assert not np.array_equal(alone.scorer.weights, parser.scorer.weights)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"method": "hard", "annotated": 1}, "method 'hard' does not read annotated"),
+        ({"also": 1}, "found also without treebank"),
+    ],
+)
+def test_treebanks_that_a_method_does_not_read_are_refused(given, message, english, german, links):
+    given = {name: german[:5] if value == 1 else value for name, value in given.items()}
+    with pytest.raises(qsproj.QsprojError, match=message):
+        qsproj.project(english, german, links, **given)
 
 
 def test_a_converter_is_trained_and_used(english, tmp_path):

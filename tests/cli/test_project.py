@@ -67,6 +67,12 @@ def test_other_methods_ask_for_a_source_and_its_links(run_cli, tmp_path, given, 
     assert "--method em" in outcome.err
 
 
+def test_other_treebanks_vote_beside_the_treebank_of_the_source(run_cli, tmp_path):
+    outcome = run_cli("project", *SAMPLE, "--also", GERMAN, "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert "--also votes beside the treebanks of the sources" in outcome.err
+
+
 def test_sentences_in_the_place_of_links_are_told_with_their_format(run_cli, tmp_path):
     outcome = run_cli("project", *SAMPLE[:4], "--alignment", GERMAN, "--method", "hard", "-o", tmp_path / "m")
     assert outcome.code == 2

@@ -17,6 +17,7 @@ from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.tagging.conventions import Conventional
+from qsproj.pipelines.treebank_weights import read_treebanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ def train_priors(
     seed: int,
 ) -> StageReport:
     prior, words = source_priors(
-        [(source.treebanks, source.pairs) for source in sources],
-        others,
+        [(read_treebanks(source.treebanks), source.pairs) for source in sources],
+        read_treebanks(others),
         unshared=unshared,
         target=read_all([source.pairs.target for source in sources]),
         rng=np.random.default_rng(seed),

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qsproj.corpus.formats import read_all
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.projection.projected import (
     DRAWS,
     EM_FROM_ARCS,
@@ -21,6 +20,7 @@ from qsproj.pipelines.projection.projected import (
     ProjectedArcs,
     SoftProjectionOptions,
 )
+from qsproj.pipelines.treebank_weights import Treebank
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
 Sources: TypeAlias = Sequence[Iterable[SentencePair]]
@@ -42,15 +42,16 @@ def _soft(
     *,
     rng: np.random.Generator,
     prior: Sequence[str] = (),
-    treebank: Sequence[Sequence[str]] = (),
+    treebank: Sequence[Sequence[Treebank]] = (),
+    also: Sequence[Treebank] = (),
     draws: int | None = None,
     seed: int | None = None,
-    annotated: Sequence[str] = (),
+    annotated: Iterable[Sentence] = (),
     nonprojective: bool = False,
     **given: Any,
 ) -> Projected:
-    """Return the parser that a bootstrap trains from the same files, if ``treebank`` names its treebanks."""
-    from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_priors
+    """Return the parser that a bootstrap trains from the same files, if ``treebank`` has its treebanks."""
+    from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
     from qsproj.pipelines.projection.soft_projection import project_soft
     from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
 
@@ -61,6 +62,7 @@ def _soft(
     if treebank:
         priors = source_priors(
             list(zip(treebank, sources, strict=True)),
+            also,
             unshared=unshared,
             target=(pair.target for pairs in sources for pair in pairs),
             rng=np.random.default_rng(seed or 0),
@@ -70,10 +72,8 @@ def _soft(
     elif prior:
         priors = tuple(map(load_prior, prior))
     else:
-        priors = tuple(translated_priors(conventional, rng=rng, draws=draws))
-    projected = project_soft(
-        conventional, priors=priors, rng=rng, options=options, annotated=list(read_all(annotated))
-    )
+        priors = (translated_prior(conventional, rng=rng, draws=draws),)
+    projected = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=list(annotated))
     hints = () if treebank or prior else (NO_TREEBANK,)
     return replace(projected, report=(*projected.report, *hints))
 
@@ -131,7 +131,7 @@ class Method(NamedTuple):
 METHODS: dict[str, Method] = {
     "soft": Method(
         "starts from other languages' parsers, adjusted by projected arcs",
-        ("prior", "treebank", "draws", "seed", *SOFT, "annotated", "nonprojective"),
+        ("prior", "treebank", "also", "draws", "seed", *SOFT, "annotated", "nonprojective"),
         _soft,
     ),
     "hard": Method(

@@ -5,12 +5,10 @@ They read tags alone, or words translated through the links of a bitext as well.
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -84,14 +82,14 @@ def join_priors(voters: Sequence[ArcParser], *, projective: bool) -> ArcParser:
     return ArcParser(ArcScorer(TEMPLATE_SET, weights), labeller, inference)
 
 
-def translated_priors(
+def translated_prior(
     corpora: Iterable[Iterable[SentencePair]], *, rng: np.random.Generator, draws: int = DRAWS
-) -> list[ArcParser]:
+) -> ArcParser:
     """Train a parser of the first source trees of each corpus, translated through its links.
 
     Reads the corpora twice. Held-out pairs are left out, so that they are as new to the prior as test data.
     """
-    parsers = []
+    sources = []
     for pairs in corpora:
         translate = way_to_translate(pairs)
         trees = (
@@ -102,8 +100,8 @@ def translated_priors(
         first = list(itertools.islice(trees, SOURCE_TREES))
         if not first:
             raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-        parsers.append(train_on_draws([(translate, first)], rng=rng, draws=draws))
-    return parsers
+        sources.append((translate, first))
+    return train_on_draws(sources, rng=rng, draws=draws)
 
 
 def train_on_draws(
@@ -186,31 +184,28 @@ LIKENESS_SENTENCES = 5000
 
 
 def source_priors(
-    sources: Sequence[tuple[Sequence[str], Iterable[SentencePair]]],
-    others: Sequence[str] = (),
+    sources: Sequence[tuple[Sequence[Treebank], Iterable[SentencePair]]],
+    others: Sequence[Treebank] = (),
     *,
     unshared: Sequence[str],
     target: Iterable[Sentence],
     rng: np.random.Generator,
     draws: int = DRAWS,
 ) -> tuple[WeightedPrior, int]:
-    """Train the :func:`weighted_prior` of files; return it with the number of training words.
+    """Train the :func:`weighted_prior` of a bitext; return it with the number of training words.
 
     ``sources``: for each source, its treebanks, which are translated through links, and its pairs with the
     target, tagged on both sides. ``others``: treebanks of any other languages. ``unshared``: conventions of
     the sources that do not hold in the target.
     """
     source, other = (
-        [
-            Treebank(Path(path).name, [conventional(one, unshared) for one in read_sentences(path)])
-            for path in paths
-        ]
-        for paths in ([path for paths, _ in sources for path in paths], others)
+        [Treebank(one.name, [conventional(tree, unshared) for tree in one.sentences]) for one in treebanks]
+        for treebanks in ([one for treebanks, _ in sources for one in treebanks], others)
     )
     translate = [
         by
-        for paths, pairs in sources
-        for by in [way_to_translate(Conventional(pairs, unshared))] * len(paths)
+        for treebanks, pairs in sources
+        for by in [way_to_translate(Conventional(pairs, unshared))] * len(treebanks)
     ]
     tagged = itertools.islice(target, LIKENESS_SENTENCES)
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate, draws=draws)

@@ -22,7 +22,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.projection.priors import translated_priors
+from qsproj.pipelines.projection.priors import translated_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -65,7 +65,7 @@ def corpus_of(language: str) -> Corpus:
 def projected(pairs: Iterable[SentencePair]) -> ArcParser:
     """Project a parser through pairs whose source sides have trees, as `qsproj project` does."""
     rng, corpora = np.random.default_rng(1), [list(pairs)]
-    found = project_soft(corpora, priors=translated_priors(corpora, rng=rng), rng=rng).parser
+    found = project_soft(corpora, priors=[translated_prior(corpora, rng=rng)], rng=rng).parser
     assert isinstance(found, ArcParser)
     return found
 

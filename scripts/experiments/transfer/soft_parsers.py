@@ -20,7 +20,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import load_model_of
-from qsproj.pipelines.projection.priors import SOURCE_TREES, join_priors, translated_priors, weighted_prior
+from qsproj.pipelines.projection.priors import SOURCE_TREES, join_priors, translated_prior, weighted_prior
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.treebank_weights import Treebank
@@ -52,7 +52,7 @@ class SoftParsers:
 
     def _translated(self) -> Path:
         return self._kept(
-            "translated", lambda: translated_priors([self.pairs()], rng=np.random.default_rng(1))
+            "translated", lambda: [translated_prior([self.pairs()], rng=np.random.default_rng(1))]
         )
 
     def untranslated(self) -> list[ArcParser]:
@@ -113,7 +113,7 @@ def project(
 ) -> dict[str, Any]:
     """Write a projected parser and its training trees; return its resources and report."""
     start, rng = time.process_time(), np.random.default_rng(1)
-    priors = priors or translated_priors([pairs], rng=rng)
+    priors = priors or [translated_prior([pairs], rng=rng)]
     projection = project_soft([pairs], priors=priors, rng=rng, options=options)
     write_conllu(projection.trees(), trees_beside(path))
     projection.parser.save(path)

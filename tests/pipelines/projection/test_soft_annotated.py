@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.pipelines.projection.priors import translated_priors
+from qsproj.pipelines.projection.priors import translated_prior
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import (
     about_annotated,
@@ -74,7 +74,7 @@ def test_ten_words_do_no_harm(sample):
     def right(annotated):
         rng = np.random.default_rng(1)
         options = SoftProjectionOptions(epochs=1)
-        priors = translated_priors([sample], rng=rng)
+        priors = [translated_prior([sample], rng=rng)]
         projected = project_soft([sample], priors=priors, rng=rng, options=options, annotated=annotated)
         found = [projected.parser.parse(tree).heads for tree in gold]
         return np.mean(np.concatenate([one != tree.heads for one, tree in zip(found, gold, strict=True)]))

@@ -23,7 +23,7 @@ from qsproj.pipelines.projection.priors import (
     PRIOR_TEMPLATE_SET,
     join_priors,
     load_prior,
-    translated_priors,
+    translated_prior,
 )
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
@@ -293,7 +293,7 @@ def test_without_priors_the_words_of_the_source_are_translated():
         )
         for source, heads, target in trees
     ] * 20
-    (prior,) = translated_priors([pairs], rng=np.random.default_rng(1))
+    prior = translated_prior([pairs], rng=np.random.default_rng(1))
     for _, heads, target in trees:
         assert prior.parse(make_sentence(target, tags)).heads.tolist()[1:] == heads
 
@@ -339,7 +339,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
-        translated_priors(
+        translated_prior(
             [[pair(2, [(1, 1)], source=make_sentence("a b", "X X"))]], rng=np.random.default_rng(1)
         )
     (tmp_path / "no.model").write_text("text")
@@ -355,8 +355,8 @@ def test_held_out_pairs_are_new_to_the_prior():
         for number, one in enumerate([pair(5, [(1, 1)])] * (2 * HELD_OUT), start=1)
     ]
     with pytest.raises(UsageError, match="parse the source first"):
-        translated_priors([pairs], rng=np.random.default_rng(1))
-    assert translated_priors([[*pairs[:-1], *pairs[-1:] * 2]], rng=np.random.default_rng(1))
+        translated_prior([pairs], rng=np.random.default_rng(1))
+    assert translated_prior([[*pairs[:-1], *pairs[-1:] * 2]], rng=np.random.default_rng(1))
 
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
