@@ -335,9 +335,12 @@ def read_text(
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)
         tokens = tokenize(line, language)
-        text = normalise(line, language)
-        yield sentence_from_text(
-            tokens, text, sent_id=str(number), contractions=contractions or {}, begins_paragraph=begins
+        words = words_of_tokens(tokens, contractions or {})
+        yield sentence_from_tokens(
+            list(zip(tokens, words, strict=True)),
+            normalise(line, language),
+            sent_id=str(number),
+            begins_paragraph=begins,
         )
 
 
@@ -399,35 +402,23 @@ def rule_starts(text: str, language: str | None) -> list[bool] | None:
     return starts if at == len(text) else None
 
 
-def sentence_from_text(
-    tokens: Sequence[str],
-    text: str,
-    *,
-    sent_id: str,
-    contractions: Contractions,
-    begins_paragraph: bool = False,
-) -> Sentence:
-    """Return the sentence of :func:`sentence_from_tokens` with tokens in ``contractions`` split."""
-    words = map(tuple, words_of_tokens(tokens, contractions))
-    return sentence_from_tokens(
-        list(zip(tokens, words, strict=True)), text, sent_id=sent_id, begins_paragraph=begins_paragraph
-    )
-
-
 def sentence_from_tokens(
     tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str, begins_paragraph: bool = False
 ) -> Sentence:
     """Return an unannotated sentence of tokens and their words, as they are written in ``text``."""
-    shown, starts = readable(text)
-    gaps = _space_after([token for token, _ in tokens], shown)
+    forms = [token for token, _ in tokens]
+    gaps = _space_after(forms, text)
     if gaps is None:
-        text, gaps = " ".join(token for token, _ in tokens), [True] * len(tokens)
-    elif starts is not None:
-        tokens = _as_written(tokens, gaps, text, [*starts, len(text)])
+        shown, starts = readable(text)
+        gaps = _space_after(forms, shown)
+        if gaps is None:
+            text, gaps = " ".join(forms), [True] * len(tokens)
+        elif starts is not None:
+            tokens = _as_written(tokens, gaps, text, [*starts, len(text)])
     lines = [NEW_PARAGRAPH] if begins_paragraph else []
     lines += [f"# sent_id = {sent_id}", f"# text = {text}"]
     word_lines = []
-    forms: list[str] = []
+    forms = []
     for (token, words), gap in zip(tokens, gaps, strict=True):
         misc = UNSPECIFIED if gap else "SpaceAfter=No"
         if len(words) > 1:

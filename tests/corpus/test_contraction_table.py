@@ -6,7 +6,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import LANGUAGES, contractions_of, known_contractions, learn_contractions
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import read_text, sentence_from_text, sentence_from_tokens
+from qsproj.corpus.text import read_text, sentence_from_tokens
 from qsproj.evaluation.conll18 import cut_scores
 
 
@@ -26,7 +26,7 @@ def test_a_language_without_a_table_has_none():
 
 def test_sentences_overrule_the_table():
     whole = Sentence.from_words(["Zum", "Haus"])
-    other = sentence_from_text(["im"], "im", sent_id="1", contractions={"im": ("in", "'m")})
+    other = sentence_from_tokens([("im", ("in", "'m"))], "im", sent_id="1")
     known = known_contractions("de", [whole, other])
     assert "zum" not in known
     assert known["im"] == ("in", "'m")

@@ -3,7 +3,7 @@
 import pytest
 
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.text import read_text, sentence_from_text, tokenize
+from qsproj.corpus.text import read_text, sentence_from_tokens, tokenize
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from tests.timing import assert_linear
@@ -70,7 +70,9 @@ def test_one_sentence_out_for_each_line_that_is_not_blank():
 
 
 def test_layout_spells_the_text():
-    sentence = sentence_from_text(["Ja", ",", "gut", "."], "Ja, gut.", sent_id="7", contractions={})
+    sentence = sentence_from_tokens(
+        [(one, (one,)) for one in ("Ja", ",", "gut", ".")], "Ja, gut.", sent_id="7"
+    )
     assert sentence.layout.lines == (
         "# sent_id = 7",
         "# text = Ja, gut.",
@@ -83,7 +85,7 @@ def test_layout_spells_the_text():
 
 
 def test_words_that_do_not_spell_the_text():
-    sentence = sentence_from_text(["a", "b"], "a c", sent_id="1", contractions={})
+    sentence = sentence_from_tokens([("a", ("a",)), ("b", ("b",))], "a c", sent_id="1")
     assert sentence.layout.lines[1] == "# text = a b"
 
 

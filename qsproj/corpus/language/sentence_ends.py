@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
 from qsproj.corpus.characters import INVISIBLE
-from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph
-from qsproj.corpus.sentence import Layout, Sentence
-from qsproj.corpus.text import is_blank
-from qsproj.corpus.token import multiword_tokens
+from qsproj.corpus.contractions import tokens_of
+from qsproj.corpus.editing import begins_paragraph
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import is_blank, sentence_from_tokens
+from qsproj.corpus.token import NO_SPACE, multiword_tokens, spelled
 from qsproj.errors import DataError
 
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in scripts without
@@ -214,31 +214,15 @@ def _last_pause(forms: tuple[str, ...], inner: set[int], begin: int, end: int) -
 
 
 def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
-    """Return words ``begin`` to ``end`` as a sentence with the given name, with their rows."""
-    assert sentence.layout is not None
-    lines = [NEW_PARAGRAPH] if begin == 0 and begins_paragraph(sentence) else []
-    rows: list[list[str]] = []
-    word_lines = []
-    for line in sentence.layout.lines:
-        cells = line.split("\t")
-        first, hyphen, last = cells[0].partition("-")
-        if len(cells) != COLUMN_COUNT or not begin < int(first) <= end:
-            continue
-        cells[0] = f"{int(first) - begin}-{int(last) - begin}" if hyphen else str(int(first) - begin)
-        if not hyphen:
-            word_lines.append(len(lines) + 2 + len(rows))
-        rows.append(cells)
-    lines += [f"# sent_id = {name}", f"# text = {_text(rows)}", *("\t".join(cells) for cells in rows)]
-    plain = Sentence.from_words(sentence.forms[begin:end], sent_id=name)
-    return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
-
-
-def _text(rows: list[list[str]]) -> str:
-    text, covered = "", 0
-    for cells in rows:
-        _, hyphen, last = cells[0].partition("-")
-        if not hyphen and int(cells[0]) <= covered:
-            continue
-        covered = int(last) if hyphen else covered
-        text += cells[FORM] + ("" if cells[MISC] == "SpaceAfter=No" else " ")
-    return text.rstrip(" ")
+    """Return words ``begin`` to ``end`` as a sentence with the given name."""
+    tokens: list[tuple[str, tuple[str, ...]]] = []
+    for first, form, count in tokens_of(sentence):
+        words = sentence.forms[max(first - 1, begin) : min(first - 1 + max(count, 1), end)]
+        # The rest of a token of more words than a part may have is written as words.
+        tokens += [(form, words)] * bool(words) if first > begin else [(word, (word,)) for word in words]
+    is_first = begin == 0 and begins_paragraph(sentence)
+    text = spelled(sentence, begin + 1, end)
+    part = sentence_from_tokens(tokens, text, sent_id=name, begins_paragraph=is_first)
+    last = next((span for span in multiword_tokens(sentence) if span.last == end), sentence[end])
+    key, value = NO_SPACE
+    return _without_space_after(part) if last.misc.get(key) == value else part
