@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import Heads, frozen_heads
-from qsproj.corpus.cells import DEPS, MISC, UNSPECIFIED, comment_in
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, comment_in
 from qsproj.corpus.sentence import Items, Layout, Sentence, checked_heads, checked_items, layout_of
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
@@ -144,6 +144,14 @@ def replaced(
     return with_comment(changed, "text", spelled(changed)) if sentence.layout is None else changed
 
 
+def layout_cells(sentence: Sentence, column: int) -> list[str]:
+    """Return the n cells of a column that is stored only in the layout."""
+    if sentence.layout is None:
+        return [UNSPECIFIED] * len(sentence)
+    lines, from_end = sentence.layout.lines, COLUMN_COUNT - column
+    return [lines[at].rstrip("\r").rsplit("\t", from_end)[-from_end] for at in sentence.layout.word_lines]
+
+
 def with_layout_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
     """Return the sentence with new cells, n each, in columns stored only in its layout."""
     layout = layout_of(sentence)
@@ -213,45 +221,34 @@ def lines_before(sentence: Sentence, word: int) -> int:
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words, None without the key."""
-    if sentence.layout is None:
-        return (None,) * len(sentence)
-    lines, start = sentence.layout.lines, f"{key}="
-    return tuple(
-        _misc_value(lines[i].rpartition("\t")[2].rstrip("\r"), start) for i in sentence.layout.word_lines
-    )
+    return tuple(_misc_value(cell, f"{key}=") for cell in layout_cells(sentence, MISC))
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
     """Return the sentence with ``key=value`` in MISC of its n words; None leaves that of a word unchanged."""
     if len(values) != len(sentence):
         raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")
-    layout = layout_of(sentence)
-    lines = list(layout.lines)
-    for at, value in zip(layout.word_lines, values):
-        if value is not None:
-            if any(character in value for character in "\t\r\n|"):
-                raise ValueError(f"{key}={value!r} is not valid in MISC: it contains a tab, a line end or |")
-            row, _, misc = lines[at].rpartition("\t")
-            # With mixed line ends, a carriage return may be part of the line and must stay last.
-            cell = misc.rstrip("\r")
-            lines[at] = f"{row}\t{_misc_with(cell, key, value)}{misc[len(cell) :]}"
-    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+    for value in values:
+        if value is not None and any(character in value for character in "\t\r\n|"):
+            raise ValueError(f"{key}={value!r} is not valid in MISC: it contains a tab, a line end or |")
+    cells = [
+        cell if value is None else _misc_with(cell, key, value)
+        for cell, value in zip(layout_cells(sentence, MISC), values)
+    ]
+    return with_layout_cells(sentence, {MISC: cells})
 
 
 def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = None) -> Sentence:
     """Return the sentence without ``KEY=...`` in MISC of ``words`` (1..n; None: all), for each key."""
-    layout = sentence.layout
     starts = tuple(f"{key}=" for key in keys)
-    text = "" if layout is None else "\n".join(layout.lines)
-    if layout is None or not any(start in text for start in starts):
+    text = "" if sentence.layout is None else "\n".join(sentence.layout.lines)
+    if not any(start in text for start in starts):
         return sentence
-    lines = list(layout.lines)
-    for at in layout.word_lines if words is None else [layout.word_lines[word - 1] for word in words]:
-        row, _, misc = lines[at].rpartition("\t")
-        cell = misc.rstrip("\r")
-        kept = [item for item in cell.split("|") if not item.startswith(starts)]
-        lines[at] = f"{row}\t{'|'.join(kept) or '_'}{misc[len(cell) :]}"
-    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+    cells = layout_cells(sentence, MISC)
+    for word in range(1, len(cells) + 1) if words is None else words:
+        kept = [item for item in cells[word - 1].split("|") if not item.startswith(starts)]
+        cells[word - 1] = "|".join(kept) or UNSPECIFIED
+    return with_layout_cells(sentence, {MISC: cells})
 
 
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:

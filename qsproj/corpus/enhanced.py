@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of
-from qsproj.corpus.editing import has_deps
+from qsproj.corpus.editing import has_deps, layout_cells, with_layout_cells
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.progress import notice
 
@@ -21,10 +21,7 @@ def has_graph(sentence: Sentence) -> bool:
 
 def graph_of(sentence: Sentence) -> Graph:
     """Return the edges into each word, including those from empty nodes."""
-    if sentence.layout is None:
-        return ((),) * len(sentence)
-    lines = sentence.layout.lines
-    return tuple(edges_of(lines[at].split("\t", DEPS + 1)[DEPS]) for at in sentence.layout.word_lines)
+    return tuple(map(edges_of, layout_cells(sentence, DEPS)))
 
 
 def collapsed_graph(sentence: Sentence) -> Graph:
@@ -56,14 +53,11 @@ def collapsed_graph(sentence: Sentence) -> Graph:
 
 def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
     """Return the sentence with new edges into its words, sorted by head; empty nodes are kept."""
-    layout = layout_of(sentence)
-    lines = list(layout.lines)
-    for at, edges in zip(layout.word_lines, graph, strict=True):
-        cells = lines[at].split("\t")
+    cells = []
+    for edges in graph:
         ordered = sorted(edges, key=lambda edge: ([int(part) for part in edge[0].split(".")], edge[1]))
-        cells[DEPS] = "|".join(":".join(edge) for edge in ordered) or UNSPECIFIED
-        lines[at] = "\t".join(cells)
-    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+        cells.append("|".join(":".join(edge) for edge in ordered) or UNSPECIFIED)
+    return with_layout_cells(sentence, {DEPS: cells})
 
 
 def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
