@@ -27,6 +27,38 @@ from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HmmSettings:
+    """Settings of the built-in aligner's training. The defaults were chosen on development data.
+
+    ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
+    of the latter. ``null_probability``: prior probability that a word has no counterpart. Dirichlet
+    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior``, added for equal spelling, less
+    for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a weight of its
+    own. ``jump_prior``: pseudo-count that pulls each jump weight to its last value. ``shard``: number of
+    sentence pairs with counts updated within a sweep; others see the updates in the next.
+    """
+
+    ibm1_sweeps: int = 3
+    hmm_sweeps: int = 4
+    null_probability: float = 0.2
+    lexical_prior: float = 1e-3
+    likeness_prior: float = 0.3
+    null_prior: float = 1e-3
+    reach: int = 6
+    jump_prior: float = 1.0
+    shard: int = 10000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTotals:
+    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
+
+    pairs: int
+    sources: NDArray[np.float64]
+    targets: NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
     """Consecutive sentence pairs in parts, as files, and statistics of all of them together.
@@ -38,7 +70,7 @@ class Shards:
 
     files: tuple[encoding.ShardFiles, ...]
     vocabularies: encoding.Vocabularies
-    totals: "PairTotals"
+    totals: PairTotals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,16 +105,14 @@ class _Done(NamedTuple):
     posteriors: NDArray[np.float32]
 
 
-def write_shards(
-    folder: Path, pairs: Iterable[tuple[encoding.Words, encoding.Words]], *, size: int, priors: "PairPriors"
-) -> Shards:
+def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: HmmSettings) -> Shards:
     vocabularies, shards = encoding.Vocabularies(), []
-    for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=size)):
+    for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=settings.shard)):
         files = encoding.ShardFiles(folder, number)
         _write_tokens(files, encoded)
         number_in_shard(files, encoded, vocabularies.sizes)
         shards.append(files)
-    return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, priors))
+    return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, settings))
 
 
 def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
@@ -223,23 +253,6 @@ def _linked_pairs(
 BLOCK_PAIRS = 1 << 21
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairPriors:
-    """Dirichlet pseudo-counts: of every pair, plus more for equal spelling, less for a shared prefix."""
-
-    base: float
-    likeness: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairTotals:
-    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
-
-    pairs: int
-    sources: NDArray[np.float64]
-    targets: NDArray[np.float64]
-
-
 def number_in_shard(
     files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, int]
 ) -> None:
@@ -267,14 +280,14 @@ def number_in_shard(
 
 
 def number_in_bitext(
-    shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, priors: PairPriors
+    shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, settings: HmmSettings
 ) -> PairTotals:
     """Number the word pairs of all shards: ``pairs`` int32[p], ``prior`` float32[p] of each shard."""
     sizes = vocabularies.sizes
     totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
     spelt = (*encoding.letters(vocabularies.source), *encoding.letters(vocabularies.target))
     for first, last in _blocks(_pairs_of_words(shards, sizes[0])):
-        totals = _join_block(shards, (first, last), totals, spelt, priors)
+        totals = _join_block(shards, (first, last), totals, spelt, settings)
     numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
     for files in shards:
         places = files.load("places")
@@ -298,7 +311,7 @@ def _join_block(
     words: tuple[int, int],
     before: PairTotals,
     spelt: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
-    priors: PairPriors,
+    settings: HmmSettings,
 ) -> PairTotals:
     """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
     first, last = words
@@ -314,8 +327,8 @@ def _join_block(
         source_letters,
         source_starts[first : last + 1],
         *target_letters,
-        priors.base,
-        priors.likeness,
+        settings.lexical_prior,
+        settings.likeness_prior,
     )
     for files, begin, end in zip(shards, begins, begins[1:], strict=False):
         own_numbers = numbers[begin:end]
@@ -353,29 +366,6 @@ def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HmmSettings:
-    """Settings of the built-in aligner's training. The defaults were chosen on development data.
-
-    ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
-    of the latter. ``null_probability``: prior probability that a word has no counterpart. Dirichlet
-    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior``, added for equal spelling, less
-    for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a weight of its
-    own. ``jump_prior``: pseudo-count that pulls each jump weight to its last value. ``shard``: number of
-    sentence pairs with counts updated within a sweep; others see the updates in the next.
-    """
-
-    ibm1_sweeps: int = 3
-    hmm_sweeps: int = 4
-    null_probability: float = 0.2
-    lexical_prior: float = 1e-3
-    likeness_prior: float = 0.3
-    null_prior: float = 1e-3
-    reach: int = 6
-    jump_prior: float = 1.0
-    shard: int = 10000
-
-
 def train_hmm(
     pairs: Iterable[tuple[Words, Words]],
     settings: HmmSettings | None = None,
@@ -394,8 +384,7 @@ def train_hmm(
     """
     settings = settings or HmmSettings()
     with temporary_folder() as folder:
-        priors = PairPriors(base=settings.lexical_prior, likeness=settings.likeness_prior)
-        shards = write_shards(folder, pairs, size=settings.shard, priors=priors)
+        shards = write_shards(folder, pairs, settings)
         sweeps = settings.ibm1_sweeps + settings.hmm_sweeps
         with bar("aligning", total=sweeps * len(shards.files), unit="shard") as progress:
             sweep = _first_sweep(shards, settings)

@@ -1,14 +1,16 @@
 """Word pairs that share a sentence pair, numbered shard by shard and all together, against plain sets."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from qsproj.alignment import hmm
 from qsproj.alignment.encoding import ShardFiles
-from qsproj.alignment.hmm import PairPriors, write_shards
+from qsproj.alignment.hmm import HmmSettings, write_shards
 from qsproj.errors import UsageError
 
-PRIORS = PairPriors(base=0.01, likeness=0.5)
+SETTINGS = HmmSettings(lexical_prior=0.01, likeness_prior=0.5)
 
 
 def bitext(seed, size, words=9):
@@ -21,7 +23,7 @@ def bitext(seed, size, words=9):
 def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, block):
     monkeypatch.setattr(hmm, "BLOCK_PAIRS", block)
     pairs = bitext(3, 30)
-    written = write_shards(tmp_path, pairs, size=shard, priors=PRIORS)
+    written = write_shards(tmp_path, pairs, replace(SETTINGS, shard=shard))
     numbers = {}
     for files, begin in zip(written.files, range(0, len(pairs), shard), strict=True):
         own = files.load("pairs")
@@ -35,10 +37,10 @@ def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, 
 
 def test_blocks_and_shards_do_not_show_in_the_priors(tmp_path, monkeypatch):
     pairs = [(["Anna", "e1"], ["Anna", "Annas"]), *bitext(5, 30)]
-    whole = write_shards(tmp_path, pairs, size=100, priors=PRIORS)
+    whole = write_shards(tmp_path, pairs, replace(SETTINGS, shard=100))
     monkeypatch.setattr(hmm, "BLOCK_PAIRS", 3)
     (tmp_path / "parts").mkdir()
-    parts = write_shards(tmp_path / "parts", pairs, size=4, priors=PRIORS)
+    parts = write_shards(tmp_path / "parts", pairs, replace(SETTINGS, shard=4))
     np.testing.assert_allclose(whole.totals.sources, parts.totals.sources)
     np.testing.assert_allclose(whole.totals.targets, parts.totals.targets)
     like = whole.files[0].load("prior")[0]
