@@ -285,23 +285,18 @@ def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
 
 
 def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
-    pooch = _pooch()
-    # Suppress the long messages of pooch.
-    pooch.get_logger().setLevel("ERROR")
+    def accept(arrived: Path) -> None:
+        fault = _fault(file, arrived)
+        if fault is None:
+            arrived.replace(path)
+        forget(path)
+        if fault is not None:
+            raise fault
 
-    def fetch(url: str, output: str, _: Any) -> None:
-        def accept(arrived: Path) -> None:
-            fault = _fault(file, arrived)
-            if fault is None:
-                arrived.replace(output)
-            forget(path)
-            if fault is not None:
-                raise fault
-
-        download(url, path, accept, patience=patience)
-
+    # requests, which downloads, is installed with it.
+    _pooch()
     try:
-        pooch.retrieve(file.url, known_hash=None, fname=path.name, path=path.parent, downloader=fetch)
+        download(file.url, path, accept, patience=patience)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
 
