@@ -12,8 +12,8 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_misc, with_predicted_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name
-from qsproj.kernels.dmv.dmv_best import dmv_best, dmv_best_by_arcs
-from qsproj.kernels.dmv.dmv_expectation import dmv_arcs, dmv_expectation
+from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
+from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.constraints import ConstrainedInference, Constraints
 from qsproj.models.dmv.siblings import (
@@ -284,6 +284,8 @@ PARSING_FLOOR = 1e-9
 # The least log probability of a known relation of an arc.
 LEAST_EVIDENCE = -200.0
 TREES = TreeDecoder(projective=True, single_root=True)
+# Evidence for the arcs of a case, float64[k+1, k+1], -inf for impossible ones; 0: all trees.
+Case = Scores | float
 
 
 @dataclass(frozen=True)
@@ -374,9 +376,12 @@ class Dmv(Parser):
         Crossing arcs are removed first; where no tree has all remaining heads, none is kept.
         """
         kept = self._kept(sentence)
-        heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
-        if np.all(heads == NO_HEAD):
-            heads = self._best(sentence, kept)
+        search = self._search(sentence, kept)
+        known = arcs_in(strip_heads(nearest_projective(sentence.heads), kept))
+        try:
+            heads = search(np.where(known, 0.0, -np.inf))[0]
+        except NoTreeError:
+            heads = search(0.0)[0]
         whole = attach_stripped(heads, kept, len(sentence))
         relations = tuple(
             relation if head == known and relation != UNSPECIFIED else other
@@ -399,10 +404,7 @@ class Dmv(Parser):
 
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, without stripped punctuation."""
-        kept = self._kept(sentence)
-        if self._reads_siblings(kept):
-            return second_order.posterior(self._sibling_scores(sentence, kept), single_root=True).log_z
-        return float(self._expectation(sentence, kept)[3][0])
+        return self._sums(sentence, self._kept(sentence))(0.0)[0]
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"labeller": ("", self.labeller)})
@@ -438,59 +440,42 @@ class Dmv(Parser):
         check_sentence(sentence, least=1)
         return kept_words(sentence.upos, punctuation=self.punctuation)
 
-    def _packed(
-        self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None
-    ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int16]]:
+    def _search(self, sentence: Sentence, kept: NDArray[np.int64]) -> Callable[[Case], tuple[Heads, float]]:
+        """Return a function that finds the best tree within a case, and its score."""
         tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
-        heads = np.full(len(tags), NO_HEAD) if known is None else known[1:]
-        return tags, np.array([0, len(tags)]), heads.astype(np.int16)
-
-    def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
         if self._reads_siblings(kept):
-            try:
-                return second_order.best(self._sibling_scores(sentence, kept, known), single_root=True)[0]
-            except NoTreeError:
-                return np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
+            scores = self._sibling_scores(tags)
+            return lambda case: second_order.best(replace(scores, arcs=scores.arcs + case), single_root=True)
         model = self.parameters.floored(PARSING_FLOOR)
-        logs = (np.log(model.stop), np.log1p(-model.stop), np.log(model.child), np.log(model.root))
-        heads, _ = dmv_best(*self._packed(sentence, kept, known), *logs)
-        return np.concatenate([[NO_HEAD], heads]).astype(np.int32)
+        with np.errstate(divide="ignore"):
+            logs = np.log(_arc_weights(tags, model))
+
+        def search(case: Case) -> tuple[Heads, float]:
+            heads, own = np.full(len(tags), NO_HEAD, dtype=np.int16), logs + case
+            ends = np.log(model.stop), np.log1p(-model.stop)
+            score = dmv_best_by_arcs(tags, *ends, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:], heads)
+            if score == -np.inf:
+                raise NoTreeError(own, single_root=True)
+            return np.concatenate([[NO_HEAD], heads]).astype(np.int32), score
+
+        return search
 
     def _best_within(
         self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
     ) -> Heads:
-        if inference is None:
-            return self._best(sentence, kept)
-        if self._reads_siblings(kept):
-            scores = self._sibling_scores(sentence, kept)
-            return inference.best_case(
-                lambda case: second_order.best(replace(scores, arcs=scores.arcs + case), single_root=True)
-            )
-        tags, model = self._packed(sentence, kept)[0], self.parameters.floored(PARSING_FLOOR)
-        with np.errstate(divide="ignore"):
-            logs = np.log(_arc_weights(tags, model))
-
-        def best(case: Scores) -> tuple[Heads, float]:
-            heads, own = np.full(len(tags), NO_HEAD, dtype=np.int16), logs + case
-            ends = np.log(model.stop), np.log1p(-model.stop)
-            score = dmv_best_by_arcs(tags, *ends, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:], heads)
-            return np.concatenate([[NO_HEAD], heads]).astype(np.int32), score
-
-        return inference.best_case(best)
+        search = self._search(sentence, kept)
+        return search(0.0)[0] if inference is None else inference.best_case(search)
 
     def _reads_siblings(self, kept: NDArray[np.int64]) -> bool:
         return self.siblings is not None and len(kept) <= LONGEST
 
-    def _sibling_scores(
-        self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None
-    ) -> second_order.SecondOrderScores:
+    def _sibling_scores(self, tags: NDArray[np.int16]) -> second_order.SecondOrderScores:
         assert self.siblings is not None
         floored = SiblingParameters(
             np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR),
             np.maximum(self.siblings.sibling_child, PARSING_FLOOR),
         )
-        root = np.maximum(self.parameters.root, PARSING_FLOOR)
-        return sibling_scores(self._packed(sentence, kept)[0], floored, root, known)
+        return sibling_scores(tags, floored, np.maximum(self.parameters.root, PARSING_FLOOR))
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
         """Return the model with probabilities given the most recent sibling, estimated from whole trees."""
@@ -503,34 +488,33 @@ class Dmv(Parser):
         start = self.siblings or whatever_the_sibling(self.parameters.stop, self.parameters.child)
         return replace(self, siblings=learn_siblings(seen, start))
 
-    def _expectation(self, sentence: Sentence, kept: NDArray[np.int64]) -> Any:
-        model = self.parameters.floored(PARSING_FLOOR)
-        return dmv_expectation(*self._packed(sentence, kept), model.stop, model.child, model.root)
-
-    def _kept_probabilities(
-        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None = None
-    ) -> Scores:
+    def _sums(self, sentence: Sentence, kept: NDArray[np.int64]) -> Callable[[Case], tuple[float, Scores]]:
+        """Return a function that sums over the trees within a case: log Z and arc marginals."""
+        tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
         if self._reads_siblings(kept):
-            scores = self._sibling_scores(sentence, kept)
-            if inference is None:
-                return second_order.posterior(scores, single_root=True).marginals
+            scores = self._sibling_scores(tags)
 
-            def sums(case: Scores) -> tuple[float, Scores]:
+            def sums_with_siblings(case: Case) -> tuple[float, Scores]:
                 own = second_order.posterior(replace(scores, arcs=scores.arcs + case), single_root=True)
                 return own.log_z, own.marginals
 
-            return inference.sum_cases(sums)[1]
-        if inference is None:
-            return _with_root(*self._expectation(sentence, kept)[-2:])
-        tags, model = self._packed(sentence, kept)[0], self.parameters.floored(PARSING_FLOOR)
+            return sums_with_siblings
+        model = self.parameters.floored(PARSING_FLOOR)
         weights = _arc_weights(tags, model)
 
-        def sums_by_valence(case: Scores) -> tuple[float, Scores]:
-            own = weights * np.exp(case)
+        def sums(case: Case) -> tuple[float, Scores]:
+            own, marginals = weights * np.exp(case), np.zeros_like(weights)
             log_z, *arcs = dmv_arcs(tags, model.stop, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:])
-            return log_z, _with_root(*arcs)
+            marginals[1:, 1:], marginals[ROOT, 1:] = arcs
+            return log_z, marginals
 
-        return inference.sum_cases(sums_by_valence)[1]
+        return sums
+
+    def _kept_probabilities(
+        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
+    ) -> Scores:
+        sums = self._sums(sentence, kept)
+        return (sums(0.0) if inference is None else inference.sum_cases(sums))[1]
 
 
 def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
@@ -540,10 +524,3 @@ def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
     weights[ROOT, 1:] = model.root[tags]
     np.fill_diagonal(weights, 0.0)
     return weights
-
-
-def _with_root(arcs: Scores, root_arcs: Floats) -> Scores:
-    whole = np.zeros((len(root_arcs) + 1, len(root_arcs) + 1))
-    whole[ROOT, 1:] = root_arcs
-    whole[1:, 1:] = arcs
-    return whole

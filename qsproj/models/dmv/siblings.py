@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads
+from qsproj.conventions import ROOT, Floats, Heads
 from qsproj.trees.second_order import SecondOrderScores, second_order_scores, sequences
 
 # Pseudo-count of the prior model's decisions with each sibling.
@@ -67,10 +67,8 @@ def _tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
     return none if sibling == head else int(of_word[sibling])
 
 
-def sibling_scores(
-    tags: NDArray[np.int16], parameters: SiblingParameters, root: Floats, known: Heads | None = None
-) -> SecondOrderScores:
-    """Return the log probabilities of a sentence's decisions, tags int16[n]; ``known`` int32[n+1] or -1."""
+def sibling_scores(tags: NDArray[np.int16], parameters: SiblingParameters, root: Floats) -> SecondOrderScores:
+    """Return the log probabilities of a sentence's decisions, tags int16[n]."""
     of_word = np.concatenate([[ROOT], tags]).astype(np.int64)
     size, none = len(of_word), len(root)
     stop, child = parameters.sibling_stop, parameters.sibling_child
@@ -82,10 +80,6 @@ def sibling_scores(
     siblings[ROOT] = 0.0
     arcs = np.zeros((size, size))
     arcs[ROOT] = np.log(root)[of_word]
-    if known is not None:
-        fixed = np.flatnonzero(known != NO_HEAD)
-        other = known[fixed] != np.arange(size)[:, None]
-        arcs[:, fixed] = np.where(other, -np.inf, arcs[:, fixed])
     stops = np.log(stop)[of_word[:, None], side, of_word[None, :]]
     stops[ROOT] = 0.0
     return second_order_scores(arcs, siblings=siblings, stops=stops, childless=np.log(stop)[of_word, :, none])
