@@ -42,7 +42,7 @@ class FamilyFactors:
     ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
         reads them; members are words plus one.
     ``scored`` int64[F]: the index of each factor's score among the flattened scores of the group.
-    ``group``: all scores zero. ``above``: an offset added to scores.
+    ``group``: all scores zero. ``above``: an offset added to scores, one for all or float64[F].
     """
 
     name: str
@@ -50,7 +50,7 @@ class FamilyFactors:
     places: second_order.Places
     scored: NDArray[np.int64]
     group: FactorGroup
-    above: float = 0.0
+    above: float | Floats = 0.0
 
     def with_scores(self, scores: Floats) -> FactorGroup:
         return rescored(self.group, scores + self.above, self.scored)
@@ -300,11 +300,12 @@ def propagate(
     iterations: int,
     maximise: bool = False,
     tolerance: float = 1e-3,
+    damping: float = DAMPING,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family; hard constraint last."""
     return run(
         graph.with_scores(link_scores, scores),
-        BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=DAMPING),
+        BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping),
         maximise=maximise,
     )
 
@@ -346,8 +347,11 @@ def arc_log_odds(beliefs: Beliefs) -> Floats:
 def expectations(
     graph: SentenceGraph, link_scores: Floats, scores: Sequence[Floats], *, iterations: int
 ) -> tuple[Floats, Expectations]:
-    """Pass messages; return the arcs' log-odds float64[E], and the gradient of Bethe log Z (eq. 2.18)."""
-    beliefs = propagate(graph, link_scores, scores, iterations=iterations)
+    return expected(graph, propagate(graph, link_scores, scores, iterations=iterations))
+
+
+def expected(graph: SentenceGraph, beliefs: Beliefs) -> tuple[Floats, Expectations]:
+    """Return the arcs' log-odds float64[E], and the gradient of Bethe log Z by the scores (eq. 2.18)."""
     log_odds = arc_log_odds(beliefs)
     groups, incoming = beliefs.graph.groups, beliefs.incoming
     fired = [

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from qsproj.bp.factors.booleans import exactly_one, link
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import projective_tree, tree
-from qsproj.bp.graph import FactorGraph, factor_graph, rescored
+from qsproj.bp.graph import FactorGroup, factor_graph
 from qsproj.bp.links import arcs_of, chosen_links
-from qsproj.bp.run import BPOptions, Status, probability, run
+from qsproj.bp.run import Status
 from qsproj.conventions import ROOT, Floats, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_probabilities
@@ -32,7 +32,14 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
-from qsproj.models.graph.graph_factors import arc_log_odds, candidate_arcs
+from qsproj.models.graph.graph_factors import (
+    Expectations,
+    FamilyFactors,
+    SentenceGraph,
+    candidate_arcs,
+    expected,
+    propagate,
+)
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, shaped
@@ -41,72 +48,39 @@ from qsproj.models.storage import described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tree_decoder import TreeDecoder
 
-# Order of the groups. The tree comes last, so that every iteration ends with it.
-LINK, TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK, TREE = range(6)
+# The families of a sentence's graph, in their order.
+TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK = range(4)
 
 Numbers = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FactorValues:
-    """A number for each factor and state of its tags: scores (natural log), or expected counts.
-
-    ``links`` float64[E]: each arc. ``tags`` float64[n, K]: each tag of each word. ``trigrams`` float64[K+1,
-    K+1, K+1]: [tag before the last, last tag, tag], K being the boundary. ``tag_links`` float64[P]: each arc
-    with each pair of tags of its words.
-    """
-
-    links: Floats
-    tags: Floats
-    trigrams: Floats
-    tag_links: Floats
+# Scores (natural log) or expected counts: of arcs float64[E]; and of each family: of the tags of words
+# float64[n * K]; of [tag before the last, last tag, tag] float64[(K+1)^3], K being the boundary; of each pair
+# of tags of each arc from the root, and between words.
+FactorValues = Expectations
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class TaggingGraph:
+class TaggingGraph(SentenceGraph):
     """The candidate arcs of a sentence, the tags its words may have, and the factors over them.
 
     Variables are the E arcs, then the tags of the words 1..n, of K states each, then the tag of the root, of
     one state. Arcs are listed head after head, so that those from the root come first.
 
-    ``heads``, ``dependents`` int32[E]: the ends of each arc.
     ``possible`` bool[n, K]: the tags that each word may have, at least one.
     ``candidate_words``, ``candidate_tags`` int32[C]: the root, with the placeholder tag 0; then each word
         with each tag that it may have.
     ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: for each pair of tags of each arc, the arc, and
         the candidates that are its head and its dependent.
-    ``pair_slots`` int64[P]: index of its score in ROOT_TAGLINK or, for an arc between words, TAGLINK.
-    ``graph``: groups in the order above; all scores zero.
     """
 
-    heads: Numbers
-    dependents: Numbers
     possible: Mask
     candidate_words: Numbers
     candidate_tags: Numbers
     pair_arcs: Numbers
     pair_candidates: Numbers
-    pair_slots: NDArray[np.int64]
-    graph: FactorGraph
 
-    @property
-    def n_root_pairs(self) -> int:
-        return int(np.searchsorted(self.pair_arcs, np.count_nonzero(self.heads == ROOT)))
-
-    def with_scores(self, scores: FactorValues) -> FactorGraph:
-        """Return the graph with scores, natural log; scores of impossible tags are not read."""
-        groups = self.graph.groups
-        rooted = self.n_root_pairs
-        of_root, between = scores.tag_links[:rooted], scores.tag_links[rooted:]
-        scored = (
-            rescored(groups[LINK], scores.links),
-            rescored(groups[TAG], np.where(self.possible, scores.tags, -np.inf)),
-            rescored(groups[TRIGRAM], scores.trigrams),
-            rescored(groups[ROOT_TAGLINK], of_root, self.pair_slots[:rooted]),
-            rescored(groups[TAGLINK], between, self.pair_slots[rooted:]),
-            *groups[TREE:],
-        )
-        return replace(self.graph, groups=scored)
+    def split_pairs(self, values: Floats) -> list[Floats]:
+        """Split float64[P] into values of pairs with the root, and between words."""
+        return np.split(values, [len(self.families[ROOT_TAGLINK].scored)])
 
 
 def tagging_graph(
@@ -123,42 +97,49 @@ def tagging_graph(
     root_tag = arcs.size + n
     rooted = int(np.count_nonzero(heads == ROOT))
     make_tree = projective_tree if inference.projective else tree
+    words, word_tags = np.nonzero(possible)
+    pair_arcs, pair_candidates, root_slots, slots = _pairs(heads, dependents, possible)
+    root_scores, scores = np.zeros((rooted, 1, n_tags)), np.zeros((arcs.size - rooted, n_tags, n_tags))
+    head_tags, dependent_tags = tags[heads[rooted:] - 1], tags[dependents - 1]
+    families = (
+        _family("tag", tag(tags, np.zeros((n, n_tags))), above=np.where(possible, 0.0, -np.inf).reshape(-1)),
+        _family("trigram", trigram(tags, np.zeros((n_tags + 1,) * 3))),
+        _family(
+            "root taglink",
+            tag_link(arcs[:rooted], np.full(rooted, root_tag), dependent_tags[:rooted], root_scores),
+            root_slots,
+        ),
+        _family("taglink", tag_link(arcs[rooted:], head_tags, dependent_tags[rooted:], scores), slots),
+    )
     groups = [
         link(arcs, np.zeros(arcs.size)),
-        tag(tags, np.zeros((n, n_tags))),
-        trigram(tags, np.zeros((n_tags + 1, n_tags + 1, n_tags + 1))),
-        tag_link(
-            arcs[:rooted],
-            np.full(rooted, root_tag),
-            tags[dependents[:rooted] - 1],
-            np.zeros((rooted, 1, n_tags)),
-        ),
-        tag_link(
-            arcs[rooted:],
-            tags[heads[rooted:] - 1],
-            tags[dependents[rooted:] - 1],
-            np.zeros((arcs.size - rooted, n_tags, n_tags)),
-        ),
+        *(family.group for family in families),
         *([exactly_one(span_arcs(links, spans))] if spans else []),
         make_tree(links, single_root=inference.single_root),
     ]
-    states = np.repeat([2, n_tags, 1], [arcs.size, n, 1])
-    words, word_tags = np.nonzero(possible)
-    pair_arcs, pair_candidates, pair_slots = _pairs(heads, dependents, possible)
     return TaggingGraph(
-        heads=heads,
-        dependents=dependents,
+        links,
+        heads,
+        dependents,
+        families,
+        factor_graph(np.repeat([2, n_tags, 1], [arcs.size, n, 1]), groups),
         possible=possible,
         candidate_words=np.append(ROOT, words + 1).astype(np.int32),
         candidate_tags=np.append(0, word_tags).astype(np.int32),
         pair_arcs=pair_arcs,
         pair_candidates=pair_candidates,
-        pair_slots=pair_slots,
-        graph=factor_graph(states, groups),
     )
 
 
-def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+def _family(
+    name: str, group: FactorGroup, scored: NDArray[np.int64] | None = None, *, above: float | Floats = 0.0
+) -> FamilyFactors:
+    """Return factors without features of their own; by default, all are scored."""
+    every = np.arange(group.scores.size) if scored is None else scored
+    return FamilyFactors(name, np.zeros((0, 1), np.int32), np.zeros(0, np.uint64), every, group, above)
+
+
+def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[NDArray[Any], ...]:
     n_tags = possible.shape[1]
     numbers = np.cumsum(possible).reshape(possible.shape)
     rooted = int(np.count_nonzero(heads == ROOT))
@@ -174,11 +155,11 @@ def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[Numbers
         ],
         axis=1,
     )
-    slots = np.append(arcs * n_tags + tags, (between * n_tags + head_tags) * n_tags + dependent_tags)
     return (
         np.append(arcs, rooted + between).astype(np.int32),
         np.concatenate([from_root, of_words]).astype(np.int32),
-        slots.astype(np.int64),
+        arcs * n_tags + tags,
+        (between * n_tags + head_tags) * n_tags + dependent_tags,
     )
 
 
@@ -192,42 +173,20 @@ def observed_values(graph: TaggingGraph, agrees: Mask, tags: Numbers) -> FactorV
     one_hot = np.zeros((n, n_tags))
     one_hot[np.arange(n), tags] = 1.0
     fires = agrees[graph.pair_arcs] & right[graph.pair_candidates].all(axis=1)
-    return FactorValues(agrees.astype(np.float64), one_hot, trigrams, fires.astype(np.float64))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaggingBeliefs:
-    """Beliefs about arcs and tags.
-
-    ``log_odds`` float64[E]: of each arc under the tree factor: probabilities of the heads of a word sum to
-    one. ``expected``: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
-    """
-
-    log_odds: Floats
-    expected: FactorValues
-    status: Status
+    pairs = graph.split_pairs(fires.astype(np.float64))
+    return agrees.astype(np.float64), [one_hot.reshape(-1), trigrams.reshape(-1), *pairs]
 
 
 def infer_tags_and_tree(
     graph: TaggingGraph, scores: FactorValues, *, iterations: int, tolerance: float = 1e-3
-) -> TaggingBeliefs:
-    """Pass messages, groups in turn; O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs."""
-    passing = BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance)
-    beliefs = run(graph.with_scores(scores), passing)
-    groups, incoming = beliefs.graph.groups, beliefs.incoming
-    log_odds = arc_log_odds(beliefs)
-    rooted = graph.n_root_pairs
-    tag_links = [
-        groups[index].expected(incoming[index]).reshape(-1)[graph.pair_slots[pairs]]
-        for index, pairs in ((ROOT_TAGLINK, slice(None, rooted)), (TAGLINK, slice(rooted, None)))
-    ]
-    expected = FactorValues(
-        probability(log_odds),
-        groups[TAG].expected(incoming[TAG]),
-        groups[TRIGRAM].expected(incoming[TRIGRAM]),
-        np.concatenate(tag_links),
-    )
-    return TaggingBeliefs(log_odds, expected, beliefs.status)
+) -> tuple[Status, Floats, FactorValues]:
+    """Pass messages, groups in turn; O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs.
+
+    Returns the log-odds float64[E] of each arc under the tree factor, so that probabilities of the heads of a
+    word sum to one; and the gradient of Bethe log Z by the scores (thesis eq. 2.18).
+    """
+    beliefs = propagate(graph, *scores, iterations=iterations, tolerance=tolerance, damping=0.0)
+    return beliefs.status, *expected(graph, beliefs)
 
 
 TAG_LINK_BUCKETS = 1 << 20
@@ -283,13 +242,10 @@ class TaggingWeights:
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
         graph = features.graph
-        n_tags = graph.possible.shape[1]
-        return FactorValues(
-            arc_scores[graph.heads, graph.dependents],
-            features.tag_scores,
-            score_rows(trigram_rows(n_tags), self.trigrams).reshape((n_tags + 1,) * 3),
-            score_factors(features.tag_links, self.tag_links),
-        )
+        trigrams = score_rows(trigram_rows(graph.possible.shape[1]), self.trigrams)
+        pairs = graph.split_pairs(score_factors(features.tag_links, self.tag_links))
+        arcs = arc_scores[graph.heads, graph.dependents]
+        return arcs, [features.tag_scores.reshape(-1), trigrams, *pairs]
 
     def to_archive(self) -> Archive:
         header, arrays = self.arcs.to_archive()
@@ -389,14 +345,13 @@ class TaggingParser(Parser):
         if isinstance(inference, ConstrainedInference):
             arc_scores = arc_scores + inference.evidence
         graph = features.graph
-        found = infer_tags_and_tree(
-            graph, self.weights.scores(features, arc_scores), iterations=self.options.iterations
-        )
-        if found.status is Status.CONTRADICTION:
-            return TagsAndArcs(distribution, marginals, found.status), inference
+        scores = self.weights.scores(features, arc_scores)
+        status, _, (links, families) = infer_tags_and_tree(graph, scores, iterations=self.options.iterations)
+        if status is Status.CONTRADICTION:
+            return TagsAndArcs(distribution, marginals, status), inference
         arcs = np.zeros_like(marginals)
-        arcs[graph.heads, graph.dependents] = found.expected.links
-        return TagsAndArcs(found.expected.tags, arcs, found.status), inference
+        arcs[graph.heads, graph.dependents] = links
+        return TagsAndArcs(families[TAG].reshape(distribution.shape), arcs, status), inference
 
     def _known_tags(self, given: Constraints) -> dict[int, int]:
         known = {}

@@ -22,6 +22,9 @@ from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, 
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser import (
+    ROOT_TAGLINK,
+    TAG,
+    TRIGRAM,
     FactorValues,
     TaggingFeatures,
     TaggingOptions,
@@ -172,19 +175,17 @@ def _example(
 def tagging_loss(
     example: TaggingExample, values: FactorValues, *, iterations: int, margin: float
 ) -> tuple[float, FactorValues]:
-    check_finite(values.links, values.tag_links, values.trigrams)
-    handicapped = replace(values, links=values.links + margin * ~example.agrees)
-    beliefs = infer_tags_and_tree(example.features.graph, handicapped, iterations=iterations)
-    expected, observed = beliefs.expected, example.observed
-    missed = np.logaddexp(0.0, -beliefs.log_odds[example.agrees]).sum()
-    chances = expected.tags[observed.tags > 0.0]
-    slopes = FactorValues(
-        expected.links - observed.links,
-        expected.tags - observed.tags,
-        expected.trigrams - observed.trigrams,
-        expected.tag_links - observed.tag_links,
+    links, scores = values
+    check_finite(links, *scores)
+    handicapped = links + margin * ~example.agrees, scores
+    _, log_odds, (arcs, fired) = infer_tags_and_tree(
+        example.features.graph, handicapped, iterations=iterations
     )
-    return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), slopes
+    seen_arcs, seen = example.observed
+    missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
+    chances = fired[TAG][seen[TAG] > 0.0]
+    slopes = [own - other for own, other in zip(fired, seen, strict=True)]
+    return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), (arcs - seen_arcs, slopes)
 
 
 class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
@@ -213,18 +214,19 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
-        loss, slopes = tagging_loss(
+        loss, (of_arcs, slopes) = tagging_loss(
             example,
             self._live.scores(example.features, arc_scores),
             iterations=self._start.options.iterations,
             margin=self._margin,
         )
         arc_slopes = np.zeros_like(arc_scores)
-        arc_slopes[graph.heads, graph.dependents] = slopes.links
+        arc_slopes[graph.heads, graph.dependents] = of_arcs
         self._arcs.descend(arcs, arc_slopes)
-        self._tag_links.gather(gather_factors, example.features.tag_links, slopes.tag_links)
+        pairs = np.concatenate(slopes[ROOT_TAGLINK:])
+        self._tag_links.gather(gather_factors, example.features.tag_links, pairs)
         self._tag_links.step()
-        trigrams = slopes.trigrams.reshape(-1)
+        trigrams = slopes[TRIGRAM]
         trigrams[np.abs(trigrams) < NEGLIGIBLE] = 0.0
         self._trigrams.gather(gather_rows, self._rows, trigrams)
         self._trigrams.step()

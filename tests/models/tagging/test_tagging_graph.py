@@ -1,7 +1,5 @@
 """The graph over tags and arcs: its beliefs against enumeration, its gradient, its features."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,8 @@ from qsproj.features.atoms import encode
 from qsproj.features.second_order import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.tagging.tagging_parser import (
-    FactorValues,
+    TAG,
+    TRIGRAM,
     infer_tags_and_tree,
     observed_values,
     tagging_graph,
@@ -36,17 +35,16 @@ def graph_of(n, inference=PROJECTIVE):
 
 def random_scores(graph, rng, *, scale):
     n = len(graph.possible)
-    return FactorValues(
-        scale * rng.normal(size=len(graph.heads)),
-        scale * rng.normal(size=(n, N_TAGS)),
-        scale * rng.normal(size=(N_TAGS + 1,) * 3),
-        scale * rng.normal(size=len(graph.pair_arcs)),
+    arcs, tags, trigrams, pairs = (
+        scale * rng.normal(size=size)
+        for size in (len(graph.heads), n * N_TAGS, (N_TAGS + 1) ** 3, len(graph.pair_arcs))
     )
+    return arcs, [tags, trigrams, *graph.split_pairs(pairs)]
 
 
 def truth(graph, scores):
     """Return log Z, the probability of each arc, tag, and pair of tags with its arc, by enumeration."""
-    scored = graph.with_scores(scores)
+    scored = graph.with_scores(*scores)
     everything = GraphEnumeration(scored.states, scored.groups, lambda v: np.array(v, dtype=np.int32))
     n_arcs, n = len(graph.heads), len(graph.possible)
     arcs = [everything.marginals(arc)[1] for arc in range(n_arcs)]
@@ -63,8 +61,15 @@ def truth(graph, scores):
 
 def without_loops(graph, scores, arc):
     """Leave only one arc that looks at tags, and tags that do not look at each other."""
-    alone = np.where(graph.pair_arcs == arc, scores.tag_links, 0.0)
-    return replace(scores, trigrams=np.zeros_like(scores.trigrams), tag_links=alone)
+    arcs, (tags, trigrams, *pairs) = scores
+    alone = np.where(graph.pair_arcs == arc, np.concatenate(pairs), 0.0)
+    return arcs, [tags, np.zeros_like(trigrams), *graph.split_pairs(alone)]
+
+
+def expected_parts(graph, scores, **limits):
+    """Return the expected arcs, tags float64[n, K] and pairs of tags."""
+    _, _, (arcs, (tags, _, *pairs)) = infer_tags_and_tree(graph, scores, **limits)
+    return arcs, tags.reshape(-1, N_TAGS), np.concatenate(pairs)
 
 
 @pytest.mark.parametrize("inference", [PROJECTIVE, ALL_TREES])
@@ -76,11 +81,11 @@ def test_beliefs_are_exact_where_nothing_goes_round(n, inference, scale):
     for arc in (0, len(graph.heads) - 1):
         scores = without_loops(graph, random_scores(graph, rng, scale=scale), arc)
         log_z, arcs, tags, pairs = truth(graph, scores)
-        found = infer_tags_and_tree(graph, scores, iterations=10)
-        np.testing.assert_allclose(found.expected.links, arcs, atol=1e-9)
-        np.testing.assert_allclose(found.expected.tags, tags, atol=1e-9)
+        found = expected_parts(graph, scores, iterations=10)
+        np.testing.assert_allclose(found[0], arcs, atol=1e-9)
+        np.testing.assert_allclose(found[1], tags, atol=1e-9)
         of_arc = graph.pair_arcs == arc
-        np.testing.assert_allclose(found.expected.tag_links[of_arc], pairs[of_arc], atol=1e-9)
+        np.testing.assert_allclose(found[2][of_arc], pairs[of_arc], atol=1e-9)
         assert bethe_log_z(settled(graph, scores)) == pytest.approx(log_z, rel=1e-9)
 
 
@@ -89,16 +94,16 @@ def test_beliefs_are_near_the_truth_where_something_does(inference):
     graph = graph_of(3, inference)
     scores = random_scores(graph, np.random.default_rng(5), scale=0.7)
     log_z, arcs, tags, pairs = truth(graph, scores)
-    found = infer_tags_and_tree(graph, scores, iterations=10)
-    np.testing.assert_allclose(found.expected.links, arcs, atol=0.05)
-    np.testing.assert_allclose(found.expected.tags, tags, atol=0.05)
-    np.testing.assert_allclose(found.expected.tag_links, pairs, atol=0.05)
+    found = expected_parts(graph, scores, iterations=10)
+    np.testing.assert_allclose(found[0], arcs, atol=0.05)
+    np.testing.assert_allclose(found[1], tags, atol=0.05)
+    np.testing.assert_allclose(found[2], pairs, atol=0.05)
     assert bethe_log_z(settled(graph, scores)) == pytest.approx(log_z, abs=0.05)
 
 
 def settled(graph, scores):
     precise = BPOptions(schedule="sequential", max_iterations=500, tolerance=1e-12)
-    beliefs = run(graph.with_scores(scores), precise)
+    beliefs = run(graph.with_scores(*scores), precise)
     assert beliefs.residuals[-1] < 1e-9
     return beliefs
 
@@ -106,16 +111,16 @@ def settled(graph, scores):
 def test_the_gradient_is_that_of_bethe_log_z():
     graph = graph_of(3)
     scores = random_scores(graph, np.random.default_rng(7), scale=0.7)
-    expected = infer_tags_and_tree(graph, scores, iterations=500, tolerance=1e-12).expected
+    *_, (arcs, families) = infer_tags_and_tree(graph, scores, iterations=500, tolerance=1e-12)
     step = 1e-5
-    for name in ("links", "tags", "trigrams", "tag_links"):
-        values, slopes = getattr(scores, name), getattr(expected, name)
-        for cell in list(np.ndindex(values.shape))[::3]:
+    for place, slopes in enumerate((arcs, *families)):
+        for cell in range(0, len(slopes), 3):
             moved = []
             for way in (step, -step):
-                changed = values.copy()
-                changed[cell] += way
-                moved.append(bethe_log_z(settled(graph, replace(scores, **{name: changed}))))
+                changed = [values.copy() for values in (scores[0], *scores[1])]
+                changed[place][cell] += way
+                moved.append(bethe_log_z(settled(graph, (changed[0], changed[1:]))))
+            # A tag that is ruled out has no slope; its score is not read.
             assert slopes[cell] == pytest.approx((moved[0] - moved[1]) / (2 * step), abs=1e-6)
 
 
@@ -124,15 +129,14 @@ def test_what_is_observed_is_what_fires_when_all_else_is_ruled_out():
     agrees = graph.heads == np.array([2, 0, 2])[graph.dependents - 1]
     tags = np.array([2, 1, 0], dtype=np.int32)
     observed = observed_values(graph, agrees, tags)
-    nothing = random_scores(graph, np.random.default_rng(0), scale=0.0)
-    known = replace(
-        nothing,
-        links=np.where(agrees, 0.0, -np.inf),
-        tags=np.where(np.arange(N_TAGS) == tags[:, None], 0.0, -np.inf),
-    )
-    clamped = infer_tags_and_tree(graph, known, iterations=2).expected
-    for name in ("links", "tags", "trigrams", "tag_links"):
-        np.testing.assert_allclose(getattr(clamped, name), getattr(observed, name), atol=1e-12)
+    _, nothing = random_scores(graph, np.random.default_rng(0), scale=0.0)
+    nothing[TAG] = np.where(np.arange(N_TAGS) == tags[:, None], 0.0, -np.inf).reshape(-1)
+    known = np.where(agrees, 0.0, -np.inf), nothing
+    *_, clamped = infer_tags_and_tree(graph, known, iterations=2)
+    np.testing.assert_allclose(clamped[0], observed[0], atol=1e-12)
+    for found, expected in zip(clamped[1], observed[1], strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert observed[1][TRIGRAM].sum() == 4
 
 
 SENTENCE = make_sentence("she saw the old man", "PRON VERB DET ADJ NOUN", [2, 0, 5, 5, 2])
