@@ -7,7 +7,6 @@ from obliques, and subjects from objects, where the two words of the arc do not 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from threading import Lock
 
 import numpy as np
@@ -150,11 +149,7 @@ class WordTypes(dict[tuple[str, ...], int]):
         for number, place in enumerate(("<before>", "<root>", "<after>")):
             self._hashes[number] = [stable_hash(f"{name}\t{place}") for name in attributes]
         self._places = number + 1
-        self._cells_of = attrgetter(*self.columns) if len(self.columns) > 1 else self._one_column
         self._lock = Lock()
-
-    def _one_column(self, sentence: Sentence) -> tuple[tuple[str, ...]]:
-        return (getattr(sentence, self.columns[0]),)
 
     def look_up(self, sentences: Sequence[Sentence]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """Return hashes uint64[R, A] and tags uint8[R] of roots and words, PADDING rows before and after."""
@@ -165,7 +160,8 @@ class WordTypes(dict[tuple[str, ...], int]):
             for sentence in sentences:
                 numbers += [self.BEFORE] * PADDING
                 numbers.append(self.ROOT)
-                numbers += map(self.__getitem__, zip(*self._cells_of(sentence), strict=True))
+                cells = (getattr(sentence, column) for column in self.columns)
+                numbers += map(self.__getitem__, zip(*cells, strict=True))
                 numbers += [self.AFTER] * PADDING
             rows = np.array(numbers, dtype=np.int32)
             return self._hashes.take(rows, axis=0), self._tags.take(rows)
@@ -185,9 +181,7 @@ class WordTypes(dict[tuple[str, ...], int]):
         return number
 
 
-@lru_cache
-def _types(attributes: tuple[str, ...]) -> WordTypes:
-    return WordTypes(attributes)
+_types = lru_cache(WordTypes)
 
 
 def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:

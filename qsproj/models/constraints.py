@@ -8,7 +8,6 @@ head change the scores of arcs, or of labelled arcs where a model has them.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -113,11 +112,8 @@ class Constraints:
     @property
     def leave_trees_free(self) -> bool:
         """Whether every tree and every relation is allowed."""
-        return not self.spans and bool((self.heads[1:] == NO_HEAD).all()) and not self.has_relations
-
-    @cached_property
-    def has_relations(self) -> bool:
-        return any(relation != UNSPECIFIED for relation in self.relations)
+        free = (self.heads[1:] == NO_HEAD).all() and set(self.relations) <= {UNSPECIFIED}
+        return not self.spans and bool(free)
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
         return [

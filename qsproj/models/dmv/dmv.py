@@ -103,9 +103,6 @@ class TagCorpus:
         words = np.repeat(wanted, lengths)
         return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
 
-    def without_heads(self) -> "TagCorpus":
-        return TagCorpus(self.tags, self.starts, np.full_like(self.heads, NO_HEAD))
-
 
 class TagNumbering:
     """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's."""

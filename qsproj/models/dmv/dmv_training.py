@@ -18,7 +18,7 @@ from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_decoder import reachable
-from qsproj.parallel import Workers, blocks_of
+from qsproj.parallel import blocks_of
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are summed part by part; the size of parts must not depend on the number of workers.
@@ -49,9 +49,11 @@ def train_dmv(
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)
     held_out = dmv.pack(dev, partial(dmv.tag_numbers, inventory=inventory), punctuation=options.punctuation)
-    free = parts if options.keep_heads else [part.without_heads() for part in parts]
+    e_step, free = E_STEP_OF[options.e_step], parts
+    if not options.keep_heads:
+        free = [replace(part, heads=np.full_like(part.heads, NO_HEAD)) for part in parts]
     problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
-        e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
+        e_step=lambda parameters: dmv.summed(partial(e_step, parameters=parameters), free, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         # Unseen events get a small probability.
@@ -103,12 +105,6 @@ def _packed_parts(
             f"no usable sentence in the training data (left out: {listed_reasons(skipped)})"
         )
     return parts, inventory, skipped
-
-
-def _summed(
-    name: str, parts: Iterable[dmv.TagCorpus], parameters: dmv.DmvParameters, workers: Workers
-) -> tuple[dmv.DmvCounts, float]:
-    return dmv.summed(partial(E_STEP_OF[name], parameters=parameters), parts, workers)
 
 
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:

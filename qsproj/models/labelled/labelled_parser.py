@@ -56,15 +56,17 @@ class RelationScorer(RelationWeights):
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
-        return header, {**arrays, "relation_candidates": self.candidates.to_numbers()}
+        seen = np.flatnonzero(self.candidates.seen).astype(np.uint32)
+        return header, {**arrays, "relation_candidates": seen}
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> RelationScorer:
         fields = cls.fields_from(header, arrays)
         size = len(fields[1])
         check_cells(TAGS * TAGS, size)
-        seen = ascending(arrays, "relation_candidates", np.uint32, most=TAGS * TAGS * size - 1)
-        return cls(*fields, Candidates.from_numbers(seen, size))
+        seen = np.zeros((TAGS, TAGS, size), dtype=np.bool_)
+        seen.reshape(-1)[ascending(arrays, "relation_candidates", np.uint32, most=seen.size - 1)] = True
+        return cls(*fields, Candidates(seen))
 
 
 # Tag of the root, which is no word's dependent.
@@ -125,15 +127,6 @@ class Candidates:
                 if head >= ROOT and relation >= 0:
                     seen[encoded.tags[head], encoded.tags[dependent], relation] = True
         return Candidates(seen)
-
-    def to_numbers(self) -> NDArray[np.uint32]:
-        return np.flatnonzero(self.seen).astype(np.uint32)
-
-    @staticmethod
-    def from_numbers(numbers: NDArray[np.uint32], relations: int) -> Candidates:
-        seen = np.zeros(TAGS * TAGS * relations, dtype=np.bool_)
-        seen[numbers] = True
-        return Candidates(seen.reshape(TAGS, TAGS, relations))
 
 
 # Arcs less probable than this by their own scores are pruned before labelling. On parts of the dev files of

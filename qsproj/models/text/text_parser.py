@@ -341,6 +341,9 @@ class TextParser(Wrapper[Parser]):
         sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
         return list(self.parse_all(sentences, confidence=confidence))
 
+    # The tags of the sentence need no check, as they are filled in.
+    arc_probabilities = Parser.arc_probabilities
+
     def posterior(self, sentence: Sentence | str, given: Constraints | None = None) -> Posterior:
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
@@ -348,13 +351,6 @@ class TextParser(Wrapper[Parser]):
             parser, readings = self._readings(sentence, given)
             return ArcPosterior(readings.arc_probabilities(parser))
         return self.base.posterior(self.tagged(sentence), given)
-
-    def arc_probabilities(self, sentence: Sentence | str) -> Scores:
-        if isinstance(sentence, str):
-            sentence = self._cut(sentence)
-        if self._is_uncertain(sentence):
-            return self.posterior(sentence).marginals
-        return self.base.arc_probabilities(self.tagged(sentence))
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger

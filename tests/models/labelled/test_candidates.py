@@ -4,7 +4,7 @@ import numpy as np
 
 from qsproj.features.atoms import TAG_NUMBERS, encode
 from qsproj.kernels.features.label_features import TAGS
-from qsproj.models.labelled.labelled_parser import Candidates
+from qsproj.models.labelled.labelled_parser import Candidates, RelationScorer
 from tests.sentences import make_sentence
 
 DET, OBJ, ROOT_RELATION, SUBJ = range(4)
@@ -47,10 +47,10 @@ def test_lists_say_the_same():
     assert starts[-1] == len(relations) == candidates.allowed.sum()
 
 
-def test_numbers_come_back():
-    candidates = learned()
-    back = Candidates.from_numbers(candidates.to_numbers(), 4)
-    assert np.array_equal(back.seen, candidates.seen)
+def test_candidates_come_back_from_a_file():
+    scorer = RelationScorer.untrained("words", ("det", "obj", "root", "subj"), learned())
+    back = RelationScorer.from_archive(*scorer.to_archive())
+    assert np.array_equal(back.candidates.seen, learned().seen)
 
 
 def test_where_nothing_was_seen_all_is_allowed():
