@@ -42,12 +42,8 @@ def candidate_heads(links: Table) -> list[Table]:
     return [column[column >= 0] for column in links.T[1:]]
 
 
-def grandparents(links: Table) -> tuple[Table, Table]:
+def grandparents(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
     """Return all chains of two arcs, for GRAND: their variables, upper first, and their three words."""
-    return grandparents_of(*arcs_of(links))
-
-
-def grandparents_of(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
     # For each arc h -> d the candidate heads of h, one after another.
     order = np.lexsort((heads, dependents))
     into = np.bincount(dependents, minlength=int(heads.max(initial=0)) + 1)
@@ -105,11 +101,7 @@ class Chains:
     sides: Table
 
 
-def dependent_chains(links: Table) -> Chains:
-    return dependent_chains_of(*arcs_of(links), size=len(links))
-
-
-def dependent_chains_of(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
+def dependent_chains(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
     sides = dependents > heads
     order = np.lexsort((np.abs(dependents - heads), sides, heads))
     # The left side of the root, which has no arcs, would be chain -1.

@@ -19,7 +19,7 @@ from qsproj.models.schema import Arrays, checked, number, optional, shaped, whol
 from qsproj.models.storage import load_archive, save_model
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import notice
-from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
+from qsproj.training.em import EMProblem, EMRecord, EMState, run_em
 from qsproj.training.loop import EpochRecord, ResumableTrainer, learn
 
 Example = TypeVar("Example")
@@ -189,20 +189,18 @@ def run_em_kept(
     start: Callable[[], Parameters],
     problem: EMProblem[Parameters, Counts],
     *,
-    limits: EMLimits,
     checkpoint: Checkpoint | None,
     fingerprint: str,
-) -> EMResult[Parameters]:
+) -> EMState[Parameters]:
     """Run EM from the beginning or a saved state; ``start`` makes the parameters, a dataclass of arrays."""
     if checkpoint is None:
-        return run_em(start(), problem, limits=limits)
+        return run_em(start(), problem)
     beginning = start()
     stages = checkpoint.of(fingerprint)
     state = _read_em(stages, beginning)
     return run_em(
         state.parameters if state else beginning,
         problem,
-        limits=limits,
         resume=state,
         after_iteration=lambda state: _write_em(stages, state),
     )

@@ -1,7 +1,7 @@
 """Expectation maximisation for any model with expected counts; checks that the objective never falls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -29,15 +29,6 @@ class EMRecord:
     held_out: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class EMResult(Generic[Parameters]):
-    """The result of EM: the best parameters on held-out data, or without held-out data the last ones."""
-
-    parameters: Parameters
-    records: tuple[EMRecord, ...]
-    converged: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMReport:
     """A summary of EM; ``log_likelihood``, in nats, is that of the resulting parameters."""
@@ -58,11 +49,12 @@ class EMReport:
 
 @dataclass(frozen=True, slots=True)
 class EMState(Generic[Parameters]):
-    """The state that EM resumes from; ``best``: by held-out data, or without it the initial parameters."""
+    """The state that EM resumes from, or its result; ``best``: by held-out data, else the initial ones."""
 
     parameters: Parameters
     best: Parameters
     records: tuple[EMRecord, ...]
+    converged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,42 +63,37 @@ class EMProblem(Generic[Parameters, Counts]):
 
     ``m_step`` returns the parameters that maximise the expected log-likelihood plus ``log_prior``, the log
     prior density up to a constant: for a Dirichlet, the sum of each pseudo-count times the log of its
-    parameter. ``held_out``: log-likelihood of held-out data. With it, EM stops when this gains too little;
-    without, when the objective does.
+    parameter. ``held_out``: log-likelihood of held-out data. With it, EM stops when this gains no more than
+    the share ``tolerance``; without, when the objective does. ``iterations``: at most, with those of an
+    earlier run.
     """
 
+    iterations: int
+    tolerance: float
     e_step: Callable[[Parameters], tuple[Counts, float]]
     m_step: Callable[[Counts], Parameters]
     log_prior: Callable[[Parameters], float] = lambda _: 0.0
     held_out: Callable[[Parameters], float] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EMLimits:
-    """Limits of EM: iterations, including those of an earlier run, and the least relative gain."""
-
-    iterations: int
-    tolerance: float
-
-
 def run_em(
     parameters: Parameters,
     problem: EMProblem[Parameters, Counts],
     *,
-    limits: EMLimits,
     resume: EMState[Parameters] | None = None,
     after_iteration: Callable[[EMState[Parameters]], None] = lambda _: None,
-) -> EMResult[Parameters]:
+) -> EMState[Parameters]:
     """Alternate E-steps and M-steps until the gain is small or the iterations are used up.
 
     Starts from ``parameters``, or from ``resume``, the state of an earlier run: the result equals that of an
-    uninterrupted run. Raises LikelihoodFellError when the objective falls by more than rounding explains.
+    uninterrupted run. Returns the best parameters on held-out data, or without it the last ones. Raises
+    LikelihoodFellError when the objective falls by more than rounding explains.
 
     *Source*: Dempster, Laird and Rubin 1977; stopping on held-out data as in thesis 4.6.3.2.
     """
     state = resume or EMState(parameters, parameters, ())
     held_out = problem.held_out
-    while len(state.records) < limits.iterations:
+    while len(state.records) < problem.iterations:
         counts, log_likelihood = problem.e_step(state.parameters)
         record = EMRecord(
             len(state.records) + 1,
@@ -123,17 +110,16 @@ def run_em(
         improves = record.held_out is not None and record.held_out > _best_held_out(before)
         best = state.parameters if improves else state.best
         records = (*before, record)
-        if before and _watched(record) - _watched(before[-1]) <= limits.tolerance * abs(_watched(record)):
-            return EMResult(best if held_out else state.parameters, records, True)
+        if before and _watched(record) - _watched(before[-1]) <= problem.tolerance * abs(_watched(record)):
+            return EMState(best if held_out else state.parameters, best, records, converged=True)
         state = EMState(problem.m_step(counts), best, records)
         after_iteration(state)
-    final = state.parameters
-    if held_out is not None and held_out(final) <= _best_held_out(state.records):
-        final = state.best
-    return EMResult(final, state.records, False)
+    if held_out is not None and held_out(state.parameters) <= _best_held_out(state.records):
+        return replace(state, parameters=state.best)
+    return state
 
 
-def reached(result: EMResult[Parameters], problem: EMProblem[Parameters, Counts]) -> float:
+def reached(result: EMState[Parameters], problem: EMProblem[Parameters, Counts]) -> float:
     if result.converged and problem.held_out is None:
         return result.records[-1].log_likelihood
     return problem.e_step(result.parameters)[1]

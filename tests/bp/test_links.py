@@ -43,7 +43,7 @@ def test_every_allowed_arc_has_a_variable_of_its_own(links):
 def test_pairs_of_arcs(links):
     arcs = {(int(h), int(d)): int(v) for h, d, v in zip(*arcs_of(links))}
     chains = [(g, h, d) for g, h in arcs for k, d in arcs if h == k and g != d]
-    variables, words = grandparents(links)
+    variables, words = grandparents(*arcs_of(links))
     assert rows(variables, words) == sorted(([arcs[g, h], arcs[h, d]], [g, h, d]) for g, h, d in chains)
     variables, words = siblings(links)
     assert rows(variables, words) == sorted(
@@ -58,7 +58,7 @@ def test_pairs_of_arcs(links):
 
 
 def test_chains_run_outwards_and_cover_every_arc_once(links):
-    chains = dependent_chains(links)
+    chains = dependent_chains(*arcs_of(links), size=len(links))
     assert sorted(chains.variables.tolist()) == list(range(links.max() + 1))
     assert rows(chains.heads, chains.sides) == sorted(
         [(0, 1)] + [(h, s) for h in range(1, 6) for s in (0, 1)]

@@ -107,8 +107,8 @@ def second_order_graph(rng, n, scale, *, tree_factor=projective_tree):
     """LINK, GRAND, CHILDSEQ and VALENCE under a tree factor: many loops."""
     links = all_links(n)
     _, _, variables = arcs_of(links)
-    pairs, _ = grandparents(links)
-    chains = dependent_chains(links)
+    pairs, _ = grandparents(*arcs_of(links))
+    chains = dependent_chains(*arcs_of(links), size=len(links))
     groups = [
         link(variables, scale * rng.normal(size=variables.size)),
         pair(pairs, scale * rng.normal(size=len(pairs))),

@@ -6,12 +6,12 @@ import math
 
 import pytest
 
-from qsproj.training.em import EMLimits, EMProblem, LikelihoodFellError, run_em
+from qsproj.training.em import EMProblem, LikelihoodFellError, run_em
 
 
 def em(start, *, iterations=100, tolerance=1e-4, resume=None, after_iteration=lambda _: None, **given):
-    limits = EMLimits(iterations=iterations, tolerance=tolerance)
-    return run_em(start, EMProblem(**given), limits=limits, resume=resume, after_iteration=after_iteration)
+    problem = EMProblem(iterations=iterations, tolerance=tolerance, **given)
+    return run_em(start, problem, resume=resume, after_iteration=after_iteration)
 
 
 THROWS, HEADS = 10, (9, 8, 2, 9, 1, 1, 8, 2)

@@ -23,7 +23,7 @@ def factors_of(scores) -> tuple[np.ndarray, list]:
     """Return the boolean of each arc, and LINK, CHILDSEQ and GRAND with the same scores."""
     links = all_links(len(scores.arcs) - 1)
     heads, dependents, variables = arcs_of(links)
-    chains = dependent_chains(links)
+    chains = dependent_chains(*arcs_of(links), size=len(links))
     steps = []
     for chain, previous, following, is_read in step_table(chains.starts):
         members = chains.dependents[chains.starts[chain] : chains.starts[chain + 1]]
@@ -40,7 +40,7 @@ def factors_of(scores) -> tuple[np.ndarray, list]:
         child_sequence(chains.variables, chains.starts, steps),
     ]
     if scores.grandparents is not None:
-        pairs, words = grandparents(links)
+        pairs, words = grandparents(*arcs_of(links))
         groups.append(pair(pairs, scores.grandparents[tuple(words.T)]))
     return links, groups
 

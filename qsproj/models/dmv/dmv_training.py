@@ -19,7 +19,7 @@ from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import blocks_of
-from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
+from qsproj.training.em import EMProblem, EMReport, reached
 
 # Counts are summed part by part; the size of parts must not depend on the number of workers.
 PART_SENTENCES = 10_000
@@ -53,6 +53,8 @@ def train_dmv(
     if not options.keep_heads:
         free = [replace(part, heads=np.full_like(part.heads, NO_HEAD)) for part in parts]
     problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
+        iterations=options.iterations,
+        tolerance=options.tolerance,
         e_step=lambda parameters: dmv.summed(partial(e_step, parameters=parameters), free, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
@@ -65,7 +67,6 @@ def train_dmv(
     result = run_em_kept(
         lambda: initial_parameters(parts, len(inventory), options),
         problem,
-        limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,
         # All options but the number of iterations.
         fingerprint=f"{crc:08x} {inventory} {replace(options, iterations=0)}",

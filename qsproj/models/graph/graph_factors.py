@@ -146,7 +146,7 @@ def _graph_of(
 
 
 def _grand(arcs: Arcs) -> FamilyFactors:
-    variables, words = link_tables.grandparents_of(*arcs.ends)
+    variables, words = link_tables.grandparents(*arcs.ends)
     group = pair(variables, np.zeros(len(words)))
     return FamilyFactors(
         "grand", words + np.int32(1), second_order.grand_places(words), np.arange(len(words)), group
@@ -154,7 +154,7 @@ def _grand(arcs: Arcs) -> FamilyFactors:
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
-    chains = _with_arcs(link_tables.dependent_chains_of(*arcs.ends, size=len(arcs.before)))
+    chains = _with_arcs(link_tables.dependent_chains(*arcs.ends, size=len(arcs.before)))
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
@@ -175,7 +175,7 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
 
 
 def _valence(arcs: Arcs) -> FamilyFactors:
-    chains = _with_arcs(link_tables.dependent_chains_of(*arcs.ends, size=len(arcs.before)))
+    chains = _with_arcs(link_tables.dependent_chains(*arcs.ends, size=len(arcs.before)))
     counts = np.tile(np.arange(second_order.LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = (
         np.repeat(chains.heads, second_order.LARGEST_COUNT + 1),

@@ -21,7 +21,7 @@ from qsproj.models.dmv import dmv
 from qsproj.models.qg_dmv import qg_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
-from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
+from qsproj.training.em import EMProblem, EMReport, EMState, reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def train_qg_dmv(
 
 def _run_em(
     packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
-) -> tuple[EMResult[qg_dmv.QgStep], float]:
+) -> tuple[EMState[qg_dmv.QgStep], float]:
     tags, source_tags = packed.inventory, packed.source_inventory
     parent_child, senses = options.parent_child, len(source_tags) + 1
     if start is None:
@@ -106,6 +106,8 @@ def _run_em(
         return qg_dmv.expected_counts(corpora, parameters)[1]
 
     problem: EMProblem[qg_dmv.QgStep, qg_dmv.QgCounts] = EMProblem(
+        iterations=options.iterations,
+        tolerance=options.tolerance,
         e_step=lambda parameters: qg_dmv.expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
@@ -114,7 +116,6 @@ def _run_em(
     result = run_em_kept(
         lambda: qg_dmv.before_first_step(initial),
         problem,
-        limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
     )

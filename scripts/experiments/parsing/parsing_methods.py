@@ -32,14 +32,14 @@ def graph_of(scores: SecondOrderScores, *, siblings: bool, single_root: bool) ->
     """Return PTREE + LINK + GRAND (+ CHILDSEQ) over the arcs that are allowed, and the boolean of each."""
     links = chosen_links(scores.arcs > -np.inf)
     heads, dependents, variables = arcs_of(links)
-    pairs, words = grandparents(links)
+    pairs, words = grandparents(*arcs_of(links))
     assert scores.grandparents is not None
     groups: list[FactorGroup] = [
         link(variables, scores.arcs[heads, dependents]),
         pair(pairs, scores.grandparents[tuple(words.T)]),
     ]
     if siblings:
-        chains = dependent_chains(links)
+        chains = dependent_chains(*arcs_of(links), size=len(links))
         chain, previous, following, is_read = step_table(chains.starts).T
         inside = np.append(chains.dependents, 0)
         start, length = chains.starts[chain], np.diff(chains.starts)[chain]
