@@ -158,7 +158,8 @@ def prepare(
     training_options.check_optimizer(options)
     check_name("support", options.support, arc_scorer.SUPPORTS)
     usable, skipped = arc_examples.usable_sentences(sentences)
-    given = checked_weights(weights, sentences)
+    weighted = zip(checked_weights(weights, sentences), sentences, strict=True)
+    given = [weight for weight, sentence in weighted if not arc_examples.why_unusable(sentence)]
     template_set = _template_set(usable, options.template_set)
     inference = choose_inference(
         [sentence.heads for sentence in usable],
@@ -167,20 +168,14 @@ def prepare(
     )
     untrained = arc_scorer.ArcScorer.untrained(template_set)
     made = arc_examples.training_examples(usable, untrained, inference, options)
-    kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
-    examples = [example for example in made if example]
-    if not examples:
+    rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
+    if not rows:
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
+    kept, examples, counts = map(list, zip(*rows, strict=True))
     if len(kept) < len(usable):
         whole = training_options.objective_named(options.objective).whole
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
-    given = [
-        weight
-        for weight, sentence in zip(given, sentences, strict=True)
-        if not arc_examples.why_unusable(sentence)
-    ]
-    counts = [weight for weight, example in zip(given, made, strict=True) if example]
     if weights is not None:
         examples = [
             arc_examples.weighed_example(example, weight, options)

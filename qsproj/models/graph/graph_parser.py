@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import BLOCK, ArcPosterior, Lesson, Parser, Posterior, always
+from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder
@@ -90,7 +90,7 @@ class ArcBeliefs:
 
 
 @dataclass(frozen=True)
-class GraphParser(Parser):
+class GraphParser(Wrapper[ArcParser]):
     """A trained second-order dependency parser.
 
     ``base`` prunes, labels, and parses sentences beyond the limit. It prunes by its unscaled scores, whatever
@@ -103,19 +103,12 @@ class GraphParser(Parser):
     factors: graph_factors.FactorScorer
     options: GraphOptions
     block = BLOCK
-    refuses_training = None
+    parse_all = Parser.parse_all
+    arc_probabilities = Parser.arc_probabilities
 
     @property
     def inference(self) -> TreeDecoder:
         return self.base.inference
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.base.reads
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.base.ignored
 
     def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
@@ -248,9 +241,6 @@ class GraphParser(Parser):
         heads = inference.most_right(decoded.probabilities)
         probabilities = believed.probabilities if confidence else None
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities, given=given)
-
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "GraphParser":
-        return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> ArcParser | None:
         return self.base.allowing_crossings()

@@ -104,27 +104,29 @@ def free_side(
     with np.errstate(invalid="ignore"):
         # A certain and an impossible arc: NaN, which is not greater.
         likely = log_odds[:, None] + log_odds > LEAST_LOG_ODDS
-    upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
-    one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
-    grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], len(arcs))
-    siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], len(arcs))
-    siblings.possible[dependents[other], dependents[one]] = True
     moved = tuple(family.numbered_from(first_variable) for family in families)
-    return Side(arcs, trees, grand, siblings, moved)
+    return Side(arcs, trees, *_relations(heads, dependents, variables, likely, len(arcs)), moved)
 
 
 def observed_side(heads: Heads) -> Side:
-    size = len(heads)
-    words = np.arange(1, size, dtype=np.int32)
-    arcs = np.full((size, size), NO_VARIABLE, dtype=np.int32)
+    words = np.arange(1, len(heads), dtype=np.int32)
+    arcs = np.full((len(heads), len(heads)), NO_VARIABLE, dtype=np.int32)
     arcs[heads[1:], words] = ALWAYS_TRUE
-    below = words[heads[1:] > 0]
-    true = np.full(size * size, ALWAYS_TRUE, dtype=np.int32)
-    grand = _relation(heads[heads[below]], below, true[: len(below)], true[: len(below)], size)
-    one, other = np.nonzero((heads[1:, None] == heads[1:]) & (words[:, None] < words))
-    siblings = _relation(words[one], words[other], true[: len(one)], true[: len(one)], size)
-    siblings.possible[words[other], words[one]] = True
-    return Side(arcs, None, grand, siblings)
+    certain = np.ones((len(words), len(words)), dtype=np.bool_)
+    true = np.full_like(words, ALWAYS_TRUE)
+    return Side(arcs, None, *_relations(heads[1:], words, true, certain, len(heads)))
+
+
+def _relations(
+    heads: Table, dependents: Table, variables: Table, likely: Mask, size: int
+) -> tuple[Relation, Relation]:
+    """Return the grandparents and the siblings among ``likely`` pairs bool[E, E] of arcs int32[E]."""
+    upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
+    one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
+    grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], size)
+    siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], size)
+    siblings.possible[dependents[other], dependents[one]] = True
+    return grand, siblings
 
 
 def _relation(first: Table, second: Table, one: Table, other: Table, size: int) -> Relation:

@@ -209,16 +209,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         arcs, kept = free.target - clamped.target, pair.structure.target.arcs != NO_VARIABLE
         # Not by BLAS, whose order of summation depends on the processor.
         slope = float((arcs[kept] * pair.target[kept]).sum())
-        factors = [
-            expected - seen
-            for expected, seen in zip(free.target_factors, clamped.target_factors, strict=True)
-        ]
-        slope += float(
-            sum(
-                (own * scores).sum()
-                for own, scores in zip(factors, pair.target_factors, strict=bool(factors))
-            )
-        )
+        families = zip(free.target_factors, clamped.target_factors, pair.target_factors, strict=False)
+        slope += float(sum(((expected - seen) * scores).sum() for expected, seen, scores in families))
         self._scale.step(np.array([slope / len(pair.target)]))
         self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
 
