@@ -72,7 +72,6 @@ def parse_stream(
     if retag:
         parser = parser.retagging() or parser
     sentences = _warn_long(sentences, parser, origin)
-    sentences = _warn_unparsed(sentences, origin)
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
@@ -125,34 +124,28 @@ def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
     return with_deps_of(parsed, given) if same and has_deps(given) else parsed
 
 
-def _warn_unparsed(sentences: Iterable[Sentence], origin: InputSource) -> Iterator[Sentence]:
-    count = first = 0
+def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
+    """Yield sentences; report those that are not parsed, or with fewer readings, for their length."""
+    slow = unparsed = first = 0
     for line, sentence in at_lines(sentences):
         if len(sentence) > MAX_WORDS:
-            count, first = count + 1, first or line
-        yield sentence
-    if count:
-        notice(
-            f"{origin.name}: {pluralise(count, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
-            f"{first:,}) written unchanged, not parsed; split them to parse them"
-        )
-
-
-def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
-    long_ones = 0
-    for line, sentence in at_lines(sentences):
-        at = _line_of(sentence) if origin.is_text else line
-        tried, of_short = (None if len(sentence) > MAX_WORDS else parser.readings_of(sentence)) or (0, 0)
-        if tried < of_short:
-            long_ones += 1
-            if long_ones <= _LONG_ONES_NAMED:
+            unparsed, first = unparsed + 1, first or line
+        elif (readings := parser.readings_of(sentence)) and readings[0] < readings[1]:
+            slow += 1
+            if slow <= _LONG_ONES_NAMED:
+                at = _line_of(sentence) if origin.is_text else line
                 notice(
                     f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, with "
-                    f"{tried} uncertain tags tried, not {of_short}; put one sentence on a line"
+                    f"{readings[0]} uncertain tags tried, not {readings[1]}; put one sentence on a line"
                 )
         yield sentence
-    if long_ones > _LONG_ONES_NAMED:
-        notice(f"{origin.name}: {long_ones - _LONG_ONES_NAMED} more sentences are as long")
+    if slow > _LONG_ONES_NAMED:
+        notice(f"{origin.name}: {slow - _LONG_ONES_NAMED} more sentences are as long")
+    if unparsed:
+        notice(
+            f"{origin.name}: {pluralise(unparsed, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
+            f"{first:,}) written unchanged, not parsed; split them to parse them"
+        )
 
 
 def _line_of(sentence: Sentence) -> int:
