@@ -151,16 +151,10 @@ def _between_words(
 
 
 def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float) -> Iterator[Alignment]:
-    for directed in directions:
-        if not directed.forward.size:
-            yield make_alignment(*directed.size, [], weights=[])
-            continue
-        weights = link_weights(directed.forward, directed.backward)
-        if name == THRESHOLD:
-            links = weights > threshold
-        else:
-            links = symmetrize(directed.forward, directed.backward, name=name)
-        yield make_alignment(*directed.size, np.argwhere(links) + 1, weights=weights[links])
+    for size, forward, backward in directions:
+        links = symmetrize(forward, backward, name=name, threshold=threshold)
+        weights = link_weights(forward, backward)[links]
+        yield make_alignment(*size, np.argwhere(links) + 1, weights=weights)
 
 
 def _by_eflomal(pairs: Pairs) -> Iterator[LinkedPair]:
