@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from qsproj.corpus.files import locked, open_binary_output, opened_member
+from qsproj.corpus.files import locked, open_binary_output
+from qsproj.corpus.packed import opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import byte_bar

@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from qsproj.corpus import files
+from qsproj.corpus import files, packed
 from qsproj.corpus.files import open_binary_output, open_output, open_text
 from qsproj.errors import DataError, UsageError
 
@@ -221,7 +221,7 @@ def test_an_archive_of_one_line_over_and_over_is_told_before_it_fills_the_memory
 
 
 def test_text_that_is_compressed_well_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST_BOMB", 1000)
+    monkeypatch.setattr(packed, "LARGEST_BOMB", 1000)
     path = tmp_path / "text.xz"
     lines = [f"{number} {number * number}\n" for number in range(5000)]
     path.write_bytes(lzma.compress("".join(lines).encode()))

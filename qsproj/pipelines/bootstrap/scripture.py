@@ -14,7 +14,8 @@ from unicodedata import category
 from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
-from qsproj.corpus.files import is_content, open_text, opened_member
+from qsproj.corpus.files import open_text
+from qsproj.corpus.packed import is_content, opened_member
 from qsproj.errors import DataError, UsageError
 
 ARCHIVE, XML = ".zip", ".usx"
