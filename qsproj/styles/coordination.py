@@ -50,7 +50,7 @@ def find_groups(tree: WorkingTree, style: Style) -> list[Group]:
 
 
 def conjuncts_of(tree: WorkingTree, node: int) -> list[int]:
-    return sorted(child for child in tree.children[node] if base_relation(tree.relations[child]) == CONJUNCT)
+    return sorted(child for child in tree.children[node] if tree.base(child) == CONJUNCT)
 
 
 def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
@@ -60,7 +60,7 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     for holder in {*group.conjuncts, group.top}:
         for child in tree.children[holder]:
             if first < child < last and child not in group.links:
-                is_conjunction = base_relation(tree.relations[child]) == "cc"
+                is_conjunction = tree.base(child) == "cc"
                 attachment = style.conjunctions if is_conjunction else style.punctuation
                 if is_separating(tree, child) and (
                     (attachment == "between" and holder == group.top)
@@ -73,7 +73,7 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
 
 def is_separating(tree: WorkingTree, node: int) -> bool:
     """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
-    base = base_relation(tree.relations[node])
+    base = tree.base(node)
     return (base == "cc" and tree.relations[node] != "cc:preconj") or (
         base == "punct" and is_separator(tree.form(node))
     )
@@ -103,7 +103,7 @@ def _chains(tree: WorkingTree, linking: frozenset[str], *, rightward: bool) -> l
     inside: set[int] = set()
     words = range(1, tree.n_words + 1)
     for top in words if rightward else reversed(words):
-        if top in inside or base_relation(tree.relations[top]) in linking:
+        if top in inside or tree.base(top) in linking:
             continue
         conjuncts, links = [top], list[int]()
         for conjunct in conjuncts:
@@ -124,7 +124,7 @@ def _next_conjuncts(
     for child in tree.children[node]:
         if (child > node) != rightward:
             continue
-        base = base_relation(tree.relations[child])
+        base = tree.base(child)
         if base == CONJUNCT:
             paths.append([child])
         elif base in linking:
@@ -155,7 +155,7 @@ def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
     nodes = range(tree.n_words + 1, len(tree.heads))
     for node in sorted(nodes, key=tree.depth, reverse=True):
         children = sorted(tree.children[node])
-        conjuncts = [child for child in children if base_relation(tree.relations[child]) == CONJUNCT]
+        conjuncts = [child for child in children if tree.base(child) == CONJUNCT]
         first, last = conjuncts[0], conjuncts[-1]
         between = [child for child in children if first < child < last and is_separating(tree, child)]
         top = _top(tree, conjuncts, between, style)
@@ -172,7 +172,7 @@ def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Sty
     if style.coordination == "prague":
         # One with conjuncts of its own ("and/or") is indistinguishable from the head of the coordination.
         able = [word for word in between if not conjuncts_of(tree, word)]
-        conjunctions = [word for word in able if base_relation(tree.relations[word]) == "cc"]
+        conjunctions = [word for word in able if tree.base(word) == "cc"]
         return (conjunctions or able or conjuncts[:1])[-1]
     return conjuncts[0]
 
@@ -240,7 +240,7 @@ def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:
     return [
         child
         for child in tree.children[word]
-        if not first <= tree.starts[child] <= last and base_relation(tree.relations[child]) != CONJUNCT
+        if not first <= tree.starts[child] <= last and tree.base(child) != CONJUNCT
     ]
 
 
@@ -265,7 +265,7 @@ def guess_left(tree: WorkingTree, group: Group) -> list[int]:
 def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
     """Return whether a dependent on the left of the first conjunct is shared, None if undecided."""
     first, *others = group.conjuncts
-    base = base_relation(tree.relations[child])
+    base = tree.base(child)
     if base == "cc":
         return True
     if base == COMPLEMENT:
@@ -289,10 +289,8 @@ def guess_right(tree: WorkingTree, group: Group) -> list[int]:
         for child in outside_dependents(tree, last, group)
         if tree.starts[child] > last
         and (
-            (base_relation(tree.relations[child]) == "punct" and is_terminal(tree.form(child)))
-            or (
-                base_relation(tree.relations[child]) == COMPLEMENT and _complement_verdict(tree, last, others)
-            )
+            (tree.base(child) == "punct" and is_terminal(tree.form(child)))
+            or (tree.base(child) == COMPLEMENT and _complement_verdict(tree, last, others))
         )
     ]
 

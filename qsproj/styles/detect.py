@@ -160,7 +160,7 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
 
 def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:
     """Return whether a word with one conjunct links it to another, or is itself a conjunct on that side."""
-    base, head = base_relation(tree.relations[node]), tree.heads[node]
+    base, head = tree.base(node), tree.heads[node]
     return base in ("cc", "punct") or (base == CONJUNCT and head > 0 and (head < node) == rightward)
 
 
@@ -178,7 +178,7 @@ def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) 
                 "previous": holder == previous and word not in group.links,
                 "between": in_between,
             }
-            dimension = "conjunctions" if base_relation(tree.relations[word]) == "cc" else "punctuation"
+            dimension = "conjunctions" if tree.base(word) == "cc" else "punctuation"
             if any(agrees.values()):
                 yield dimension, frozenset(choice for choice, agreed in agrees.items() if agreed)
 

@@ -39,11 +39,7 @@ class FunctionWordRule:
         )
         for content in contents:
             children = tree.children[content]
-            words = [
-                child
-                for child in children
-                if working_tree.base_relation(tree.relations[child]) == self.relation
-            ]
+            words = [child for child in children if tree.base(child) == self.relation]
             here = tree.starts[content]
             words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))
             top = content
@@ -87,7 +83,7 @@ class FunctionWordRule:
     ) -> bool:
         if _is_bound(tree, child):
             return False
-        base = working_tree.base_relation(tree.relations[child])
+        base = tree.base(child)
         if base == "punct" and working_tree.is_terminal(tree.form(child)):
             return True
         # In "is that he left" the clause keeps its subject; only the outer subject belongs to the copula.
@@ -109,12 +105,12 @@ class FunctionWordRule:
     def _returns(self, tree: working_tree.WorkingTree, child: int, content: int) -> bool:
         if _is_bound(tree, child):
             return False
-        base = working_tree.base_relation(tree.relations[child])
+        base = tree.base(child)
         return base in self.outer or not _is_between(tree, child, tree.heads[child], content)
 
 
 def _is_bound(tree: working_tree.WorkingTree, child: int) -> bool:
-    base = working_tree.base_relation(tree.relations[child])
+    base = tree.base(child)
     return base in working_tree.INSEPARABLE or base == working_tree.COMPLEMENT or tree.is_inside(child)
 
 

@@ -79,6 +79,10 @@ class WorkingTree:
     def tag(self, node: int) -> str:
         return self.upos[node - 1] if node <= len(self.upos) else self.upos[self.starts[node] - 1]
 
+    def base(self, node: int) -> str:
+        """Return the relation of a node without its subtype."""
+        return base_relation(self.relations[node])
+
     def attach(self, node: int, head: int, relation: str) -> None:
         """Attach a node to a new head with a new relation. The caller must avoid cycles."""
         old_head = self.heads[node]
@@ -108,13 +112,13 @@ class WorkingTree:
         head = self.heads[child]
         if head <= len(self.forms):
             return False
-        base = base_relation(self.relations[child])
+        base = self.base(child)
         return base == CONJUNCT or (
             base in ("cc", "punct") and self.starts[head] < self.starts[child] < self.ends[head]
         )
 
     def has(self, node: int, relations: frozenset[str]) -> bool:
-        return any(base_relation(self.relations[child]) in relations for child in self.children[node])
+        return any(self.base(child) in relations for child in self.children[node])
 
     def depth(self, node: int) -> int:
         depth = 0
