@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.models.parser import Parser
     from qsproj.models.tagging.tagger import Tagger
-    from qsproj.pipelines.projection.projected import SavableParser
     from qsproj.pipelines.treebank_weights import Treebank
 
 
@@ -87,7 +87,7 @@ def project(
     also: Iterable[Sentence] | Sequence[Iterable[Sentence]] = (),
     annotated: Iterable[Sentence] = (),
     seed: int = 1,
-) -> SavableParser:
+) -> Parser:
     """Train a parser for a language without a treebank, from translations of parsed sentences.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``. Raises DataError

@@ -52,27 +52,25 @@ def project_hard_em(
     iterations for a DMV of complete projected trees alone. Raises UsageError when there is nothing to learn
     from, DataError when the checkpoint is of other data or options.
     """
-    project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
     passed = FirstPairs(pairs)
-    projected = project(passed)
+    projected = ProjectedTrees(passed, projection)
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
     first = next(dense, None)
     if first is None:
         raise none_dense_enough(projection.min_attached)
     unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
-    carried = partial(project_tree, completion=projection.completion, min_weight=projection.min_weight)
     if training.sibling_pairs:
-        trees = (carried(pair)[0] for pair in passed.kept)
+        trees = (project_tree(pair, projection)[0] for pair in passed.kept)
         usable = (tree for tree in trees if attached_share(tree) >= projection.min_attached)
         unlabelled = unlabelled.with_siblings(
             map(unlabelled.complete, islice(usable, training.sibling_pairs))
         )
     model = with_relations(
-        unlabelled, passed.kept, lambda pair: unlabelled.complete(carried(pair)[0]), rng=rng
+        unlabelled, passed.kept, lambda pair: unlabelled.complete(project_tree(pair, projection)[0]), rng=rng
     )
 
     def completed() -> Iterator[Sentence]:
-        again = _with_words(project(pairs))
+        again = _with_words(ProjectedTrees(pairs, projection))
         return map_in_order(model.complete, again, workers=run.workers, block=BLOCK_SENTENCES)
 
     return Projected(model, (*projected.counts.summary(), *_summary(report)), trees=completed)

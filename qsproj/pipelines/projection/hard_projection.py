@@ -18,9 +18,10 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.projection.projected import (
-    MIN_WEIGHT,
+    USUAL_ARCS,
     HardProjectionOptions,
     Projected,
+    ProjectedArcs,
     with_trees_and_tags,
 )
 from qsproj.progress import track
@@ -133,15 +134,13 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 }
 
 
-def project_tree(
-    pair: SentencePair, *, completion: str = "none", min_weight: float = MIN_WEIGHT
-) -> tuple[Sentence, ProjectionCounts]:
+def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tuple[Sentence, ProjectionCounts]:
     """Return the target sentence with projected heads and relations, and counts.
 
-    Existing heads of the target are used for the counts only. Links below ``min_weight`` are ignored.
+    Existing heads of the target are used for the counts only.
     """
-    check_name("completion", completion, COMPLETIONS)
-    heads, relations = COMPLETIONS[completion](heavy_links(pair, min_weight))
+    check_name("completion", choice.completion, COMPLETIONS)
+    heads, relations = COMPLETIONS[choice.completion](heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known = gold != NO_HEAD
     counts = ProjectionCounts(
@@ -198,13 +197,12 @@ class ProjectedTrees:
     """Iterate once over the target sentences of pairs with projected trees; ``counts`` sums the counts."""
 
     pairs: Iterable[SentencePair]
-    completion: str = "none"
-    min_weight: float = MIN_WEIGHT
+    choice: ProjectedArcs = USUAL_ARCS
     counts: ProjectionCounts = field(default_factory=ProjectionCounts)
 
     def __iter__(self) -> Iterator[Sentence]:
         for pair in with_trees_and_tags(track(self.pairs, "projecting", unit="pair")):
-            tree, more = project_tree(pair, completion=self.completion, min_weight=self.min_weight)
+            tree, more = project_tree(pair, self.choice)
             self.counts += more
             yield tree
 
@@ -233,9 +231,7 @@ def project_hard(
     training: TrainingOptions,
 ) -> Projected:
     """Project arcs through links and train a parser on dense trees; UsageError without any."""
-    project = partial(
-        ProjectedTrees, pairs, completion=projection.completion, min_weight=projection.min_weight
-    )
+    project = partial(ProjectedTrees, pairs, projection)
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
     trained = f"trained on {pluralise(used, 'sentence')}: {report.summary(parser.inference)}"

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.parser import Parser
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.spec import check, option_field
-from qsproj.models.storage import Provenance
 
 # Minimum weight of links to follow.
 MIN_WEIGHT = 0.5
@@ -45,6 +43,7 @@ class ProjectedArcs:
         check(self)
 
 
+USUAL_ARCS = ProjectedArcs()
 # Passes over the trees of the prior, translated anew for each.
 DRAWS = 6
 
@@ -105,21 +104,11 @@ EM_FROM_ARCS = DmvOptions(
 BLOCK_SENTENCES = 64
 
 
-class SavableParser(Protocol):
-    """A parser that can be saved to a model file."""
-
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
-        ...
-
-    def save(self, path: str | Path, *, made: Provenance | None = None) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Projected:
     """A parser of the target language, with a report and its trees."""
 
-    parser: SavableParser
+    parser: Parser
     report: tuple[str, ...]  # lines for the user
     # returns the target sentences with complete or partial trees; reads the pairs again
     trees: Callable[[], Iterable[Sentence]]

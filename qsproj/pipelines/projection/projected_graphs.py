@@ -10,7 +10,6 @@ the non-tree edges of the source whose two ends are linked.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import cast
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
 from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of
-from qsproj.models.parser import Parser
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
 
@@ -37,7 +35,7 @@ def project_graphs(
     """
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))
-    parser = train_enhanced_parser(cast(Parser, projected.parser), learned_from, rng=rng)
+    parser = train_enhanced_parser(projected.parser, learned_from, rng=rng)
 
     def trees() -> Iterator[Sentence]:
         pairs = {pair.target.forms: pair for pair in chain(*sources) if has_graph(pair.source)}

@@ -13,6 +13,7 @@ from qsproj.pipelines.projection.hard_projection import (
     project_tree,
     through_links,
 )
+from qsproj.pipelines.projection.projected import ProjectedArcs
 from tests.sentences import make_sentence
 
 ENGLISH = make_sentence(
@@ -126,5 +127,5 @@ def test_light_links_are_not_followed():
     target = make_sentence("Sie mag", "X X")
     example = SentencePair(ENGLISH, target, alignment)
     assert project_tree(example)[0].heads.tolist() == [-1, 2, 0]
-    assert project_tree(example, min_weight=0.2)[0].heads.tolist() == [-1, -1, -1]
-    assert project_tree(example, min_weight=0.85)[0].heads.tolist() == [-1, -1, -1]
+    assert project_tree(example, ProjectedArcs(min_weight=0.2))[0].heads.tolist() == [-1, -1, -1]
+    assert project_tree(example, ProjectedArcs(min_weight=0.85))[0].heads.tolist() == [-1, -1, -1]
