@@ -7,6 +7,7 @@ of one link and marks the other as possible. Words are numbered as in column ID,
 import re
 from collections.abc import Iterable, Iterator
 
+from qsproj.corpus.alignments import link_weight
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_before, lines_in, misc_values, with_misc, without_misc
 from qsproj.corpus.files import PathOrFile, name_of
@@ -33,34 +34,22 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
 
 def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
     """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked."""
-    links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
+    links, sure, weights = list[tuple[int, int]](), list[bool](), list[tuple[str | None, int]]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
         for text in value.split(",") if value is not None else ():
-            match = _LINK.fullmatch(text)
-            weight = _weight(match[3]) if match else None
-            if match is None or weight == -1.0 or not 1 <= int(match[1]) <= (n_source or int(match[1])):
-                raise DataError(
-                    name,
-                    line + lines_before(target, word),
-                    found=f"{LINKS}={value}",
-                    expected="words of the source, "
-                    + (f"1 to {n_source}" if n_source else "from 1 on")
-                    + ", as in 2,4 or 2:0.93,4?",
-                    remedy="check that it is the translation of these sentences",
-                )
+            match, place = _LINK.fullmatch(text), line + lines_before(target, word)
+            if match is None or not 1 <= int(match[1]) <= (n_source or int(match[1])):
+                words = f"1 to {n_source}" if n_source else "from 1 on"
+                expected = f"words of the source, {words}, as in 2,4 or 2:0.93,4?"
+                remedy = "check that it is the translation of these sentences"
+                raise DataError(name, place, f"{LINKS}={value}", expected, remedy)
             links.append((int(match[1]), word))
             sure.append(match[2] is None)
-            weights.append(weight)
+            weights.append((match[3], place))
     size = n_source or max((source for source, _ in links), default=0)
-    weighted = any(weight is not None for weight in weights)
-    return make_alignment(
-        size,
-        len(target),
-        links,
-        sure,
-        # A link without weight among weighted ones is certain.
-        [1.0 if weight is None else weight for weight in weights] if weighted else None,
-    )
+    weighted = any(weight is not None for weight, _ in weights)
+    chances = [link_weight(weight, place, name) for weight, place in weights] if weighted else None
+    return make_alignment(size, len(target), links, sure, chances)
 
 
 def read_links_in_misc(
@@ -77,16 +66,6 @@ def read_links_in_misc(
         line += lines_in(target)
     if expected is not None and next(expected, None) is not None:
         raise _other_sentences(name, line, "the end of the file", "as many sentences as there are pairs")
-
-
-def _weight(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        weight = float(text)
-    except ValueError:
-        return -1.0
-    return weight if 0.0 <= weight <= 1.0 else -1.0
 
 
 def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
