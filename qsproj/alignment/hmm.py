@@ -22,7 +22,7 @@ from qsproj.alignment.encoding import LinkedPair, Words
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
-from qsproj.kernels.align.ibm1 import join_pairs, number_pairs, pair_pseudo_counts, renumber, token_order
+from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber, token_order
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
 
@@ -318,8 +318,16 @@ def _join_block(
     starts = [_starts(files, first, last) for files in shards]
     parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]
     begins = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
-    in_block = np.array([own - own[0] + begin for own, begin in zip(starts, begins, strict=False)])
-    numbers, pair_starts, targets = join_pairs(in_block, np.concatenate(parts), len(before.targets))
+    # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
+    places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
+    offsets, count = np.concatenate([*places, begins[-1:]]), len(shards) * (last - first)
+    words_of = token_order(
+        np.tile(np.arange(last - first, dtype=np.int32), len(shards)), np.arange(count + 1), last - first
+    )
+    pair_starts, targets, numbers = number_pairs(
+        *words_of, np.arange(count + 1), np.concatenate(parts), offsets, offsets, len(before.targets)
+    )
+    targets = targets[: pair_starts[-1]]
     source_letters, source_starts, *target_letters = spelt
     pseudo_counts = pair_pseudo_counts(
         pair_starts,

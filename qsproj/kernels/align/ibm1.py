@@ -8,8 +8,6 @@ pseudo-counts.
 Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
@@ -122,36 +120,6 @@ def renumber(cells, numbers, following):
             following += 1
         cells[cell] = numbers[old]
     return following
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def join_pairs(starts, targets, target_vocabulary_size):
-    """Number the word pairs of several shards together, source word by source word.
-
-    ``starts`` int64[shards, B+1]: where in ``targets`` int32[k], target words, the pairs of each of B source
-    words begin, for each shard. Returns ``numbers`` int64[k], the same for the same pair of two shards;
-    ``joined_starts`` int64[B+1], the first number of each source word; ``joined_targets`` int32[k or fewer].
-    """
-    shards, words = starts.shape[0], starts.shape[1] - 1
-    number = np.full(target_vocabulary_size, -1, np.int64)
-    numbers = np.empty(targets.size, np.int64)
-    joined_starts = np.zeros(words + 1, np.int64)
-    joined_targets = np.empty(targets.size, np.int32)
-    pairs = 0
-    for word in range(words):
-        first = pairs
-        joined_starts[word] = first
-        for shard in range(shards):
-            for k in range(starts[shard, word], starts[shard, word + 1]):
-                target = targets[k]
-                # A number below ``first`` was given for an earlier source word.
-                if number[target] < first:
-                    number[target] = pairs
-                    joined_targets[pairs] = target
-                    pairs += 1
-                numbers[k] = number[target]
-    joined_starts[words] = pairs
-    return numbers, joined_starts, joined_targets[:pairs]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
