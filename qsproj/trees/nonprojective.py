@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.kernels.trees.arborescence import arborescence
 from qsproj.kernels.trees.matrix_tree import matrix_tree
-from qsproj.kernels.trees.matrix_tree_log import matrix_tree_covariance, matrix_tree_log
+from qsproj.kernels.trees.matrix_tree_log import matrix_tree_log
 from qsproj.kernels.trees.tree_sampling import draw_by_walks
 from qsproj.trees.family import TreeFamily
 
@@ -77,13 +77,7 @@ def _word_by_word(arcs: Scores, size: int, rng: np.random.Generator) -> NDArray[
     return heads
 
 
-_TREES = TreeFamily(
-    find_best=arborescence,
-    sum_up=matrix_tree,
-    sum_in_logs=matrix_tree_log,
-    covariance=matrix_tree_covariance,
-    draw=_draw,
-)
+_TREES = TreeFamily(find_best=arborescence, sum_up=matrix_tree, sum_in_logs=matrix_tree_log, draw=_draw)
 
 best = _TREES.best
 posterior = _TREES.posterior

@@ -9,31 +9,29 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.kernels.trees.eisner import charts, eisner_best, eisner_log, eisner_posterior
-from qsproj.kernels.trees.eisner_covariance import eisner_covariance
 from qsproj.kernels.trees.semirings import LOG
 from qsproj.kernels.trees.tree_sampling import draw_projective
 from qsproj.trees.family import TreeFamily, tree_shifts
 
 
 def _sum_up(arcs: Scores, single_root: bool) -> tuple[float, Scores, Scores, NDArray[np.float64], bool]:
-    heads, score = eisner_best(arcs, single_root)
+    real = np.ascontiguousarray(arcs.real) if np.iscomplexobj(arcs) else arcs
+    heads, score = eisner_best(real, single_root)
     if score == -np.inf:
-        return -np.inf, arcs, arcs, arcs[0], False
+        return -np.inf, arcs, arcs, real[0], False
     log_z, marginals, derivatives, in_range = eisner_posterior(arcs, heads, single_root)
-    return log_z, marginals, derivatives, tree_shifts(arcs, heads), in_range
+    return log_z, marginals, derivatives, tree_shifts(real, heads), in_range
 
 
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
     shifted = arcs - tree_shifts(arcs, heads)
-    closed, _, opened, _ = charts(shifted, 1 if single_root else 0, LOG)
-    return np.asarray(draw_projective(shifted, closed, opened, size, rng, single_root))
+    filled = charts(shifted, 1 if single_root else 0, LOG)
+    return np.asarray(draw_projective(shifted, *filled, size, rng, single_root))
 
 
-_TREES = TreeFamily(
-    find_best=eisner_best, sum_up=_sum_up, sum_in_logs=eisner_log, covariance=eisner_covariance, draw=_draw
-)
+_TREES = TreeFamily(find_best=eisner_best, sum_up=_sum_up, sum_in_logs=eisner_log, draw=_draw)
 
 best = _TREES.best
 posterior = _TREES.posterior

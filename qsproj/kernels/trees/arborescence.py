@@ -7,8 +7,6 @@ used only when no other arc enters a component (docs/notes/tree-inference.md).
 *Source*: thesis 3.1; McDonald (2006) chapter 3; the single root after Gabow and Tarjan (1984).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

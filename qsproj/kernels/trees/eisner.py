@@ -15,8 +15,6 @@ head in the best tree, so that this tree weighs 1. Marginals are the reverse mod
 *Source*: thesis appendix B; the shifts and the range check are ours (docs/notes/tree-inference.md).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
@@ -40,7 +38,7 @@ def charts(weights, first, semiring):
     ``weights`` float64[n+1, n+1]: numbers of it. ``links`` are ``opened`` without the weight of the arc.
     """
     size = weights.shape[0]
-    closed = np.full((size, size), zero(semiring))
+    closed = np.full((size, size), zero(semiring), weights.dtype)
     closed_by_end, opened, links = closed.copy(), closed.copy(), closed.copy()
     for i in range(size):
         closed[i, i] = one(semiring)
@@ -72,9 +70,29 @@ def last_argmax(left, right):
     return where
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
-def _follow(closed, closed_by_end, opened, top, heads):
-    """Write the best tree below the head ``top`` into ``heads``; splits are recomputed, not stored."""
+@njit(cache=True, error_model="numpy")
+def choose(left, right, whole, rng):
+    """Return the best split of a chart entry; or a random one, by its share exp(left + right - whole)."""
+    if rng is None:
+        return last_argmax(left, right)
+    rest = rng.random()
+    last = 0
+    for k in range(left.shape[0]):
+        share = np.exp(left[k] + right[k] - whole)
+        if share > 0.0:
+            last = k
+            rest -= share
+            if rest < 0.0:
+                break
+    return last
+
+
+@njit(cache=True, error_model="numpy")
+def follow(closed, closed_by_end, opened, links, top, heads, rng):
+    """Write a tree below the head ``top`` into ``heads``: the best, or a random one; see :func:`choose`.
+
+    Splits of the charts, maxima or logs, are recomputed, not stored.
+    """
     last = heads.shape[0] - 1
     stack = np.empty((2 * last + 2, 2), np.int64)
     stack[0, 0], stack[0, 1] = top, min(top, 1)
@@ -85,14 +103,11 @@ def _follow(closed, closed_by_end, opened, top, heads):
         head, end = stack[depth, 0], stack[depth, 1]
         if head == end:
             continue
-        if head < end:
-            near = head + 1
-            k = near + last_argmax(opened[head, near : end + 1], closed_by_end[end, near : end + 1])
-        else:
-            k = end + last_argmax(opened[head, end:head], closed_by_end[end, end:head])
+        low, high = (head + 1, end + 1) if head < end else (end, head)
+        k = low + choose(opened[head, low:high], closed_by_end[end, low:high], closed[head, end], rng)
         heads[k] = head
         i, j = min(head, k), max(head, k)
-        split = i + last_argmax(closed[i, i:j], closed[j, i + 1 : j + 1])
+        split = i + choose(closed[i, i:j], closed[j, i + 1 : j + 1], links[i, j], rng)
         stack[depth, 0], stack[depth, 1] = k, end
         stack[depth + 1, 0], stack[depth + 1, 1] = i, split
         stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
@@ -105,8 +120,8 @@ def eisner_best(scores, single_root):
     size = scores.shape[0]
     last = size - 1
     heads = np.full(size, -1, np.int32)
-    closed, closed_by_end, opened, _ = charts(scores, 1 if single_root else 0, MAXIMUM)
-    # Not a literal, for which numba would compile `_follow` once more.
+    closed, closed_by_end, opened, links = charts(scores, 1 if single_root else 0, MAXIMUM)
+    # Not a literal, for which numba would compile `follow` once more.
     score, top = closed[0, last], int(np.int64(0))
     if single_root:
         score = -np.inf
@@ -116,7 +131,7 @@ def eisner_best(scores, single_root):
                 score, top = value, k
         heads[top] = 0
     if score > -np.inf:
-        _follow(closed, closed_by_end, opened, top, heads)
+        follow(closed, closed_by_end, opened, links, top, heads, None)
     heads[0] = -1
     return heads, score
 
@@ -136,7 +151,7 @@ def _outside(weights, first, closed, closed_by_end, opened, d_closed, semiring):
     derivative is collected from the wider spans that contain its span, along rows.
     """
     size = weights.shape[0]
-    d_opened = np.full((size, size), zero(semiring))
+    d_opened = np.full((size, size), zero(semiring), weights.dtype)
     d_closed_by_end, d_links = d_opened.copy(), d_opened.copy()
     by_dependent = opened.T.copy()
     for width in range(size - 1 - first, 0, -1):
@@ -171,7 +186,7 @@ def _outside(weights, first, closed, closed_by_end, opened, d_closed, semiring):
 def _shifted_weights(scores, heads):
     """Return exp(scores - shift), 0 in column 0 and on the diagonal, and the sum of the shifts."""
     size = scores.shape[0]
-    weights = np.zeros((size, size))
+    weights = np.zeros((size, size), scores.dtype)
     for h in range(size):
         for d in range(1, size):
             if h != d:
@@ -196,7 +211,7 @@ def eisner_posterior(scores, heads, single_root):
     weights, shift = _shifted_weights(scores, heads)
     first = 1 if single_root else 0
     closed, closed_by_end, opened, links = charts(weights, first, PROBABILITY)
-    d_closed = np.zeros((size, size))
+    d_closed = np.zeros((size, size), scores.dtype)
     z = closed[0, last]
     if single_root:
         z = 0.0
@@ -210,19 +225,19 @@ def eisner_posterior(scores, heads, single_root):
     else:
         d_closed[0, last] = 1.0 / z
     d_opened = _outside(weights, first, closed, closed_by_end, opened, d_closed, PROBABILITY)
-    marginals = np.zeros((size, size))
+    marginals = np.zeros((size, size), scores.dtype)
     reach = 0.0
     for h in range(size):
         for d in range(1, size):
             if single_root and h == 0:
                 d_opened[h, d] = 1.0 / z
-            reach += weights[h, d] + closed[h, d] + opened[h, d] + d_closed[h, d] + d_opened[h, d]
+            reach += (weights[h, d] + closed[h, d] + opened[h, d] + d_closed[h, d] + d_opened[h, d]).real
             marginals[h, d] = opened[h, d] * d_opened[h, d]
             links[h, d] *= d_opened[h, d]
     floor = UNDERFLOW * reach * reach
     for h in range(size):
         for d in range(1, size):
-            if links[h, d] < floor:
+            if links[h, d].real < floor:
                 links[h, d] = 0.0
     return np.log(z) + shift, marginals, links, reach < LIMIT
 
@@ -243,8 +258,8 @@ def _in_logs(scores, single_root, semiring):
     size = scores.shape[0]
     last, first = size - 1, 1 if single_root else 0
     closed, closed_by_end, opened, _ = charts(scores, first, semiring)
-    outer = np.full((size, size), -np.inf)
-    root_arcs = np.full(size, -np.inf)
+    outer = np.full((size, size), -np.inf, scores.dtype)
+    root_arcs = np.full(size, -np.inf, scores.dtype)
     total = closed[0, last]
     if single_root:
         for k in range(1, size):

@@ -1,7 +1,5 @@
 """Trees of several sentences in one call, since Python's overhead between calls takes as long."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

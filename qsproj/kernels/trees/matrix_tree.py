@@ -8,8 +8,6 @@ last once, by halving blocks of words. With a single root, the root is excluded 
 *Source*: thesis 3.2 and Koo et al. (2007) for the theorem; the rest is ours: docs/notes/tree-inference.md.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
@@ -78,6 +76,8 @@ def _to_odds(column, first, last, single_root):
     pivot = 0.0 if single_root else column[0]
     for h in range(first, last):
         pivot += column[h]
+    if pivot == 0.0:
+        return pivot
     inverse = 1.0 / pivot
     column[0] *= inverse
     for h in range(first, last):
@@ -135,7 +135,7 @@ def _eliminate(block, odds, start, stop, gone, left, single_root):
         if pivot == 0.0 or other == 0.0:
             return -np.inf, 0.0
         log_pivots += np.log(pivot) + np.log(other)
-        small *= min(pivot, 1.0) * min(other, 1.0)
+        small *= min(pivot.real, 1.0) * min(other.real, 1.0)
     for step in range(paired, count):
         k = stop - 1 - step if backward else gone + step
         first, last = (start, k) if backward else (k + 1, stop)
@@ -145,7 +145,7 @@ def _eliminate(block, odds, start, stop, gone, left, single_root):
         if pivot == 0.0:
             return -np.inf, 0.0
         log_pivots += np.log(pivot)
-        small *= min(pivot, 1.0)
+        small *= min(pivot.real, 1.0)
         for row in range(first - 1, last):
             h = row if row >= first else 0
             block[h, k] /= pivot
@@ -183,24 +183,24 @@ def _shifted_weights(scores, single_root):
     """Return weights of at most 1 and shifts; a word that only the root can head is its one dependent."""
     size = scores.shape[0]
     shifts = np.zeros(size)
-    weights = np.zeros((size, size))
+    weights = np.zeros((size, size), scores.dtype)
     only_child = 0
     tops = np.full(size, -np.inf)
     for h in range(1 if single_root else 0, size):
         for d in range(1, h):
-            tops[d] = max(tops[d], scores[h, d])
+            tops[d] = max(tops[d], scores[h, d].real)
         for d in range(h + 1, size):
-            tops[d] = max(tops[d], scores[h, d])
+            tops[d] = max(tops[d], scores[h, d].real)
     for d in range(1, size):
         if tops[d] == -np.inf:
             only_child = d
-            tops[d] = scores[0, d]
+            tops[d] = scores[0, d].real
         shifts[d] = max(tops[d], -1e300)
     if single_root:
         top = -np.inf
         for d in range(1, size):
             if only_child == 0 or d == only_child:
-                top = max(top, scores[0, d] - shifts[d])
+                top = max(top, scores[0, d].real - shifts[d])
         shifts[0] = max(top, -1e300)
     for h in range(size):
         for d in range(1, size):
@@ -222,14 +222,14 @@ def matrix_tree(scores, single_root):
     weights, shifts, only_child = _shifted_weights(scores, single_root)
     rootless = single_root and only_child == 0
     steps, depth = leave_one_out_schedule(size - 1)
-    blocks = np.empty((depth, size, size))
+    blocks = np.empty((depth, size, size), scores.dtype)
     blocks[0] = weights
-    reach = np.zeros((size, size))
+    reach = np.zeros((size, size), scores.dtype)
     for d in range(1, size):
         reach[0, d] = 1.0
-    odds = np.empty((2, size))
-    log_pivots, small = np.zeros(depth), np.ones(depth)
-    smallest, log_z = 1.0, shifts.sum()
+    odds = np.empty((2, size), scores.dtype)
+    log_pivots, small = np.zeros(depth, scores.dtype), np.ones(depth)
+    smallest, log_z = 1.0, scores.dtype.type(shifts.sum())
     for step in range(steps.shape[0]):
         kind, level, start, stop = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
         gone, left = steps[step, 4], steps[step, 5]
@@ -248,7 +248,7 @@ def matrix_tree(scores, single_root):
         if left == 1 and gone == 2:
             # Only word 1 remains; its own pivot is the sum over column 1 below.
             log_z += log_pivots[level + 1]
-    marginals, totals = np.zeros((size, size)), np.zeros(size)
+    marginals, totals = np.zeros((size, size), scores.dtype), np.zeros(size, scores.dtype)
     for h in range(size):
         for d in range(1, size):
             totals[d] += weights[h, d] * reach[h, d]
@@ -256,12 +256,14 @@ def matrix_tree(scores, single_root):
     floor = UNDERFLOW / (smallest * smallest)
     in_range = smallest > LIMIT
     for d in range(1, size):
-        in_range = in_range and totals[d] > limit
+        in_range = in_range and totals[d].real > limit
         if only_child > 0 and single_root and d != only_child:
             reach[0, d] = 0.0
+    if not in_range:
+        return log_z, marginals, reach, shifts, False
     for h in range(size):
         for d in range(1, size):
             derivative = reach[h, d] / totals[d]
             marginals[h, d] = weights[h, d] * derivative
-            reach[h, d] = 0.0 if derivative < floor else derivative
-    return log_z + np.log(totals[1]), marginals, reach, shifts, in_range
+            reach[h, d] = 0.0 if derivative.real < floor else derivative
+    return log_z + np.log(totals[1]), marginals, reach, shifts, True

@@ -18,8 +18,6 @@ O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory
 (2010), Model 1.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

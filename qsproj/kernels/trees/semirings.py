@@ -1,12 +1,12 @@
 """Three semirings for one set of charts: probabilities, their natural logs, and maxima of natural logs.
 
 A chart kernel takes ``semiring`` as a number and calls these functions, so that a recursion is written once.
-The choice is made once for each row, not within it.
+The choice is made once for each row, not within it. Numbers may be complex: with weights whose imaginary
+parts are slopes times a tiny step, those of all results are their slopes times that step (Squire and Trapp
+1998).
 
 Also log-marginals from the derivatives of log Z, accurate where the marginal is too small for a float.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -40,8 +40,8 @@ def times(x, y, semiring):
 def plus(x, y, semiring):
     if semiring == PROBABILITY:
         return x + y
-    high, low = (x, y) if x > y else (y, x)
-    if semiring == MAXIMUM or low == -np.inf:
+    high, low = (x, y) if x.real > y.real else (y, x)
+    if semiring == MAXIMUM or low.real == -np.inf:
         return high
     return high + np.log(1.0 + np.exp(low - high))
 
@@ -61,7 +61,7 @@ def inner(left, right, semiring):
         return product(left, right)
     best = -np.inf
     for k in range(left.shape[0]):
-        value = left[k] + right[k]
+        value = left[k].real + right[k].real
         # Not max(), which is slower without "nnan".
         if value > best:
             best = value

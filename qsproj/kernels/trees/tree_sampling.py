@@ -1,33 +1,17 @@
 """Exact, independent samples of trees: projective ones by inside charts, others by loop-erased walks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.trees.eisner import choose, follow
 
 
 @njit(cache=True, error_model="numpy")
-def _draw(left, right, whole, rng):
-    rest = rng.random()
-    last = 0
-    for k in range(left.shape[0]):
-        share = np.exp(left[k] + right[k] - whole)
-        if share > 0.0:
-            last = k
-            rest -= share
-            if rest < 0.0:
-                break
-    return last
-
-
-@njit(cache=True, error_model="numpy")
-def draw_projective(scores, closed, opened, count, rng, single_root):
+def draw_projective(scores, closed, closed_by_end, opened, links, count, rng, single_root):
     """Draw heads int32[count, n+1] by the log charts of ``eisner.charts``; O(n^2) a tree at most."""
     size = scores.shape[0]
     last = size - 1
     heads = np.full((count, size), -1, np.int32)
-    stack = np.empty((2 * size, 2), np.int64)
     root_scores = np.full(size, -np.inf)
     total = closed[0, last]
     if single_root:
@@ -38,26 +22,9 @@ def draw_projective(scores, closed, opened, count, rng, single_root):
     for tree in range(count):
         top = 0
         if single_root:
-            top = _draw(root_scores, np.zeros(size), total, rng)
+            top = choose(root_scores, np.zeros(size), total, rng)
             heads[tree, top] = 0
-        stack[0, 0], stack[0, 1] = top, min(top, 1)
-        stack[1, 0], stack[1, 1] = top, last
-        depth = 2
-        while depth > 0:
-            depth -= 1
-            head, end = stack[depth, 0], stack[depth, 1]
-            if head == end:
-                continue
-            low, high = (head + 1, end + 1) if head < end else (end, head)
-            k = low + _draw(opened[head, low:high], closed[low:high, end], closed[head, end], rng)
-            heads[tree, k] = head
-            i, j = min(head, k), max(head, k)
-            link = opened[head, k] - scores[head, k]
-            split = i + _draw(closed[i, i:j], closed[j, i + 1 : j + 1], link, rng)
-            stack[depth, 0], stack[depth, 1] = k, end
-            stack[depth + 1, 0], stack[depth + 1, 1] = i, split
-            stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
-            depth += 3
+        follow(closed, closed_by_end, opened, links, top, heads[tree], rng)
     return heads
 
 
