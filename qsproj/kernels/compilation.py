@@ -7,8 +7,6 @@ numba half initialised, without its numpy support, and later kernels of that pro
 module solves all of these; :mod:`qsproj.kernels.compilation_cache` describes the files.
 """
 
-from __future__ import annotations
-
 import gc
 import signal
 import threading

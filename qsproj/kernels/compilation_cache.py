@@ -6,8 +6,6 @@ stale and unreadable files are compiled again and replaced. Where no folder is w
 in the process. The files are as trusted as the Python files in the same place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

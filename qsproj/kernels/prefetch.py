@@ -5,8 +5,6 @@ ahead by itself, but not beyond a few hundred instructions, nor past a branch th
 value. Prefetching affects only time, never results.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -10,8 +10,6 @@ the word and its new head): so unseen relations can be kept, and a promoted word
 its phrase.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ are computed here from the tree. Atoms of pairs (head and dependent of a candida
 pair. Trees with some reversed arcs of the source tree are guesses at the target tree.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -19,8 +19,6 @@ Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2
 section 3.2.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

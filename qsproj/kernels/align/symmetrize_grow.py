@@ -1,7 +1,5 @@
 """Growing an alignment from the intersection of two directions towards their union."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

@@ -14,8 +14,6 @@ block of source words s..t-1 and target words u..v-1 is at [s, t, u, v] of a cha
 their natural logs (``LOGS``), or logs of the best (``MAXIMA``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced

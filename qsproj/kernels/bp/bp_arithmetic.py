@@ -4,8 +4,6 @@ Everywhere ``maximise`` chooses between log(exp(x) + exp(y)) and max(x, y), so t
 sum-product and max-product. A message to a boolean is one log-odds; infinite ones are legal.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit

@@ -7,8 +7,6 @@ ATMOST1: sums of odds, O(d). LINK: unary. SYNCH: forbids combinations of four bo
 derivation has.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import (

@@ -10,8 +10,6 @@ VALENCE: scores of the number of true booleans, with a last, open bin B of B and
 over the count so far (thesis 2.5.3); O(m B).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import plus, weight_if_false, weight_if_true

@@ -5,8 +5,6 @@ slots separate finite messages from infinite ones: ``finite`` sums the former, `
 with their sign. So removing one message from a total never computes inf - inf.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import state_weights

@@ -6,8 +6,6 @@ incoming messages rule out. Tags are 0..K-1; K is the boundary, twice before the
 once after the last. Charts are indexed [word, tag before, tag].
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import (

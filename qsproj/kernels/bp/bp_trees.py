@@ -6,8 +6,6 @@ not. Both are contiguous ranges of positions, computed by running totals from ei
 outwards. Unlike the differences of prefix sums in the thesis (3.4.2, eq. 3.23), these do not cancel.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total

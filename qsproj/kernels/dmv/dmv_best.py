@@ -4,8 +4,6 @@ The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, 
 products.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

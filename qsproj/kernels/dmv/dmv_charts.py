@@ -18,8 +18,6 @@ k^2) time for n words of k nodes, O(n^2 k^2) memory.
 *Source*: Eisner and Satta 1999 (split heads); Klein and Manning 2004 (valence); thesis 4.6.2 (senses).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ float64[T, 2, 2], [tag, direction, valence], counts with a last axis {stop, go o
 T], [head tag, direction, dependent tag]; ``root`` float64[T], the tag of the root's one child.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

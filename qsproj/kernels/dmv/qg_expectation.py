@@ -5,8 +5,6 @@ A node is a target word in one of its senses. Pairs are packed: those of pair s 
 head), its table of choices N + 1 rows of C. T target tags, G tags of senses.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

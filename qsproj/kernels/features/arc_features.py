@@ -13,8 +13,6 @@ attributes of either end in each template, packed as ``column << 8 | (offset + 1
 ``seeds`` uint64[T]: initial hash of each template.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ An arc is hashed once for all clusters. Weights and gradients are flat: cluster 
 b C + c, so that the weights of a feature are adjacent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

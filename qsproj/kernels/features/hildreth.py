@@ -13,8 +13,6 @@ int32[k], ``signs`` float64[k]: the vector of a constraint is a sum of rows, eac
 *Source*: Hildreth 1957; Censor and Zenios 1997, whom McDonald, Crammer and Pereira 2006 follow (3.1).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

@@ -10,8 +10,6 @@ of the coarse tags of its ends: those of pair ``p = head's tag * TAGS + dependen
 Some features of relations read a word's relatives in the tree: :func:`find_relatives`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit

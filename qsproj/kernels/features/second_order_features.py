@@ -5,8 +5,6 @@ word of a factor, computed once for each position; and a feature with and withou
 block of 16 buckets, a cache line.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the rows of a sense's fe
 float32[rows, L].
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

@@ -10,8 +10,6 @@ Unlike arcs, whose features are hashed again whenever they are needed, the facto
 and have a dozen features each; their buckets are stored: ``buckets`` int32[F, T].
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit

@@ -25,8 +25,6 @@ Source: pruning as in Mueller, Schmid and Schuetze (2013); one multinomial for e
 (2010), section 5.2.1, tied there by factors, here by the list of attested analyses.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit

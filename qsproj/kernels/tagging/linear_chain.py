@@ -13,8 +13,6 @@ tag: 0 for a possible one, -inf for an impossible one, anything between for a do
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), section 3; there weights are 0 and -inf only.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit

@@ -1,7 +1,5 @@
 """Logistic regression over sparse features: a binary decision at each of many positions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

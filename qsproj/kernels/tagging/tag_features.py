@@ -5,8 +5,6 @@ words at given distances. Keys are stored whole, not folded into buckets: featur
 weight, and features unseen in training have no cost.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import njit

@@ -1,7 +1,5 @@
 """Exchange clustering of words into classes by the likelihood of a class bigram model."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
