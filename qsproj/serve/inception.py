@@ -21,7 +21,7 @@ from qsproj.errors import QsprojError, UsageError
 from qsproj.models.parser import Parser
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import Limits, RequestError, body_of, outcome_of
+from qsproj.serve.requests import Limits, RequestError, body_of, json_object, outcome_of
 from qsproj.serve.review.inference import Fixed, infer_rest
 from qsproj.serve.udpipe import processing
 
@@ -233,7 +233,7 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
             501, "this server cannot read CAS XMI; install it: pip install 'qsproj[inception]'"
         )
     body = await body_of(request, limits)
-    content = _object(body)
+    content = json_object(body, _OTHERWISE)
     asked = Asked(
         model=request.path_params["model"],
         layer=_text(content, "metadata", "layer"),
@@ -250,19 +250,13 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
 
 async def _train(models: processing.ServedModels, limits: Limits, request: Request) -> Response:
     """Report success at once: a served model is not trained, and is always ready."""
-    content = _object(await body_of(request, limits))
+    content = json_object(await body_of(request, limits), _OTHERWISE)
     processing.chosen_model(models, request.path_params["model"])
     check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
     return Response(status_code=204)
 
 
-def _object(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise RequestError(
-            400, "found a body that is no JSON, expected metadata, document, typeSystem"
-        ) from None
+_OTHERWISE = "found a body that is no JSON object, expected metadata, document, typeSystem"
 
 
 def _text(content: Any, *names: str) -> str:
@@ -270,8 +264,4 @@ def _text(content: Any, *names: str) -> str:
         content = content.get(name) if isinstance(content, dict) else None
     if not isinstance(content, str):
         raise UsageError(f"found no string {'.'.join(names)!r} in the request, expected one")
-    try:
-        content.encode("utf-8")
-    except UnicodeEncodeError:
-        raise UsageError(f"found half a character (\\ud800 to \\udfff) in {'.'.join(names)!r}") from None
     return content

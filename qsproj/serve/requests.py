@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,6 +77,22 @@ async def body_of(request: Request, limits: Limits) -> bytes:
         text = f"the request did not arrive within {limits.seconds:g} seconds"
         raise RequestError(408, text, headers={"connection": "close"}) from None
     return b"".join(chunks)
+
+
+def json_object(body: bytes | str, otherwise: str) -> dict[str, Any]:
+    """Return an object from JSON; RequestError ``otherwise``, and where JSON holds half a character."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise RequestError(400, otherwise)
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        text = "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
+        raise RequestError(400, text) from None
+    return content
 
 
 async def _discard(stream: AsyncIterator[bytes]) -> None:

@@ -20,7 +20,14 @@ from qsproj.errors import QsprojError
 from qsproj.serve.access_log import log, with_access_log
 from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
 from qsproj.serve.listening import address_of, serve_until_stopped
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
+from qsproj.serve.requests import (
+    EXCEPTION_HANDLERS,
+    Limits,
+    RequestError,
+    body_of,
+    json_object,
+    outcome_of,
+)
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
@@ -366,19 +373,7 @@ def _number(text: str, *, most: int) -> int:
 
 async def _fields(request: Request, limits: Limits, kinds: Content, default: Content) -> Content:
     """Return the JSON object in the body of a request, with these fields; see :func:`_check`."""
-    body = await body_of(request, limits)
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise RequestError(400, "found no JSON object")
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        text = "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
-        raise RequestError(400, text) from None
-    content = {**default, **content}
+    content = default | json_object(await body_of(request, limits), "found no JSON object")
     for name, kind in kinds.items():
         _check(content, name, kind)
     return content

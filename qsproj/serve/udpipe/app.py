@@ -25,7 +25,14 @@ from starlette.routing import Route
 from qsproj import __version__
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
+from qsproj.serve.requests import (
+    EXCEPTION_HANDLERS,
+    Limits,
+    RequestError,
+    body_of,
+    json_object,
+    outcome_of,
+)
 from qsproj.serve.udpipe.processing import Processed, ServedModels
 
 if TYPE_CHECKING:
@@ -137,18 +144,10 @@ def _decoded(body: bytes) -> str:
 
 
 def _json(text: str) -> dict[str, str]:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
-        raise RequestError(400, 'found no object of strings, expected JSON such as {"data": "..."}')
-    try:
-        "".join(content.values()).encode("utf-8")
-    except UnicodeEncodeError:
-        raise RequestError(
-            400, "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
-        ) from None
+    otherwise = 'found no object of strings, expected JSON such as {"data": "..."}'
+    content = json_object(text, otherwise)
+    if not all(isinstance(value, str) for value in content.values()):
+        raise RequestError(400, otherwise)
     return content
 
 
