@@ -59,6 +59,12 @@ def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where
         raise UsageError(f"{where}: found {found}") from None
 
 
+def rows_of(sentence: Sentence) -> list[list[str]]:
+    """Return the rows of words and of multiword tokens, ten cells each."""
+    rows = [line.rstrip("\r").split("\t") for line in sentence.to_conllu().split("\n")]
+    return [row for row in rows if row[0][:1].isdecimal() and "." not in row[0]]
+
+
 # Fields of a token.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 

@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of
+from qsproj.corpus.cells import FORM, HEAD, MISC, UNSPECIFIED
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, WrongTypeError
-from qsproj.interop.exchange import listed, package, sentence_of
+from qsproj.interop.exchange import listed, package, rows_of, sentence_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,35 +50,18 @@ def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
 
 
 def _add(columns: dict[str, list[Any]], number: int, sentence: Sentence) -> None:
-    n, layout = len(sentence), layout_of(sentence)
-    cells = cells_of([layout.lines[at].rstrip("\r") for at in layout.word_lines])
-    numbers = range(1, n + 1)
-    tokens, ids, misc = list(sentence.forms), list(map(str, numbers)), [UNSPECIFIED] * n
-    if len(layout.lines) > n:
-        for row in (line.rstrip("\r").split("\t") for line in layout.lines if "-" in line.partition("\t")[0]):
-            if len(row) == COLUMN_COUNT and row[0][0] != "#":
-                first, last = map(int, row[0].split("-"))
-                for at in range(first - 1, last):
-                    ids[at], tokens[at], misc[at] = row[0], row[1], row[MISC]
-    new: dict[str, Iterable[Any]] = {
-        "sentence": [number] * n,
-        "word": numbers,
-        "form": sentence.forms,
-        "lemma": sentence.lemmas,
-        "upos": sentence.upos,
-        "xpos": sentence.xpos,
-        "feats": sentence.feats,
-        "head": sentence.heads[1:].tolist(),
-        "deprel": sentence.deprels,
-        "deps": cells[DEPS::COLUMN_COUNT],
-        "misc": cells[MISC::COLUMN_COUNT],
-        "token": tokens,
-        "token_id": ids,
-        "token_misc": misc,
-        COMMENTS: ["\n".join(sentence.comments), *[""] * (n - 1)],
-    }
-    for name, values in new.items():
-        columns[name].extend(values)
+    token, last = ("", "", ""), 0
+    for row in rows_of(sentence):
+        first, _, end = row[0].partition("-")
+        if end:
+            token, last = (row[FORM], row[0], row[MISC]), int(end)
+            continue
+        word, heads = int(first), sentence.heads
+        own = token if word <= last else (row[FORM], row[0], UNSPECIFIED)
+        cells = [*row[FORM:HEAD], int(heads[word]), *row[HEAD + 1 :]]
+        comments = "\n".join(sentence.comments) if word == 1 else ""
+        for name, value in zip(columns, (number, word, *cells, *own, comments), strict=True):
+            columns[name].append(value)
 
 
 def from_pandas(frame: DataFrame) -> Document:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from qsproj.conventions import NO_HEAD
-from qsproj.corpus.cells import COLUMN_COUNT, FORM, HEAD, MISC, UNSPECIFIED, cell_from, items_of
+from qsproj.corpus.cells import FORM, HEAD, MISC, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, WrongTypeError
-from qsproj.interop.exchange import listed, sentence_of
+from qsproj.interop.exchange import listed, rows_of, sentence_of
 
 # stanza's names of the columns of CoNLL-U after ID.
 _KEYS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -34,11 +33,8 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
     result = []
     for sentence in document:
         tokens, covered = list[dict[str, Any]](), 0
-        for line in layout_of(sentence).lines:
-            cells = line.rstrip("\r").split("\t")
-            if line.startswith("#") or len(cells) < COLUMN_COUNT or "." in cells[0]:
-                continue
-            token = _token(cells, sentence)
+        for row in rows_of(sentence):
+            token = _token(row)
             number = token["id"]
             if isinstance(number, tuple) or number > covered:
                 start = text.find(token["text"], at)
@@ -52,24 +48,11 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
     return result
 
 
-def _token(cells: Sequence[str], sentence: Sentence) -> dict[str, Any]:
-    first, hyphen, last = cells[0].partition("-")
-    if hyphen:
-        token: dict[str, Any] = {"id": (int(first), int(last)), "text": cells[FORM]}
-        return token if cells[MISC] == UNSPECIFIED else {**token, "misc": cells[MISC]}
-    word = sentence[int(first)]
-    values = (
-        word.form,
-        word.lemma,
-        word.upos,
-        word.xpos,
-        sentence.feats[word.id - 1],
-        word.head,
-        word.deprel,
-    )
-    pairs = zip(_KEYS, (*values, *cells[HEAD + 2 :]))
-    known = {key: value for key, value in pairs if value not in (UNSPECIFIED, NO_HEAD)}
-    return {"id": word.id, "text": word.form, **known}
+def _token(row: Sequence[str]) -> dict[str, Any]:
+    numbers = tuple(map(int, row[0].split("-")))
+    known = {key: cell for key, cell in zip(_KEYS, row[FORM:], strict=True) if cell != UNSPECIFIED}
+    head = {"head": int(row[HEAD])} if "head" in known else {}
+    return {"id": numbers if numbers[1:] else numbers[0], "text": row[FORM], **known, **head}
 
 
 def from_stanza(document: Any) -> Document:
