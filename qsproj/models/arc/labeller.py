@@ -21,7 +21,7 @@ from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 17
-LABEL_EPOCHS = 6
+LABEL_EPOCHS, RATE = 6, 0.1
 ROOT_RELATION = "root"
 
 
@@ -181,7 +181,6 @@ def train_labeller(
     rng: np.random.Generator,
     template_set: str,
     epochs: int = LABEL_EPOCHS,
-    rate: float = 0.1,
     start: Labeller | None = None,
     ignored: tuple[str, ...] = (),
 ) -> Labeller | None:
@@ -203,7 +202,7 @@ def train_labeller(
         )
         for sentence in sentences
     ]
-    trainer = LabelTrainer(first, label_features.step_labels, rate=rate)
+    trainer = LabelTrainer(first, label_features.step_labels, rate=RATE)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
 

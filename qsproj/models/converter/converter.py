@@ -112,14 +112,8 @@ class Converter(Parser):
     def reads(self) -> tuple[str, ...]:
         return ("forms", "upos", "heads", "deprels")
 
-    def posterior(
-        self,
-        sentence: Sentence,
-        given: Constraints | None = None,
-        *,
-        source_posteriors: Scores | None = None,
-    ) -> Posterior:
-        sources = self.encode(sentence, source_posteriors)
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+        sources = self.encode(sentence)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 
     def _inference(self, sources: Sequence[WeightedSource], given: Constraints | None) -> TreeDecoder:

@@ -22,6 +22,7 @@ from qsproj.training.optimiser import RowAdaGrad
 HASH_BITS = 16
 # Initial score of keeping the relation of a word, in nats.
 PRIOR = 2.0
+RATE = 0.1
 ROOT_RELATION = "root"
 
 
@@ -123,7 +124,6 @@ def train_relations(
     *,
     rng: np.random.Generator,
     epochs: int,
-    rate: float = 0.1,
 ) -> RelationAdapter:
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
@@ -131,7 +131,7 @@ def train_relations(
         (encoded, target.heads, right_outcomes(live, source, encoded, target))
         for source, encoded, target in zip(sources, nodes, targets, strict=True)
     ]
-    descent = RowAdaGrad(live.weights, rate=rate)
+    descent = RowAdaGrad(live.weights, rate=RATE)
 
     def step(example: tuple[SourceNodes, Heads, Mask]) -> float:
         encoded, heads, right = example

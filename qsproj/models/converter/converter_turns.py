@@ -24,6 +24,7 @@ from qsproj.training.optimiser import AdaGrad
 HASH_BITS = 16
 # Log-odds of turning an arc without evidence.
 PRIOR = -1.0
+RATE = 0.1
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,10 @@ def train_turns(
     *,
     rng: np.random.Generator,
     epochs: int,
-    rate: float = 0.1,
 ) -> TurnModel:
     """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
     live = TurnModel.untrained()
-    descent = AdaGrad(live.weights, rate=rate)
+    descent = AdaGrad(live.weights, rate=RATE)
 
     def step(example: tuple[SourceNodes, Mask]) -> float:
         loss, slopes = logistic_loss(live.log_odds(example[0]), example[1])

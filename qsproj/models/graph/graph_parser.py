@@ -116,22 +116,12 @@ class GraphParser(Wrapper[ArcParser]):
     def check_input(self, sentence: Sentence) -> None:
         self.base.scorer.check_tagged(sentence)
 
-    def arc_beliefs(
-        self,
-        sentence: Sentence,
-        *,
-        given: Constraints | None = None,
-        decode: str = "mbr",
-    ) -> ArcBeliefs:
-        """Return beliefs about the arcs of a sentence; ``decode``: ``map`` for max-product.
-
-        Raises SentenceLengthError, SentenceError when no tree has the known part, UsageError.
-        """
-        check_decoder(decode)
+    def arc_beliefs(self, sentence: Sentence, *, given: Constraints | None = None) -> ArcBeliefs:
+        """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
         inference = self.base.constrained(sentence, given)
         spans = () if given is None else given.spans
         encoded = self.base.encode(sentence)
-        return self._beliefs(encoded, inference, spans=spans, maximise=decode == "map")
+        return self._beliefs(encoded, inference, spans=spans, maximise=False)
 
     def _beliefs(
         self,

@@ -43,6 +43,8 @@ NUMERAL = "NUM"
 FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 # Largest number of a treebank's features, the commonest: those of a single word do not help in a large one.
 MOST_FEATURES = 500_000
+# Of fine-tuning.
+FINE_EPOCHS, FINE_RATE = 5, 0.05
 Words = tuple[str, ...]
 
 
@@ -154,14 +156,7 @@ def train_tagger(
     return learned([*gold, *tagged]) if tagged else tagger
 
 
-def fine_tuned_tagger(
-    tagger: Tagger,
-    sentences: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    epochs: int = 5,
-    rate: float = 0.05,
-) -> Tagger:
+def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Tagger:
     """Return a tagger trained further on some more sentences; those with new tags are left out."""
     numbers = {tag: number for number, tag in enumerate(tagger.tags)}
     usable = [one for one in sentences if set(one.upos) <= set(numbers)]
@@ -176,8 +171,8 @@ def fine_tuned_tagger(
         ChainExample(index.rows(rows), np.array([numbers[tag] for tag in one.upos], dtype=np.int32), 1.0)
         for one, rows in zip(usable, keys, strict=True)
     ]
-    trainer = ChainTrainer(start, rate=rate, faintest=FAINTEST, kernels=FROM_TAGS)
-    return learn(trainer, examples, epochs=epochs, rng=rng, description="training the tagger")[0]
+    trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST, kernels=FROM_TAGS)
+    return learn(trainer, examples, epochs=FINE_EPOCHS, rng=rng, description="training the tagger")[0]
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
