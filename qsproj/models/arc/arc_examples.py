@@ -13,15 +13,12 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Mask, Scores, is
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_learners import DualExample, MarginExample
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights, LossExample
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.parser import Parser
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
-
-Example = ArcExample | MarginExample | DualExample
 
 # Sharpness of the risk in each of the last epochs, and the cost of a wrong head in the likelihood before, in
 # nats.
@@ -30,6 +27,7 @@ RISK_WEIGHT = 3.0
 
 # The objective of a sentence's gold trees: a loss of its arc scores, margins, or a distribution.
 ArcLoss = objectives.Objective | Margins | DualTree
+Example = LossExample[ArcLoss]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,19 +136,14 @@ def training_examples(
     examples: list[Example | None] = []
     for sentence in sentences:
         right = gold_trees(sentence.heads, inference)
-        lesson, encoded = right and objective.taught_by(right, options), scorer.encode(sentence)
-        if isinstance(lesson, DualTree):
-            examples.append(DualExample(encoded, lesson))
-        elif isinstance(lesson, Margins):
-            examples.append(MarginExample(encoded, lesson))
-        else:
-            examples.append(ArcExample(encoded, lesson) if lesson else None)
+        lesson = right and objective.taught_by(right, options)
+        examples.append(LossExample(scorer.encode(sentence), lesson) if lesson else None)
     return examples
 
 
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
     """Return the example with its loss times ``weight``; UsageError where it has no gradient."""
-    if not isinstance(example, ArcExample):
+    if not isinstance(example.objective, objectives.Objective):
         raise UsageError(f"weighted sentences need an objective with a gradient, not {options.objective}")
     return ArcExample(example.encoded, objectives.weighed(weight, example.objective))
 

@@ -1,7 +1,6 @@
 """Training of arc weights by MIRA, by exponentiated gradient, and by batch optimisers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
@@ -9,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Scores
-from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
-from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, aligned_weights, zero_weights
+from qsproj.models.arc.arc_scorer import (
+    ArcExample,
+    ArcLearner,
+    ArcScorer,
+    LossExample,
+    aligned_weights,
+    zero_weights,
+)
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
+from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
 # Up to this number, all constraints are solved together; beyond it, the violated ones, until none is left.
@@ -22,21 +28,13 @@ FEW = 64
 ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MarginExample:
-    """A training sentence: its encoded words, and the margins of its arc scores."""
-
-    encoded: EncodedSentence
-    margins: Margins
-
-
-class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
+class MarginTrainer(ArcLearner[Margins, LeastChange]):
     """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final."""
 
-    def step(self, example: MarginExample) -> float:
+    def step(self, example: LossExample[Margins]) -> float:
         features = self.live.features(example.encoded)
         scores = self.live.scores(features)
-        constraints = example.margins.constraints(scores)
+        constraints = example.objective.constraints(scores)
         slacks = constraints.slacks(scores)
         worst = max(0.0, float(slacks.max(initial=0.0)))
         multipliers = np.zeros(len(constraints))
@@ -64,15 +62,7 @@ SHORTEST = 1e-6
 ROUNDING = 1e-3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DualExample:
-    """A training sentence: its encoded words, and a distribution that training changes."""
-
-    encoded: EncodedSentence
-    tree: DualTree
-
-
-class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
+class ExponentiatedTrainer(ArcLearner[DualTree, PlainSteps]):
     """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
 
     ``cost`` is C: the cost of a missed margin, relative to half the squared norm of the weights. ``dual`` is
@@ -94,8 +84,8 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self._share = 1.0
         self._wrong = 0.0
 
-    def step(self, example: DualExample) -> float:
-        features, tree = self.live.features(example.encoded), example.tree
+    def step(self, example: LossExample[DualTree]) -> float:
+        features, tree = self.live.features(example.encoded), example.objective
         scores = self.live.scores(features)
         for halving in range(HALVINGS):
             change = tree.ascend(scores, share=self._share * tree.share, negligible=self._negligible)
@@ -152,7 +142,7 @@ class GradientSum(SparseOptimiser):
         self.used = 0
 
 
-class BatchLoss(ArcLearner[ArcExample, GradientSum]):
+class BatchLoss(ArcLearner[Objective, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
     The penalty, half of ``l2`` times the squared norm of the weights, is the one that AdaGrad minimises

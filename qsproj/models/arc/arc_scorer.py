@@ -21,6 +21,7 @@ from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, checked, one_of, optional, some_of
 from qsproj.models.tree_decoder import arcs_in
 from qsproj.training.loop import Trainer
+from qsproj.training.margins import DualTree, Margins
 from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
 
@@ -73,7 +74,8 @@ class HashedWeights:
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
 TAG_COLUMNS = ("upos", "xpos")
 
-Example = TypeVar("Example")
+Loss = TypeVar("Loss", bound=Objective | Margins | DualTree)
+LossCo = TypeVar("LossCo", bound=Objective | Margins | DualTree, covariant=True)
 Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
 
@@ -151,7 +153,18 @@ def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
 
-class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
+@dataclass(frozen=True, slots=True, eq=False)
+class LossExample(Generic[LossCo]):
+    """A training sentence: its encoded words, and what is learned of its arc scores."""
+
+    encoded: EncodedSentence
+    objective: LossCo
+
+
+ArcExample = LossExample[Objective]
+
+
+class ArcLearner(Trainer[LossExample[Loss], ArcScorer], Generic[Loss, Stepper]):
     """Weights of an arc scorer during training. Mutable; abstract.
 
     ``support`` uint64[buckets / 64]: the features that exist; None: all. ``start`` float32[buckets] or None:
@@ -182,18 +195,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
         return ArcScorer(self.live.template_set, aligned_weights(self.rule.mean()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArcExample:
-    """A training sentence: its encoded words, and a loss of its arc scores."""
-
-    encoded: EncodedSentence
-    objective: Objective
-
-    def objective_in(self, epoch: int) -> Objective:
-        return self.objective.in_epoch(epoch) if isinstance(self.objective, Annealed) else self.objective
-
-
-class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
+class ArcTrainer(ArcLearner[Objective, SparseOptimiser]):
     """Learns the weights of an arc scorer by gradients, one sentence a step. Mutable; parameters as above."""
 
     def descend(self, features: ArcFeatures, slopes: Scores) -> None:
@@ -203,7 +205,9 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
 
     def step(self, example: ArcExample) -> float:
         features = self.live.features(example.encoded)
-        objective = example.objective_in(self.epoch)
+        objective = example.objective
+        if isinstance(objective, Annealed):
+            objective = objective.in_epoch(self.epoch)
         loss, slopes = objective.value_and_gradient(self.live.scores(features))
         self.descend(features, slopes)
         return loss

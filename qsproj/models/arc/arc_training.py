@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
-from qsproj.training.margins import LeastChange
+from qsproj.training.margins import DualTree, LeastChange, Margins
 
 Scorer = TypeVar("Scorer", bound=arc_scorer.ArcWeights)
 Trained = TypeVar("Trained")
@@ -209,14 +209,14 @@ def train_scorer(
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
-    kind = type(examples[0]) if examples else None
+    loss: Any = examples[0].objective if examples else None
     trainer: Any
     if options.optimizer != "sgd":
         trainer = arc_learners.BatchLoss(template_set, support, l2=options.l2)
-    elif kind is arc_learners.MarginExample:
+    elif isinstance(loss, Margins):
         rule = partial(LeastChange, limit=options.limit)
         trainer = arc_learners.MarginTrainer(template_set, support, rule=rule)
-    elif kind is arc_learners.DualExample:
+    elif isinstance(loss, DualTree):
         trainer = arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
     else:
         trainer = arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
@@ -226,7 +226,7 @@ def train_scorer(
     if isinstance(trainer, arc_learners.BatchLoss):
         return arc_learners.minimise(
             trainer,
-            [example for example in examples if isinstance(example, arc_scorer.ArcExample)],
+            cast(Sequence[arc_scorer.ArcExample], examples),
             optimizer=options.optimizer,
             iterations=options.epochs,
             score=score,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,7 +201,7 @@ def train_cluster_parser(
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    examples = [lesson for lesson in prepared.lessons if isinstance(lesson, arc_scorer.ArcExample)]
+    examples = cast(list[arc_scorer.ArcExample], prepared.lessons)
     known = zip(examples, prepared.sentences, strict=False)
     in_trees = arc_scorer.supported_by(
         prepared.template_set,

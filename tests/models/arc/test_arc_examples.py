@@ -106,17 +106,17 @@ def test_risk_comes_after_likelihood_and_counts_more(scores):
     )
     likelihood = tree_objective(frozen_heads(HEADS), INFERENCE, "likelihood")
     risk = Risk(frozen_heads(HEADS), INFERENCE.expect)
-    stages = [whole.objective_in(epoch) for epoch in range(6)]
+    stages = [whole.objective.in_epoch(epoch) for epoch in range(6)]
     losses = [stage.value_and_gradient(scores)[0] for stage in stages]
     assert losses == [stage.value_and_gradient(scores)[0] for stage in stages]
     assert stages[-1] is stages[-2]
     half_of_it = ArcExample(whole.encoded, weighed(0.5, whole.objective))
-    halves = [half_of_it.objective_in(epoch) for epoch in range(6)]
+    halves = [half_of_it.objective.in_epoch(epoch) for epoch in range(6)]
     assert [half.value_and_gradient(scores)[0] for half in halves] == [loss / 2 for loss in losses]
     assert losses[:2] == [likelihood.value_and_gradient(scores)[0]] * 2
     assert losses[2] == pytest.approx(RISK_WEIGHT * risk.value_and_gradient(scores)[0])
     assert len(set(losses[2:])) == len(set(SHARPNESS))
-    assert isinstance(known.objective_in(4), PartialTreeLikelihood)
+    assert isinstance(known.objective, PartialTreeLikelihood)
 
 
 @dataclass(frozen=True)

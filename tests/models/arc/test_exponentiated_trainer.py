@@ -87,11 +87,11 @@ def test_weights_are_what_the_distributions_put_in(sentences):
     trainer = ExponentiatedTrainer("delexicalised", cost=COST)
     encoded = trainer.live.encode(sentences[0])
     (example,) = dual_examples(sentences[:1])
-    change = example.tree.ascend(trainer.live.scores(trainer.live.features(encoded)), share=1.0)
+    change = example.objective.ascend(trainer.live.scores(trainer.live.features(encoded)), share=1.0)
     assert change[sentences[0].heads[1:], np.arange(1, len(sentences[0]) + 1)].max() <= 0.0
     # Each word has one head, so that what one arc gains others lose, but for what is negligible.
     np.testing.assert_allclose(change[:, 1:].sum(axis=0), 0.0, atol=1e-2)
-    assert example.tree.wrong == pytest.approx(-change.min(axis=0)[1:].sum(), abs=1e-2)
+    assert example.objective.wrong == pytest.approx(-change.min(axis=0)[1:].sum(), abs=1e-2)
 
 
 def test_a_step_multiplies_the_probability_of_a_tree_by_the_exponential_of_its_loss():
@@ -155,7 +155,7 @@ def test_steps_that_do_not_fit_are_told(sentences):
         trainer.regularise()
         assert told == []
         for example in (examples := dual_examples(sentences)):
-            example.tree.share = 1e-9
+            example.objective.share = 1e-9
             trainer.step(example)
         trainer.regularise()
     assert len(examples) > 1

@@ -10,8 +10,8 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_examples import GoldTrees, gold_trees, right_heads, tree_objective
-from qsproj.models.arc.arc_learners import MarginExample, MarginTrainer
-from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
+from qsproj.models.arc.arc_learners import MarginTrainer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, LossExample
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
@@ -39,10 +39,10 @@ def test_after_a_step_the_margins_hold(margins):
         trainer = MarginTrainer("words", rule=LeastChange)
         noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
         trainer.rule.weights[:] = noise
-        example = MarginExample(trainer.live.encode(SENTENCE), margins(gold_trees(SENTENCE.heads, TREES)))
+        example = LossExample(trainer.live.encode(SENTENCE), margins(gold_trees(SENTENCE.heads, TREES)))
         features = trainer.live.features(example.encoded)
         before = trainer.live.scores(features)
-        constraints = example.margins.constraints(before)
+        constraints = example.objective.constraints(before)
         assert trainer.step(example) == pytest.approx(constraints.slacks(before).max())
         assert constraints.slacks(before).max() > 1.0
         assert constraints.slacks(trainer.live.scores(features)).max() < 0.01
@@ -59,9 +59,9 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
     start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
     trainer.rule.weights[:] = start
-    example = MarginExample(trainer.live.encode(sentence), gold_trees(sentence.heads, TREES).arc_margins())
+    example = LossExample(trainer.live.encode(sentence), gold_trees(sentence.heads, TREES).arc_margins())
     features = trainer.live.features(example.encoded)
-    constraints = example.margins.constraints(trainer.live.scores(features))
+    constraints = example.objective.constraints(trainer.live.scores(features))
     slacks = constraints.slacks(trainer.live.scores(features))
     assert len(slacks) > 64
     assert np.sum(slacks <= 0.0) > 10
@@ -87,7 +87,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
     trainer = MarginTrainer("words", rule=LeastChange)
-    example = MarginExample(trainer.live.encode(SENTENCE), gold_trees(SENTENCE.heads, TREES).arc_margins())
+    example = LossExample(trainer.live.encode(SENTENCE), gold_trees(SENTENCE.heads, TREES).arc_margins())
     assert trainer.step(example) > 0.0
     reached = trainer.rule.weights.copy()
     trainer.step(example)
