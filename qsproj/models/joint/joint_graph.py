@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_starts
 from qsproj.bp.factors.booleans import all_true, any_pair_sorted, link
-from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, checked_scores, factor_graph, rescored
 from qsproj.bp.run import Beliefs, Status, log_odds, probability, run
 from qsproj.conventions import Floats, Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
+from qsproj.models.graph.graph_factors import CONSTRAINTS
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import (
     FALSE_STATE,
@@ -179,8 +179,7 @@ def _trees(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGro
     groups: list[FactorGroup] = []
     for side in (structure.source, structure.target):
         if side.trees is not None and is_free(side, known):
-            factor = projective_tree if side.trees.projective else tree
-            groups.append(factor(side.arcs, single_root=side.trees.single_root))
+            groups += CONSTRAINTS["tree"](side.arcs, side.trees)
     return groups
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from qsproj.bp.factors.booleans import exactly_one, link
 from qsproj.bp.factors.tags import tag, tag_link, trigram
-from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGroup, factor_graph
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.run import Status
@@ -33,6 +32,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
 from qsproj.models.graph.graph_factors import (
+    CONSTRAINTS,
     Expectations,
     FamilyFactors,
     SentenceGraph,
@@ -96,7 +96,6 @@ def tagging_graph(
     tags = arcs.size + np.arange(n)
     root_tag = arcs.size + n
     rooted = int(np.count_nonzero(heads == ROOT))
-    make_tree = projective_tree if inference.projective else tree
     words, word_tags = np.nonzero(possible)
     pair_arcs, pair_candidates, root_slots, slots = _pairs(heads, dependents, possible)
     root_scores, scores = np.zeros((rooted, 1, n_tags)), np.zeros((arcs.size - rooted, n_tags, n_tags))
@@ -115,7 +114,7 @@ def tagging_graph(
         link(arcs, np.zeros(arcs.size)),
         *(family.group for family in families),
         *([exactly_one(span_arcs(links, spans))] if spans else []),
-        make_tree(links, single_root=inference.single_root),
+        *CONSTRAINTS["tree"](links, inference),
     ]
     return TaggingGraph(
         links,
