@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from qsproj.bp import graph
 from qsproj.bp.factors.chains import Valence, valence
 from qsproj.kernels.bp import bp_alignment
+from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 
 
 def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Valence:
@@ -99,24 +100,24 @@ class AlignItg(graph.HardGroup):
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         links, must_source, must_target, possible = self._charted(incoming)
-        scale = bp_alignment.MAXIMA if maximise else self._scale(links)
-        weights = np.exp(links) if scale == bp_alignment.WEIGHTS else links
-        total, without, unlinked = bp_alignment.itg_sums(weights, must_source, must_target, scale)
-        if not possible or total == (0.0 if scale == bp_alignment.WEIGHTS else -np.inf):
+        semiring = MAXIMUM if maximise else self._semiring(links)
+        weights = np.exp(links) if semiring == PROBABILITY else links
+        total, without, unlinked = bp_alignment.itg_sums(weights, must_source, must_target, semiring)
+        if not possible or total == (0.0 if semiring == PROBABILITY else -np.inf):
             return np.full(incoming.size, np.nan)
         return np.asarray(
-            bp_alignment.itg_messages(weights, without, unlinked, self.of_source, self.of_target, scale)
+            bp_alignment.itg_messages(weights, without, unlinked, self.of_source, self.of_target, semiring)
         )
 
     def log_partition(self, incoming: graph.Messages) -> float:
         links, must_source, must_target, possible = self._charted(incoming)
         if not possible:
             return -np.inf
-        scale = self._scale(links)
-        weights = np.exp(links) if scale == bp_alignment.WEIGHTS else links
-        whole = bp_alignment.itg_inside(weights, must_source, must_target, scale)[0]
-        total = bp_alignment.itg_total(whole, must_source, must_target, scale)
-        return float(np.log(total) if scale == bp_alignment.WEIGHTS else total)
+        semiring = self._semiring(links)
+        weights = np.exp(links) if semiring == PROBABILITY else links
+        whole = bp_alignment.itg_inside(weights, must_source, must_target, semiring)[0]
+        total = bp_alignment.itg_total(whole, must_source, must_target, semiring)
+        return float(np.log(total) if semiring == PROBABILITY else total)
 
     def _charted(
         self, incoming: graph.Messages
@@ -132,9 +133,9 @@ class AlignItg(graph.HardGroup):
         possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
         return links, graph.starts_of(of_source > 0), graph.starts_of(of_target > 0), bool(possible)
 
-    def _scale(self, links: NDArray[np.float64]) -> int:
+    def _semiring(self, links: NDArray[np.float64]) -> int:
         largest = np.abs(links[links > -np.inf]).max(initial=0.0)
-        return bp_alignment.WEIGHTS if largest * min(self.shape) <= MOST_LOG_WEIGHT else bp_alignment.LOGS
+        return PROBABILITY if largest * min(self.shape) <= MOST_LOG_WEIGHT else LOG
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:

@@ -10,14 +10,16 @@ link at most, and the order of links arises from joining neighbours, straight or
 one derivation: a block begins, on either side, with a linked word (words without a link belong to the linked
 word before them; those before the first link to none), and the first block of a straight join is not itself
 a straight join, and that of an inverted join not an inverted one. So blocks are joined from the right. A
-block of source words s..t-1 and target words u..v-1 is at [s, t, u, v] of a chart. Numbers are weights,
-their natural logs (``LOGS``), or logs of the best (``MAXIMA``).
+block of source words s..t-1 and target words u..v-1 is at [s, t, u, v] of a chart. Numbers are those of a
+semiring.
 """
 
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.trees.semirings import PROBABILITY, one, times, zero
+from qsproj.kernels.trees.semirings import plus as add
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -132,21 +134,6 @@ def align_hmm_beliefs(incoming, starts, positions, scores, n_source):
     return partition, expected
 
 
-WEIGHTS, LOGS, MAXIMA = 0, 1, 2
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _plus(x, y, scale):
-    return x + y if scale == WEIGHTS else plus(x, y, scale == MAXIMA)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _times(x, y, scale):
-    if scale == WEIGHTS:
-        return x * y
-    return -np.inf if x == -np.inf or y == -np.inf else x + y
-
-
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _may_be_unlinked(must, begin, end):
     """Return whether none of the words begin..end-1 must be linked; ``must`` has cumulative counts."""
@@ -154,135 +141,132 @@ def _may_be_unlinked(must, begin, end):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def itg_inside(links, must_source, must_target, scale):
+def _halves(u, y, v, turn):
+    """Return the target spans of the first and the other block of a straight (0) or inverted join (1)."""
+    return (u, y, y, v) if turn == 0 else (y, v, u, y)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def itg_inside(links, must_source, must_target, semiring):
     """Return the sums over the derivations of each block, float64[m+1, m+1, n+1, n+1]; O(m^3 n^3).
 
     ``links`` float64[m, n]: weight of each link relative to none. ``must_source``, ``must_target``
-    int64[m+1], int64[n+1]: number of words before each position that must be linked. Three charts: of all
-    derivations; and of those that may be the first block of a straight join, or of an inverted one.
+    int64[m+1], int64[n+1]: number of words before each position that must be linked. Also returned, with a
+    first axis: of those that may be the first block of a straight join, or of an inverted one.
     """
     m, n = links.shape
-    nothing = 0.0 if scale == WEIGHTS else -np.inf
-    whole = np.full((m + 1, m + 1, n + 1, n + 1), nothing)
-    first_of_straight = whole.copy()
-    first_of_inverted = whole.copy()
+    whole = np.full((m + 1, m + 1, n + 1, n + 1), zero(semiring))
+    firsts = np.full((2, m + 1, m + 1, n + 1, n + 1), zero(semiring))
+    joined = np.empty(2)
     for width in range(1, m + 1):
         for s in range(m - width + 1):
             t = s + width
             for u in range(n):
                 for v in range(u + 1, n + 1):
-                    link = nothing
+                    link = zero(semiring)
                     if _may_be_unlinked(must_source, s + 1, t) and _may_be_unlinked(must_target, u + 1, v):
                         link = links[s, u]
-                    straight = inverted = nothing
-                    for x in range(s + 1, t):
-                        for y in range(u + 1, v):
-                            first = first_of_straight[s, x, u, y]
-                            if first != nothing:
-                                straight = _plus(straight, _times(first, whole[x, t, y, v], scale), scale)
-                            first = first_of_inverted[s, x, y, v]
-                            if first != nothing:
-                                inverted = _plus(inverted, _times(first, whole[x, t, u, y], scale), scale)
-                    first_of_straight[s, t, u, v] = _plus(link, inverted, scale)
-                    first_of_inverted[s, t, u, v] = _plus(link, straight, scale)
-                    whole[s, t, u, v] = _plus(first_of_straight[s, t, u, v], straight, scale)
-    return whole, first_of_straight, first_of_inverted
+                    for turn in range(2):
+                        joined[turn] = zero(semiring)
+                        for x in range(s + 1, t):
+                            for y in range(u + 1, v):
+                                a, b, c, d = _halves(u, y, v, turn)
+                                first = firsts[turn, s, x, a, b]
+                                if first != zero(semiring):
+                                    both = times(first, whole[x, t, c, d], semiring)
+                                    joined[turn] = add(joined[turn], both, semiring)
+                    firsts[0, s, t, u, v] = add(link, joined[1], semiring)
+                    firsts[1, s, t, u, v] = add(link, joined[0], semiring)
+                    whole[s, t, u, v] = add(firsts[0, s, t, u, v], joined[0], semiring)
+    return whole, firsts
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def itg_total(whole, must_source, must_target, scale):
+def itg_total(whole, must_source, must_target, semiring):
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
-    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
-    total = one if must_source[m] == 0 and must_target[n] == 0 else nothing
+    total = one(semiring) if must_source[m] == 0 and must_target[n] == 0 else zero(semiring)
     for s in range(m):
         for u in range(n):
             if must_source[s] == 0 and must_target[u] == 0:
-                total = _plus(total, whole[s, m, u, n], scale)
+                total = add(total, whole[s, m, u, n], semiring)
     return total
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def itg_outside(inside, must_source, must_target, scale):
-    """Return the outside sums of each single-link block, in the shape of the charts; O(m^3 n^3)."""
-    whole, first_of_straight, first_of_inverted = inside
+def itg_outside(whole, firsts, must_source, must_target, semiring):
+    """Return the outside sums of each single-link block, in the shape of ``whole``; O(m^3 n^3)."""
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
-    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
     # Outside sums of a block of any kind; of a first block of a straight, or of an inverted join.
-    around = np.full(whole.shape, nothing)
-    around_straight = around.copy()
-    around_inverted = around.copy()
+    around = np.full(whole.shape, zero(semiring))
+    around_firsts = np.full(firsts.shape, zero(semiring))
     for s in range(m):
         for u in range(n):
             if must_source[s] == 0 and must_target[u] == 0:
-                around[s, m, u, n] = one
+                around[s, m, u, n] = one(semiring)
     for width in range(m, 0, -1):
         for s in range(m - width + 1):
             t = s + width
             for u in range(n):
                 for v in range(u + 1, n + 1):
-                    # Outside sums of this block as a straight, or as an inverted join.
-                    straight = _plus(around[s, t, u, v], around_inverted[s, t, u, v], scale)
-                    inverted = _plus(around[s, t, u, v], around_straight[s, t, u, v], scale)
-                    if straight != nothing or inverted != nothing:
+                    for turn in range(2):
+                        # Outside sums of this block as a straight, or as an inverted join.
+                        own = add(around[s, t, u, v], around_firsts[1 - turn, s, t, u, v], semiring)
+                        if own == zero(semiring):
+                            continue
                         for x in range(s + 1, t):
                             for y in range(u + 1, v):
-                                first, rest = first_of_straight[s, x, u, y], whole[x, t, y, v]
-                                around_straight[s, x, u, y] = _plus(
-                                    around_straight[s, x, u, y], _times(straight, rest, scale), scale
+                                a, b, c, d = _halves(u, y, v, turn)
+                                around_firsts[turn, s, x, a, b] = add(
+                                    around_firsts[turn, s, x, a, b],
+                                    times(own, whole[x, t, c, d], semiring),
+                                    semiring,
                                 )
-                                around[x, t, y, v] = _plus(
-                                    around[x, t, y, v], _times(straight, first, scale), scale
+                                around[x, t, c, d] = add(
+                                    around[x, t, c, d],
+                                    times(own, firsts[turn, s, x, a, b], semiring),
+                                    semiring,
                                 )
-                                first, rest = first_of_inverted[s, x, y, v], whole[x, t, u, y]
-                                around_inverted[s, x, y, v] = _plus(
-                                    around_inverted[s, x, y, v], _times(inverted, rest, scale), scale
-                                )
-                                around[x, t, u, y] = _plus(
-                                    around[x, t, u, y], _times(inverted, first, scale), scale
-                                )
-                    linked = _plus(straight, around_straight[s, t, u, v], scale)
                     # From here on it is the outside sum of a link.
-                    around[s, t, u, v] = linked
+                    straight = add(around[s, t, u, v], around_firsts[1, s, t, u, v], semiring)
+                    around[s, t, u, v] = add(straight, around_firsts[0, s, t, u, v], semiring)
     return around
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def itg_sums(links, must_source, must_target, scale):
+def itg_sums(links, must_source, must_target, semiring):
     """Return the total over all alignments, and its parts by source word.
 
     ``without`` float64[m, n]: total of the alignments with each link, without the link's own weight;
     ``unlinked`` float64[m]: of those where a source word has no link. Arguments as of :func:`itg_inside`.
     """
     m, n = links.shape
-    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
-    inside = itg_inside(links, must_source, must_target, scale)
-    whole = inside[0]
-    around = itg_outside(inside, must_source, must_target, scale)
-    without = np.full((m, n), nothing)
-    empty = one if must_source[m] == 0 and must_target[n] == 0 else nothing
+    whole, firsts = itg_inside(links, must_source, must_target, semiring)
+    around = itg_outside(whole, firsts, must_source, must_target, semiring)
+    without = np.full((m, n), zero(semiring))
+    empty = one(semiring) if must_source[m] == 0 and must_target[n] == 0 else zero(semiring)
     unlinked = np.full(m, empty)
     for s in range(m):
         for t in range(s + 1, m + 1):
             if not _may_be_unlinked(must_source, s + 1, t):
                 continue
-            behind = nothing
+            behind = zero(semiring)
             for u in range(n):
                 for v in range(u + 1, n + 1):
                     if _may_be_unlinked(must_target, u + 1, v):
-                        without[s, u] = _plus(without[s, u], around[s, t, u, v], scale)
-                        behind = _plus(behind, _times(links[s, u], around[s, t, u, v], scale), scale)
+                        without[s, u] = add(without[s, u], around[s, t, u, v], semiring)
+                        behind = add(behind, times(links[s, u], around[s, t, u, v], semiring), semiring)
             for word in range(s + 1, t):
-                unlinked[word] = _plus(unlinked[word], behind, scale)
+                unlinked[word] = add(unlinked[word], behind, semiring)
         if must_source[s] == 0:
             for u in range(n):
                 if must_target[u] == 0:
                     for word in range(s):
-                        unlinked[word] = _plus(unlinked[word], whole[s, m, u, n], scale)
-    return itg_total(whole, must_source, must_target, scale), without, unlinked
+                        unlinked[word] = add(unlinked[word], whole[s, m, u, n], semiring)
+    return itg_total(whole, must_source, must_target, semiring), without, unlinked
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def itg_messages(links, without, unlinked, of_source, of_target, scale):
+def itg_messages(links, without, unlinked, of_source, of_target, semiring):
     """Return the log-odds float64[E] of links from the results of :func:`itg_sums`.
 
     The weight of "not this link" is that of the source word's other links and of none, without a subtraction
@@ -295,8 +279,8 @@ def itg_messages(links, without, unlinked, of_source, of_target, scale):
         others = unlinked[i]
         for other in range(n):
             if other != j:
-                others = _plus(others, _times(links[i, other], without[i, other], scale), scale)
-        if scale == WEIGHTS:
+                others = add(others, times(links[i, other], without[i, other], semiring), semiring)
+        if semiring == PROBABILITY:
             outgoing[e] = np.log(without[i, j]) - np.log(others)
         else:
             outgoing[e] = without[i, j] - others
