@@ -1,9 +1,8 @@
 """Train a parser of another language by projecting source trees through word alignments.
 
-SOURCE is CoNLL-U with trees (gold, or from `qsproj parse --confidence`), TARGET its translation in CoNLL-U
-with UPOS (from `qsproj tag`), ALIGNMENT their word links (from `qsproj align --weights --threshold 0.15`).
-Sentences are paired by parallel_id, sent_id or order. Heads of TARGET only serve to report the accuracy.
---method soft combines several sources: give --source and --alignment once each, --target once or once each.
+SOURCE is CoNLL-U with trees (gold, or from `qsproj parse --confidence`), TARGET its translation with UPOS
+(from `qsproj tag`); its heads only serve to report the accuracy. ALIGNMENT are their word links (from `qsproj
+align --weights --threshold 0.15`). --method soft combines several sources, each with its --alignment.
 """
 
 from __future__ import annotations
